@@ -77,7 +77,6 @@ let package = Package(
     .target(
       name: "BridgeProtocol", dependencies: ["BoundedJSON", "SodiumCrypto", "ThreadDataset"]),
     .target(name: "SealedEnvelope", dependencies: ["BoundedJSON", "SodiumCrypto"]),
-    .target(name: "IngestRules", dependencies: ["BoundedJSON", "BridgeProtocol"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
     .target(name: "BrokerProbe", dependencies: ["BridgeProtocol", "MosquittoClient"]),
 
@@ -119,7 +118,7 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "IngestRules", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
+        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
         "SealedEnvelope", "ServiceDiscovery", "SodiumCrypto", "Terminal",
         "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
@@ -128,7 +127,7 @@ let package = Package(
     .target(
       name: "Settings",
       dependencies: [
-        "BridgeProtocol", "BrokerAccess", "IngestRules", "StatePlaces", "YAMLReader",
+        "BridgeProtocol", "BrokerAccess", "StatePlaces", "YAMLReader",
       ]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
@@ -154,7 +153,7 @@ let package = Package(
       name: "ThreadkeeperDaemon",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore", "LocalRequests",
+        "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
         "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings",
         "SodiumCrypto",
         "StatePlaces", "StatusPage", "SystemThreads",
@@ -175,7 +174,7 @@ let package = Package(
         "BorderRouterAgent",
         "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
         "BrokerProbe", "ClientEnrolment",
-        "ConsentLedger", "CredentialService", "EmbeddedBroker", "IngestRules", "KeychainCore",
+        "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore",
         "LocalRequests", "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery",
         "Settings",
         "SodiumCrypto",
@@ -228,7 +227,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "BoundedJSON", "Bridge", "BridgeProtocol", "IngestRules", "LocalRequests", "SealedEnvelope",
+        "BoundedJSON", "Bridge", "BridgeProtocol", "LocalRequests", "SealedEnvelope",
         "Security", "ServiceDiscovery", "Settings", "SodiumCrypto", "ThreadDataset",
         "ThreadRequests", "VarlinkSocket",
       ],
@@ -273,8 +272,7 @@ let package = Package(
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
     .testTarget(name: "LogFormatTests", dependencies: ["LogFormat"]),
     .testTarget(
-      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"],
-      resources: [.copy("Golden")]),
+      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "KeychainServicesTests",
       dependencies: ["KeychainCore", "KeychainServices", "SodiumCrypto", "TestKit"]),
@@ -285,8 +283,6 @@ let package = Package(
       dependencies: [
         "BridgeProtocol", "BrokerProbe", "EmbeddedBroker", "MosquittoClient", "TestKit",
       ]),
-    .testTarget(
-      name: "IngestRulesTests", dependencies: ["BridgeProtocol", "IngestRules", "TestKit"]),
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
     .testTarget(
@@ -333,14 +329,13 @@ let package = Package(
       name: "BridgeTests",
       dependencies: [
         "Bridge", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "IngestRules", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
+        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
         "SealedEnvelope", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
-      name: "SettingsTests", dependencies: ["IngestRules", "Settings", "TestKit", "YAMLReader"],
-      exclude: ["Golden"]),
+      name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [

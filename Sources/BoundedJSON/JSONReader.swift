@@ -30,13 +30,13 @@ struct JSONReader {
   }
 
   /// Nothing but white space is left, and all of it was UTF-8.
-  mutating func end() throws(JSONFlaw) {
+  private mutating func end() throws(JSONFlaw) {
     skipSpace()
     guard offset == bytes.count else { throw syntax }
     if seen >= 0x80, let flaw = JSONUTF8.flaw(in: bytes) { throw flaw }
   }
 
-  var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
   private var syntax: JSONFlaw { JSONFlaw(reason: .syntax, offset: offset) }
 
   private func source(from start: Int) -> UnsafeBufferPointer<UInt8> {
@@ -46,7 +46,7 @@ struct JSONReader {
   // MARK: Values
 
   /// - Parameter level: of the value, if it is an object or an array.
-  mutating func value(level: Int) throws(JSONFlaw) -> JSONMember.Value {
+  private mutating func value(level: Int) throws(JSONFlaw) -> JSONMember.Value {
     switch next {
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "{"):
@@ -97,13 +97,13 @@ struct JSONReader {
   }
 
   /// Past the bracket, and the white space behind it.
-  mutating func enter(_ level: Int) throws(JSONFlaw) {
+  private mutating func enter(_ level: Int) throws(JSONFlaw) {
     guard level <= depth else { throw JSONFlaw(reason: .tooDeep, offset: offset) }
     offset += 1
     skipSpace()
   }
 
-  mutating func string() throws(JSONFlaw) -> JSONString {
+  private mutating func string() throws(JSONFlaw) -> JSONString {
     try need(UInt8(ascii: "\""))
     let start = offset
     var (all, hasEscapes): (UInt8, Bool) = (0, false)
@@ -160,17 +160,17 @@ struct JSONReader {
     for index in 0..<word.utf8CodeUnitCount { try need(word.utf8Start[index]) }
   }
 
-  mutating func need(_ byte: UInt8) throws(JSONFlaw) {
+  private mutating func need(_ byte: UInt8) throws(JSONFlaw) {
     guard take(byte) else { throw syntax }
   }
 
-  mutating func take(_ byte: UInt8) -> Bool {
+  private mutating func take(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     offset += 1
     return true
   }
 
-  mutating func skipSpace() {
+  private mutating func skipSpace() {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
       offset += 1
     }

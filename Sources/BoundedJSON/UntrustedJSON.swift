@@ -26,32 +26,10 @@ package enum UntrustedJSON {
   package static func readMembers(
     of bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool = false, _ body: (JSONMember) -> Void
   ) throws(JSONFlaw) -> Bool {
-    try read(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark) {
-      reader throws(JSONFlaw) in try reader.readDocument(body)
-    }
-  }
-
-  /// All of it as a value, for readers that do not know its form beforehand.
-  ///
-  /// - Parameters:
-  ///   - depth: the most objects and arrays within each other.
-  ///   - skipsByteOrderMark: whether one may begin the text.
-  package static func tree(
-    of bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool = false
-  ) throws(JSONFlaw) -> JSONTree {
-    try read(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark) {
-      reader throws(JSONFlaw) in try reader.readTree()
-    }
-  }
-
-  private static func read<Result>(
-    _ bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool,
-    _ body: (inout JSONReader) throws(JSONFlaw) -> Result
-  ) throws(JSONFlaw) -> Result {
     try bytes.withUnsafeBufferPointer { bytes throws(JSONFlaw) in
       var reader = JSONReader(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark)
       do throws(JSONFlaw) {
-        return try body(&reader)
+        return try reader.readDocument(body)
       } catch {
         // The encoding says more than the grammar, unless it is another one altogether.
         guard error.reason == .syntax, !bytes.contains(0) else { throw error }

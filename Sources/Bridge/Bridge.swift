@@ -43,27 +43,22 @@ package final class Bridge: Service {
   package let enrolments: ClientEnrolmentStore
   private let intake: MosquittoClient
   private let intakeConnection: Intake
-  /// Nil where there is none to be ended.
-  private let formerSession: FormerSession?
   private let status: MosquittoClient
   private let retained: RetainedTopics
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
   private var topics: BaseTopics { configuration.topics }
-  /// Filters of earlier settings, which the broker's session may have still.
-  private let unwantedFilters: [String]
   private let connection: MosquittoConfiguration
   private let clientID: String
   private let logger: Logger
 
   /// - Parameters:
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
-  ///   - clientID: the beginning of both client ids. No other program may know it: see `FormerSession`.
-  ///   - formerClientID: what an earlier version used in its place.
+  ///   - clientID: the beginning of both client ids. No other program may know it: whoever connects with
+  ///     one gets its session, and the events that wait in it.
   ///   - onTurn: called about once a second, when a transaction of the clock is over; not while none gets through.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
-    formerClientID: String? = nil,
     keychain: Keychain, clock: any Clock = SystemClock(),
     onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
   ) throws {
@@ -117,20 +112,10 @@ package final class Bridge: Service {
     let intakeConnection = Intake(
       transactions, sealed: SealedIntake(enrolments: enrolments), outbox: outbox, pace: pace,
       logger: logger)
-    // A store that takes no changes may not even have the table.
-    let former = (try? keychain.database.read { try IntakeFilterLedger.all($0) }) ?? []
-    let wanted = configuration.intakeFilters
-    let unwanted = former.filter { filter in !wanted.contains { $0.hasBytes(of: filter) } }
-    let intakeConfiguration = Self.intakeConfiguration(
-      connection, clientID: clientID, configuration, unwanted: unwanted)
     self.intakeConnection = intakeConnection
-    formerSession = try formerClientID.flatMap {
-      try FormerSession(
-        clientID: "\($0)-intake", handler: intakeConnection, database: keychain.database,
-        isWritable: keychain.condition == .healthy, logger: logger)
-    }
-    intake = MosquittoClient(intakeConfiguration, handler: formerSession ?? intakeConnection)
-    formerSession?.begin(intakeConfiguration, of: intake)
+    intake = MosquittoClient(
+      Self.intakeConfiguration(connection, clientID: clientID, configuration),
+      handler: intakeConnection)
     ticker = Ticker(
       transactions, outbox: outbox, pace: pace, status: statusConnection, onTurn: onTurn,
       logger: logger)
@@ -147,7 +132,6 @@ package final class Bridge: Service {
     self.monitor = monitor
     self.enrolments = enrolments
     self.configuration = configuration
-    unwantedFilters = unwanted
     self.connection = connection
     self.clientID = clientID
     self.logger = logger
@@ -159,9 +143,7 @@ package final class Bridge: Service {
     connection.username = username
     connection.password = password
     monitor.loginChanged()
-    let intakeConfiguration = Self.intakeConfiguration(
-      connection, clientID: clientID, configuration, unwanted: unwantedFilters)
-    intake.reconfigure(formerSession?.use(intakeConfiguration) ?? intakeConfiguration)
+    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, configuration))
     status.reconfigure(
       Self.statusConfiguration(connection, clientID: clientID, configuration, retained))
   }
@@ -183,8 +165,6 @@ package final class Bridge: Service {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.status.run() }
       group.addTask { try await self.intake.run() }
-      let watch = Task { await self.formerSession?.watch() }
-      defer { watch.cancel() }
       do {
         // One of them cannot continue: the other one ends cleanly.
         try await group.next()
@@ -211,20 +191,11 @@ package final class Bridge: Service {
   }
 
   private static func intakeConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
-    unwanted: [String]
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
-    intake.unsubscriptions = unwanted
     intake.subscriptions = bridge.topics.intakeFilters.map { .init(filter: $0, qos: 1) }
-    // Other publishers retain what they publish, their last will before all.
-    intake.subscriptions += bridge.ingest.subscriptions.map { filter in
-      var subscription = MosquittoConfiguration.Subscription(
-        filter: filter, qos: 1, isRequired: false)
-      subscription.retained = .asOrdinary
-      return subscription
-    }
     intake.batchMessages = batchMessages
     intake.receiveMaximum = UInt16(2 * batchMessages)
     intake.sessionExpiry = sessionDays * 86_400

@@ -2,14 +2,11 @@
 
 import BridgeProtocol
 import BrokerAccess
-import IngestRules
 
 /// What the settings decide for the bridge. Values only.
 package struct BridgeConfiguration: Sendable {
   package var version: String
   package var topics: BaseTopics
-  /// What is taken in from other publishers.
-  package var ingest = IngestRules()
   /// The teams that users of the broker speak for.
   package var teams = BrokerTeams()
   /// Events of one login: how many a second, and how many at once after a rest.
@@ -65,9 +62,6 @@ package struct BridgeConfiguration: Sendable {
     self.version = version
     self.topics = topics
   }
-
-  /// All that the intake subscribes to.
-  var intakeFilters: [String] { topics.intakeFilters + ingest.subscriptions }
 
   /// The team that a user of the broker speaks for.
   func team(_ user: String) -> String { teams.team(of: user) }

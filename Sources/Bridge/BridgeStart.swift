@@ -48,7 +48,7 @@ enum BridgeStart {
     let database = store.keychain.database
     // A store that was put back or tampered with is not to be written, nor believed.
     if case .readOnly = store.keychain.condition { return [] }
-    try database.migrate(BridgeSchema.component, BridgeSchema.migrations)
+    try BridgeSchema.create(in: database)
     return try database.write { tx in
       let stored = try HomeLedger.all(tx)
       for home in configuration.topics.homes {
@@ -58,7 +58,6 @@ enum BridgeStart {
         }
         try HomeLedger.setReevaluation(after: 0, of: record.id, tx)
       }
-      try IntakeFilterLedger.add(configuration.intakeFilters, tx)
       // A program may have stored or deleted credentials while no daemon ran.
       try RouterLedger.setOwnersCursor(0, tx)
       // No request has been received yet, so no answer follows.

@@ -19,8 +19,6 @@ package struct AccessList: Sendable {
   package var approvers: [String] = []
   /// All logins whose decisions threadkeeper takes, listed as approvers or not: none that is kept may speak for them.
   package var deciders: [String] = []
-  /// Filters of other publishers' topics that threadkeeper reads. They are fit for a line of the list.
-  package var ingested: [String] = []
   /// Home Assistant's discovery prefix.
   package var discoveryPrefix = "homeassistant"
   /// Logins of others that may do everything outside the base topics.
@@ -82,24 +80,8 @@ package struct AccessList: Sendable {
         "# The daemon and its routers are devices there. Written also to remove them, and read to see what another",
         "# client has altered.",
         "topic readwrite \(devices)",
-        "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#",
+        "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
       ]
-      + (ingested.isEmpty
-        ? []
-        : ["# Other publishers, by the setting `ingest`."] + ingestedBySome
-          + ingested.map { "topic read \($0)" })
-      + [""]
-  }
-
-  /// A warning of the logins that may write what is taken in without a line for it.
-  private var ingestedBySome: [String] {
-    let who =
-      (kept.isEmpty ? [] : ["logins that are kept"])
-      + (keepsAnonymous ? ["clients without a login"] : [])
-    guard !who.isEmpty else { return [] }
-    return [
-      "# May be written by \(who.joined(separator: " and ")) too: they can speak as the rules' users."
-    ]
   }
 
   /// `deny` is for reading and writing at once, so a kept login that may see states could also write them.

@@ -35,8 +35,8 @@ package struct BrokerProbe: Sendable {
   ///
   /// - Parameters:
   ///   - bases: base topics of the homes, at least one.
-  ///   - filters: further ones that the daemon reads, such as `homeassistant/status` and those of `ingest`: whether the
-  ///     broker refuses them. Only under MQTT 5, which can do that without the broker sending what it keeps there.
+  ///   - filters: further ones that the daemon reads, such as `homeassistant/status`: whether the broker refuses
+  ///     them. Only under MQTT 5, which can do that without the broker sending what it keeps there.
   ///   - other: a login that is not the daemon's.
   /// - Returns: fails where the daemon's own login is not let in.
   package func access(

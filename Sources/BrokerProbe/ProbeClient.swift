@@ -53,7 +53,6 @@ final class ProbeClient: MosquittoHandler {
     once.cleanStart = true
     once.sessionExpiry = 0
     once.lastWill = nil
-    once.unsubscriptions = []
     once.subscriptions = filters.map {
       var filter = $0
       filter.isRequired = false

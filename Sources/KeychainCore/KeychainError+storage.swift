@@ -45,7 +45,7 @@ extension KeychainError {
       self.init(.io, "\(error) while \(what)")
     case .io:
       self.init(.io, "the disk failed while \(what): \(error)")
-    case .newerVersion:
+    case .otherVersion:
       self.init(.notAvailable, "\(error)")
     case .interrupted:
       self.init(.userCanceled, "interrupted while \(what)")

@@ -21,8 +21,8 @@ package struct SQLiteError: Error, Equatable, Sendable {
     case interrupted
     /// The file is no SQLite database.
     case notADatabase
-    /// The database was written by a newer version of this program.
-    case newerVersion
+    /// Another version of this program has made the tables.
+    case otherVersion
     /// The calls are in an order that cannot work: a write inside of a write, a closed database.
     case misuse
     case outOfMemory

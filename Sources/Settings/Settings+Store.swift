@@ -7,22 +7,18 @@ extension Settings {
     package var path: String
     /// File with the key that opens the store; never inside `path`.
     package var keyFile: String
-    /// Directory for the anchor, which shows when the store was rolled back; never inside `path`.
-    package var anchorPath: String
     /// A passphrase or a recovery code that opens the store, instead of the key file.
     package var passphrase: SecretText?
     /// After so many seconds without use, what is accessible "when unlocked" is locked. 0 = never.
     package var lockAfterSeconds: Int = 0
 
-    package init(path: String, keyFile: String, anchorPath: String) {
+    /// - Parameter keyFile: nil is the file beside the store.
+    package init(path: String, keyFile: String? = nil) {
       self.path = path
-      self.keyFile = keyFile
-      self.anchorPath = anchorPath
+      self.keyFile = keyFile ?? path + ".key"
     }
 
-    /// The places beside a store that nothing else was said about.
-    package init(path: String) {
-      self.init(path: path, keyFile: path + ".key", anchorPath: path + ".anchor")
-    }
+    /// Directory of the anchor, which shows when the store was rolled back.
+    package var anchorPath: String { path + ".anchor" }
   }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import IngestRules
-
 /// All that a person can set, checked: a value of this type is fit to run with.
 ///
 /// `config/threadkeeper.yaml` tells every key with its default, its unit and its reason.
@@ -26,8 +24,6 @@ package struct Settings: Sendable, Equatable {
   package var clientUsers: [UInt32: String] = [:]
   /// At least one; no base topic equals another or lies inside it.
   package var homes: [Home]
-  /// What is taken in from other publishers.
-  package var ingest = IngestRules()
   /// Where state lies that has no path of its own; see `StateDirectory`.
   package var stateDirectory: String
 

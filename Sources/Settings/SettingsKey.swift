@@ -15,20 +15,16 @@ enum SettingsKey: String, CaseIterable {
   case mqttKeyFile = "mqtt.tls.key_file"
   case storePath = "store.path"
   case storeKeyFile = "store.key_file"
-  case storeAnchorPath = "store.anchor_path"
   case storePassphrase = "store.passphrase"
   case storeLockAfter = "store.lock_after"
   case alertsHold = "alerts.hold"
   case preferredOnMismatch = "preferred.on_mismatch"
-  case preferredAdoptTimeout = "preferred.adopt_timeout"
-  case preferredFollowMembers = "preferred.follow_members"
   case presenceOfflineAfter = "presence.offline_after"
   case discoveryMDNS = "discovery.mdns"
   case limitsEventsPerSecond = "limits.events_per_second"
   case limitsEventsBurst = "limits.events_burst"
   case limitsRoutersPerTeam = "limits.routers_per_team"
   case clientsSocket = "clients.socket"
-  case clientsGroup = "clients.group"
   case homeAssistantDiscovery = "home_assistant.discovery"
   case homeAssistantPrefix = "home_assistant.prefix"
   case homeAssistantConsent = "home_assistant.consent"
@@ -45,7 +41,7 @@ enum SettingsKey: String, CaseIterable {
 
   /// Mappings whose keys a person chooses, and lists.
   static let mappings = [
-    "teams", "client_users", "homes", "consent.approvers", "http.names", "ingest",
+    "teams", "client_users", "homes", "consent.approvers", "http.names",
   ]
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
@@ -72,13 +68,10 @@ enum SettingsKey: String, CaseIterable {
         + "no empty level, at most 128 bytes)"
     case .mqttProtocol: "`5` or `3.1.1`"
     case .mqttCAFile, .mqttCertFile, .mqttKeyFile, .storeKeyFile: "the path of a file"
-    case .storePath, .storeAnchorPath: "the path of a directory"
+    case .storePath: "the path of a directory"
     case .clientsSocket: "the path of a socket"
-    case .clientsGroup: "the name or number of a group of this machine"
     case .alertsHold: "whole seconds from 0 to 86400"
     case .preferredOnMismatch: "`alert` or `adopt`"
-    case .preferredAdoptTimeout: "whole seconds from 10 to 3600"
-    case .preferredFollowMembers: "`same_network` or `any`"
     case .discoveryMDNS: "`auto` or `off`"
     case .presenceOfflineAfter, .storeLockAfter: "whole seconds from 0 to 604800"
     case .limitsEventsPerSecond: "a whole number from 1 to 10000"

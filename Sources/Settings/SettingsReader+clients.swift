@@ -12,13 +12,6 @@ extension SettingsReader {
         .clientsSocket, at: place(of: .clientsSocket),
         "expected a path outside `store.path`, whose directory is closed to other users")
     }
-    if let entry = textEntry(of: .clientsGroup) {
-      clients.group = SystemAccount.group(entry.text)
-      if clients.group == nil { noteUnfit(entry, for: .clientsGroup) }
-      if clients.socket == nil {
-        warn(.clientsGroup, at: entry.place, "has no effect without `clients.socket`")
-      }
-    }
     if clients.socket != nil, users.isEmpty {
       warn(
         .clientsSocket, at: place(of: .clientsSocket),

@@ -36,11 +36,6 @@ extension SettingsReader {
     preferred.onMismatch =
       choice(.preferredOnMismatch, among: Settings.Preferred.OnMismatch.allCases)
       ?? preferred.onMismatch
-    preferred.adoptTimeoutSeconds =
-      number(.preferredAdoptTimeout, in: 10...3_600) ?? preferred.adoptTimeoutSeconds
-    preferred.followMembers =
-      choice(.preferredFollowMembers, among: Settings.Preferred.FollowMembers.allCases)
-      ?? preferred.followMembers
     return preferred
   }
 

@@ -6,7 +6,6 @@ extension SettingsReader {
   mutating func store(stateDirectory: String) -> Settings.Store {
     var store = Settings.Store(path: path(.storePath) ?? stateDirectory + "/store")
     store.keyFile = path(.storeKeyFile) ?? store.keyFile
-    store.anchorPath = path(.storeAnchorPath) ?? store.anchorPath
     store.passphrase = text(.storePassphrase) {
       (1...4_096).contains($0.utf8.count)
     }.map { SecretText($0) }
@@ -16,18 +15,12 @@ extension SettingsReader {
         .storeKeyFile, at: blamed(.storeKeyFile),
         "expected a path outside `store.path`: a copy of the store would carry its own key")
     }
-    if FilePath.isInside(store.anchorPath, store.path) {
-      report(
-        .storeAnchorPath, at: blamed(.storeAnchorPath),
-        "expected a path outside `store.path`: an anchor that is rolled back with the store "
-          + "shows nothing")
-    }
     if FilePath.isInside(store.anchorPath, store.keyFile)
       || FilePath.isInside(store.path, store.keyFile)
     {
       report(
         .storeKeyFile, at: blamed(.storeKeyFile),
-        "expected the path of a file, found the directory of `store.path` or `store.anchor_path`")
+        "expected the path of a file, found the directory of the store or of its anchor")
     }
     return store
   }

@@ -73,7 +73,6 @@ struct SettingsReader {
     settings.limits = limits()
     settings.discovery = discovery()
     settings.homeAssistant = homeAssistant(beside: settings.homes)
-    settings.ingest = ingest(homes: settings.homes, isPrivate: mqtt.host == .embedded)
     settings.http = http(besideStore: store.path)
     settings.clientUsers = clientUsers()
     settings.clients = clients(besideStore: store.path, users: settings.clientUsers)

@@ -14,34 +14,6 @@ struct AccessListTests {
     return try list.text().split(separator: "\n").map(String.init)
   }
 
-  @Test("The daemon alone reads what other publishers are taken in from")
-  func ingested() throws {
-    let lines = try list { list in
-      list.ingested = ["otbr/+/status"]
-      list.monitors = ["screen"]
-    }
-    #expect(lines.count { $0 == "topic read otbr/+/status" } == 1)
-    let place = try #require(lines.firstIndex(of: "topic read otbr/+/status"))
-    let daemon = try #require(lines.firstIndex(of: "user keeper"))
-    let next = try #require(lines.firstIndex(of: "user screen"))
-    #expect((daemon..<next).contains(place))
-    #expect(!lines.contains { $0.hasPrefix("# May be written by") })
-  }
-
-  @Test("It says who may write what is taken in without a line for it")
-  func ingestedBySome() throws {
-    func warning(_ change: (inout AccessList) -> Void) throws -> String? {
-      try list { change(&$0) }.first { $0.hasPrefix("# May be written by") }
-    }
-    let kept = try warning { ($0.ingested, $0.kept) = (["otbr/#"], ["lamps"]) }
-    #expect(kept?.contains("by logins that are kept too") == true, "\(kept ?? "")")
-    let all = try warning {
-      ($0.ingested, $0.kept, $0.keepsAnonymous) = (["otbr/#"], ["lamps"], true)
-    }
-    #expect(all?.contains("that are kept and clients without a login too") == true, "\(all ?? "")")
-    #expect(try warning { ($0.kept, $0.keepsAnonymous) = (["lamps"], true) } == nil)
-  }
-
   @Test("It has a line for each home and each kind of login")
   func lines() throws {
     let lines = try list(["threadkeeper", "flat/2"]) { list in

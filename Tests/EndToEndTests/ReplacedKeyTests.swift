@@ -28,7 +28,7 @@ struct ReplacedKeyTests {
     let password = try #require(broker.broker.password(of: "threadkeeper"))
     installation = try Installation(
       broker, mqtt: ["username: threadkeeper", "password: '\(password)'"], hold: 1,
-      more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n")
+      more: "preferred:\n  on_mismatch: adopt\n")
     home = try ThreadNetwork("home-thread")
   }
 

@@ -3,7 +3,6 @@
 import EmbeddedBroker
 import Foundation
 import MosquittoClient
-import SQLiteDatabase
 import TestKit
 import Testing
 
@@ -51,48 +50,6 @@ struct SessionTheftTests {
     #expect(try await second.stop() == .exit(0))
   }
 
-  @Test("What waits for the client id of an earlier version is taken in, and that session ended")
-  func upgrade() async throws {
-    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home, persistence: true)
-    let installation = try installation(broker)
-    let first = try await installation.start()
-    let storeID = try #require(try await installation.json("status")["store"]?["id"]?.text)
-    #expect(try await first.stop() == .exit(0))
-    // As an earlier version leaves it.
-    let database = try SQLiteDatabase(
-      path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
-    try database.write { try $0.execute("UPDATE outbox SET former_session = 1") }
-    database.close()
-    var former = broker.configuration(
-      clientID: "threadkeeper-\(storeID)-intake", user: "threadkeeper", "threadkeeper/in/#")
-    let earlier = TestClient(former)
-    try await earlier.ready()
-    try await earlier.stop()
-
-    let routers = (1...300).map { BorderRouter(number: $0) }
-    let network = try ThreadNetwork("home").hex()
-    let publisher = try await TestPublisher.start(broker, user: "border-router")
-    let outcomes = try await publisher.publish(routers.map { $0.announces(network) })
-    #expect(outcomes.allSatisfy { $0 == .delivered })
-
-    let second = try installation.launch()
-    try await eventually("all routers") {
-      guard second.isRunning else { throw DaemonProcess.Unexpected(description: second.log) }
-      let list = try await installation.command("routers", "--json")
-      return list.status == 0 && JSON(list.output)?.list.count == 300
-    }
-    try await installation.ready(second)
-    try await eventually("the end of the session") {
-      second.log.contains("what waited for the client id of an earlier version is taken in")
-    }
-    former.subscriptions = []
-    let later = TestClient(former)
-    try await later.ready()
-    #expect(later.handler.record.sessions.first?.sessionPresent == false)
-    try await later.stop()
-    #expect(try await second.stop() == .exit(0))
-  }
-
   @Test(
     "A copy of the store in another directory runs beside the first, each with its own sessions")
   func copied() async throws {
@@ -101,7 +58,7 @@ struct SessionTheftTests {
     let other = try installation(broker)
     let made = try await one.start()
     #expect(try await made.stop() == .exit(0))
-    for name in ["store", "store.key", "anchor"] {
+    for name in ["store", "store.key", "store.anchor"] {
       try FileManager.default.copyItem(
         atPath: one.directory.file(name), toPath: other.directory.file(name))
     }

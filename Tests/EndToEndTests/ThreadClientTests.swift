@@ -185,7 +185,7 @@ struct ThreadClientTests {
     let home = try Data(hex: ThreadNetwork("home").hex())
     let configuration = THClient.Configuration(
       storeDirectory: installation.storePath, keyFile: installation.directory.file("store.key"),
-      anchorDirectory: installation.directory.file("anchor"), confirmConsent: nil)
+      confirmConsent: nil)
     let client = THClient(configuration: configuration)
     try await client.storeCredentials(forBorderAgent: Self.agent, activeOperationalDataSet: home)
     #expect(try await first.stop() == .exit(0))

@@ -79,12 +79,11 @@ struct ClientTests {
     #expect(try problems("client_users: {root: a, 0: a}") == [])
   }
 
-  @Test("The second socket lies outside of the store, and its group is one that there is")
+  @Test("The second socket lies outside of the store")
   func socket() throws {
-    let yaml = "client_users: {1: a}\nclients:\n  socket: /run/x.sock\n  group: daemon\n"
+    let yaml = "client_users: {1: a}\nclients:\n  socket: /run/x.sock\n"
     let settings = try #require(try load(yaml).settings)
     #expect(settings.clients.socket == "/run/x.sock")
-    #expect(settings.clients.group == 1)
     #expect(try load("").settings?.clients == Settings.Clients())
     let inside = try problems(
       "client_users: {1: a}\nstore: {path: /s}\nclients: {socket: /s/x}")
@@ -93,17 +92,11 @@ struct ClientTests {
         "3:19: error: clients.socket: expected a path outside `store.path`, whose directory is "
           + "closed to other users"
       ])
-    let nobody = try problems("clients:\n  socket: /s/x\n  group: no-such-group\n")
+    let nobody = try problems("clients:\n  socket: /s/x\n")
     #expect(
       nobody == [
         "2:11: warning: clients.socket: serves nobody who is not served without it: `client_users` "
-          + "names no user",
-        "3:10: error: clients.group: expected the name or number of a group of this machine, found "
-          + "`no-such-group`",
-      ])
-    #expect(
-      try problems("clients: {group: 0}") == [
-        "1:18: warning: clients.group: has no effect without `clients.socket`"
+          + "names no user"
       ])
   }
 

@@ -21,7 +21,6 @@ struct OnePassTests {
         hold: 30s
       preferred:
         on_mismatch: adapt
-        follow_members: some
       presence: [1]
       host: x
       teams:
@@ -55,21 +54,20 @@ struct OnePassTests {
       "12:9: error: alerts.hold: expected whole seconds from 0 to 86400, found `30s`",
       "14:16: error: preferred.on_mismatch: expected `alert` or `adopt`, found `adapt`; did you "
         + "mean `adopt`?",
-      "15:19: error: preferred.follow_members: expected `same_network` or `any`, found `some`",
-      "16:11: error: presence: expected a mapping of keys, found a list",
-      "17:1: error: unknown key `host`; did you mean `mqtt.host`?",
-      "19:13: error: teams.a: the user `x` is listed twice",
-      "19:16: error: teams.a: expected a user name of 1 to 128 characters without `/`, `+`, `#` "
+      "15:11: error: presence: expected a mapping of keys, found a list",
+      "16:1: error: unknown key `host`; did you mean `mqtt.host`?",
+      "18:13: error: teams.a: the user `x` is listed twice",
+      "18:16: error: teams.a: expected a user name of 1 to 128 characters without `/`, `+`, `#` "
         + "and control characters, found `a/b`",
-      "20:7: error: teams.b: the user `y` is already in the team `a`",
-      "21:6: error: teams.c: expected a list of user names, found text",
-      "23:3: error: homes: expected a home's name of 1 to 32 small letters, digits, `-` or `_`, "
+      "19:7: error: teams.b: the user `y` is already in the team `a`",
+      "20:6: error: teams.c: expected a list of user names, found text",
+      "22:3: error: homes: expected a home's name of 1 to 32 small letters, digits, `-` or `_`, "
         + "found `Main`",
-      "25:21: error: homes.two.base_topic: `a/b` equals the base topic of the home `one`, or one "
+      "24:21: error: homes.two.base_topic: `a/b` equals the base topic of the home `one`, or one "
         + "lies in the other",
-      "26:3: error: homes.three.base_topic: is missing; every home needs a base topic of its own",
-      "27:3: error: homes.four: expected the key `base_topic`, found nothing",
-      "29:10: error: log.level: expected `trace`, `debug`, `info`, `notice`, `warning`, `error` or "
+      "25:3: error: homes.three.base_topic: is missing; every home needs a base topic of its own",
+      "26:3: error: homes.four: expected the key `base_topic`, found nothing",
+      "28:10: error: log.level: expected `trace`, `debug`, `info`, `notice`, `warning`, `error` or "
         + "`critical`, found `warn`; did you mean `warning`?",
       "THREADKEEPER_MQTT_HOTS: error: unknown variable; did you mean `THREADKEEPER_MQTT_HOST`?",
       "THREADKEEPER_PRESENCE_OFFLINE_AFTER: error: presence.offline_after: expected whole seconds "

@@ -49,8 +49,8 @@ struct ShippedConfigurationTests {
     let depending: Set = [
       "mqtt.port", "mqtt.username", "mqtt.password", "mqtt.client_id", "mqtt.tls.ca_file",
       "mqtt.tls.cert_file", "mqtt.tls.key_file", "store.path", "store.key_file",
-      "store.anchor_path", "store.passphrase", "clients.socket", "clients.group",
-      "http.token", "http.trusted_proxy", "home_assistant.login",
+      "store.passphrase", "clients.socket", "http.token", "http.trusted_proxy",
+      "home_assistant.login",
     ]
     for name in names where !depending.contains(name) {
       #expect(values[name]?.isNull == false, "\(name) has its default written down")
@@ -68,8 +68,7 @@ struct ShippedConfigurationTests {
       ("base_topic: threadkeeper", "base_topic: other"), ("protocol: 5", "protocol: 3.1.1"),
       ("ca_file: null", "ca_file: /etc/hostname"), ("path: null", "path: /srv/a"),
       ("\n  key_file: null", "\n  key_file: /srv/a"),
-      ("anchor_path: null", "anchor_path: /srv/a"), ("hold: 30", "hold: 31"),
-      ("follow_members: same_network", "follow_members: any"),
+      ("hold: 30", "hold: 31"), ("on_mismatch: alert", "on_mismatch: adopt"),
       ("offline_after: 300", "offline_after: 0"), ("level: info", "level: debug"),
       ("approvers: []", "approvers: [a]"), ("approvers_trust: signed", "approvers_trust: broker"),
       ("format: text", "format: json"), ("teams: {}", "teams: {a: [b]}"),
@@ -77,15 +76,11 @@ struct ShippedConfigurationTests {
       ("consent: adoptions", "consent: all"), ("login: null", "login: ha"),
       ("homes: {}", "homes: {a: {base_topic: b}}"),
       ("client_users: {}", "client_users: {root: a}"),
-      ("\n  socket: null", "\n  socket: /run/a"), ("\n  group: null", "\n  group: 7"),
+      ("\n  socket: null", "\n  socket: /run/a"),
       ("enabled: true", "enabled: false"), ("address: 127.0.0.1", "address: 127.0.0.2"),
       ("port: 8423", "port: 8424"), ("token: null", "token: 0123456789abcdef"),
       ("names: []", "names: [a]"), ("trusted_proxy: null", "trusted_proxy: 192.0.2.1"),
       ("trusted_proxy_changes: false", "trusted_proxy_changes: true"),
-      (
-        "ingest: {}",
-        "ingest: {a: {topic: b, event: leave, user: c, fields: {border_agent_id: /d}}}"
-      ),
     ]
     let directory = try ConfigurationDirectory()
     for (line, changed) in changes {

@@ -12,23 +12,24 @@ struct StoreTests {
     #expect(store.anchorPath == "/var/lib/threadkeeper/store.anchor")
   }
 
-  @Test("They follow the store; each can be put elsewhere")
+  @Test("They follow the store; the key can be put elsewhere")
   func placed() throws {
     let moved = try #require(try load("store: {path: /srv/./keeper//}").settings?.store)
     #expect(moved == .init(path: "/srv/keeper"))
     #expect(moved.keyFile == "/srv/keeper.key")
-    let apart = try load("store: {path: /a, key_file: /b/k, anchor_path: /c}").settings?.store
-    #expect(apart == .init(path: "/a", keyFile: "/b/k", anchorPath: "/c"))
+    let apart = try load("store: {path: /a, key_file: /b/k}").settings?.store
+    #expect(apart == .init(path: "/a", keyFile: "/b/k"))
+    #expect(apart?.anchorPath == "/a.anchor")
   }
 
-  @Test("A key or an anchor inside the store is refused, by whatever way it gets there")
+  @Test(
+    "A key inside the store, or where its directories are, is refused, by whatever way it gets there"
+  )
   func inside() throws {
     for (yaml, key) in [
       ("{path: /a, key_file: /a/k}", "key_file"), ("{path: /a, key_file: /a}", "key_file"),
       ("{path: /a/b, key_file: /a/c/../b/k}", "key_file"),
-      ("{path: /a, anchor_path: /a/n}", "anchor_path"),
-      ("{path: /a, anchor_path: /a}", "anchor_path"),
-      ("{path: /a/b, key_file: /a}", "key_file"),
+      ("{path: /a/b, key_file: /a}", "key_file"), ("{path: /a, key_file: /a.anchor}", "key_file"),
     ] {
       let problems = try load("store: \(yaml)").problems
       #expect(!problems.isEmpty)

@@ -45,12 +45,10 @@ struct ValueTests {
   func numbers() throws {
     let yaml =
       "mqtt: {port: 2}\nalerts: {hold: 3}\npresence: {offline_after: 4}\n"
-      + "preferred: {adopt_timeout: 10}"
     let settings = try #require(try load(yaml).settings)
     #expect(settings.mqtt.port == 2)
     #expect(settings.alerts.holdSeconds == 3)
     #expect(settings.presence.offlineAfterSeconds == 4)
-    #expect(settings.preferred.adoptTimeoutSeconds == 10)
   }
 
   @Test(
@@ -59,7 +57,6 @@ struct ValueTests {
       ("mqtt.protocol", ["5", "3.1.1", "\"5\""], ["3.1", "4", "v5", "5.0"]),
       ("home_assistant.discovery", ["on", "off"], ["auto", "yes", "1"]),
       ("preferred.on_mismatch", ["alert", "adopt"], ["adapt", "none", "true"]),
-      ("preferred.follow_members", ["same_network", "any"], ["same-network", "all"]),
       (
         "log.level", ["trace", "debug", "info", "notice", "warning", "error", "critical"],
         ["warn", "INFO", "5", "on"]
@@ -81,13 +78,13 @@ struct ValueTests {
   func wordsArrive() throws {
     let yaml = """
       mqtt: {protocol: 3.1.1}
-      preferred: {follow_members: any}
+      preferred: {on_mismatch: adopt}
       log: {level: trace, format: json}
       discovery: {mdns: off}
       """
     let settings = try #require(try load(yaml).settings)
     #expect(settings.mqtt.protocolVersion == .v311)
-    #expect(settings.preferred.followMembers == .any)
+    #expect(settings.preferred.onMismatch == .adopt)
     #expect(settings.log.level == .trace)
     #expect(settings.log.format == .json)
     #expect(settings.discovery.mdns == .off)

@@ -12,13 +12,6 @@ enum HomeAssistantLedger {
   /// A place among the rows that are due: the event, and the row.
   typealias Cursor = (due: Int64, id: Int64)
 
-  /// Whether there is the table: not in an older store that cannot be written.
-  static func exists(_ tx: ReadTransaction) throws -> Bool {
-    try tx.first(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'home_assistant'"
-    ) { _ in true } ?? false
-  }
-
   static func all(_ tx: ReadTransaction) throws -> [HomeAssistantRecord] {
     try tx.all("SELECT * FROM home_assistant ORDER BY id", row: HomeAssistantRecord.init(row:))
   }

@@ -15,8 +15,6 @@ enum InboundMessage: Sendable {
     var topic: String
     /// Where the publisher asks for what became of its event; nil where it does not.
     var answer: ReplyTopic?
-    /// The rule of the setting `ingest` that took it; nil on threadkeeper's own topics.
-    var rule: String?
   }
 
   /// An event in an envelope. Only the store knows who may have signed it.
@@ -36,10 +34,8 @@ enum InboundMessage: Sendable {
   case ignored
   /// An event of a login that publishes too many, and whose rejection was published before.
   case dropped
-  /// Of another publisher, and a rule of `ingest` does not want it; or a probe of `threadkeeper doctor`.
+  /// A probe of `threadkeeper doctor`.
   case skipped
-  /// Of another publisher, and kept by the broker.
-  case retained
   /// Not below any base topic: the broker sent what was not subscribed to.
   case foreign
 }

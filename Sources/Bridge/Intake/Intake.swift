@@ -24,7 +24,6 @@ final class Intake: MosquittoHandler {
   private let size = Mutex(BatchPace())
   let trial = Mutex(MessageTrial())
   let isStopping = Atomic(false)
-  private let hasForgottenFilters = Atomic(false)
 
   var store: ThreadCredentialStore { transactions.store }
   private var monitor: BridgeMonitor { transactions.monitor }
@@ -46,7 +45,7 @@ final class Intake: MosquittoHandler {
       rate: configuration.eventsPerSecond, burst: configuration.eventsBurst)
     self.reader = Mutex(
       MessageReader(
-        topics: configuration.topics, ingest: configuration.ingest,
+        topics: configuration.topics,
         judge: { limiter.judge($0, $1, items: store.itemCount, now: clock.now()) },
         judgeEvent: { events.judge($0, price: 1, now: clock.now()) }))
   }
@@ -76,12 +75,6 @@ final class Intake: MosquittoHandler {
 
   /// Only now is everything that is published also received.
   func subscribed(refused: [SubscriptionRefusal]) {
-    for refusal in refused {
-      logger.warning(
-        "the broker refuses topics of the setting `ingest`",
-        metadata: ["filter": "\(refusal.filter)", "reason": "\(refusal.error.message)"])
-    }
-    forgetFormerFilters()
     monitor.update {
       $0.isIntakeConnected = true
       $0.listeningSince = $0.storeProblem == nil ? clock.now() : nil
@@ -90,29 +83,10 @@ final class Intake: MosquittoHandler {
     transactions.wake()
   }
 
-  /// The broker has ended what is no longer wanted. When that cannot be noted, it is ended once more at the next start.
-  private func forgetFormerFilters() {
-    guard !hasForgottenFilters.load(ordering: .relaxed) else { return }
-    let wanted = transactions.configuration.intakeFilters
-    let database = store.keychain.database
-    do {
-      try store.checkWritable()
-      try database.write { try IntakeFilterLedger.keep(only: wanted, $0) }
-    } catch {
-      return
-    }
-    hasForgottenFilters.store(true, ordering: .relaxed)
-  }
-
   func received(_ batch: [IncomingMessage]) throws {
     defer { wipeDeadStack() }
     let started = ContinuousClock.now
-    let messages = reader.withLock { reader in
-      var messages: [InboundMessage] = []
-      messages.reserveCapacity(batch.count)
-      for message in batch { reader.read(message, into: &messages) }
-      return messages
-    }
+    let messages = reader.withLock { reader in batch.map { reader.read($0) } }
     do {
       try store.checkWritable()
       try noteOwedSession()

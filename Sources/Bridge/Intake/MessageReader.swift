@@ -3,7 +3,6 @@
 import BoundedJSON
 import BridgeProtocol
 import ConsentLedger
-import IngestRules
 import MosquittoClient
 import SealedEnvelope
 
@@ -14,12 +13,11 @@ struct MessageReader {
   private static let topicShown = 400
 
   let topics: BaseTopics
-  let ingest: IngestRules
   /// Whether a user may ask once more. Looked at before the payload is.
   private let judge: (_ user: String, _ command: String) -> RequestLimiter.Verdict
   /// Whether a login may publish one more event. Asked before anything is refused, since a refusal is published and
   /// kept too.
-  let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
+  private let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
   private let decoder = InboundEventDecoder()
   /// The topic that was read last: a router that publishes much does so on one topic.
   private var last: (text: String, read: ReadTopic)?
@@ -38,14 +36,13 @@ struct MessageReader {
   }
 
   init(
-    topics: BaseTopics, ingest: IngestRules = IngestRules(),
+    topics: BaseTopics,
     judge: @escaping (_ user: String, _ command: String) -> RequestLimiter.Verdict = { _, _ in
       .allowed
     },
     judgeEvent: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
   ) {
     self.topics = topics
-    self.ingest = ingest
     self.judgeEvent = judgeEvent
     self.judge = judge
   }
@@ -62,20 +59,12 @@ struct MessageReader {
     return read
   }
 
-  static func shown(_ topic: String) -> String {
+  private static func shown(_ topic: String) -> String {
     guard topic.utf8.count > topicShown else { return topic }
     // A character that is cut in two becomes a replacement character.
     return String(decoding: topic.utf8.prefix(topicShown), as: UTF8.self)
   }
 
-  /// Reads a message of any publisher. One that several rules of `ingest` take is several.
-  mutating func read(_ message: IncomingMessage, into messages: inout [InboundMessage]) {
-    let own = read(message)
-    if case .foreign = own, readIngested(message, into: &messages) { return }
-    messages.append(own)
-  }
-
-  /// Reads a message on threadkeeper's own topics.
   mutating func read(_ message: IncomingMessage) -> InboundMessage {
     guard let read = readTopic(message.topic) else { return .foreign }
     // A retained topic is cleared, as the daemon asks for.

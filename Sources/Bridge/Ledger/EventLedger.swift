@@ -79,15 +79,6 @@ enum EventLedger {
     try tx.execute("UPDATE outbox SET republish = ?", .bool(owes))
   }
 
-  /// Whether events may wait at the broker in the session of an earlier version.
-  static func hasFormerSession(_ tx: ReadTransaction) throws -> Bool {
-    try tx.first("SELECT former_session FROM outbox") { $0.integer(0) != 0 } ?? false
-  }
-
-  static func endFormerSession(_ tx: WriteTransaction) throws {
-    try tx.execute("UPDATE outbox SET former_session = 0")
-  }
-
   /// Changes a row for real, to see whether the store takes it: SQLite does not write a page whose
   /// bytes stay as they are.
   static func probe(_ tx: WriteTransaction) throws {

@@ -12,7 +12,7 @@ package struct RouterRecord: Hashable, Sendable {
   /// The broker's user that spoke for it last.
   package var user: String
   /// The team that the id counts for: the one that owns it, or else that of the login that announced it.
-  /// Nil in rows that are older than this column.
+  /// Nil of one that was only seen on the local network.
   var team: String?
   package var name: String?
   package var vendor: String?

@@ -31,8 +31,6 @@ struct HomeAssistantQueue {
   private static let mostEmptySteps = 8
 
   private let devices: HomeAssistantDevices
-  /// False: the store has no rows of this, and gets none.
-  private let isUsable: Bool
   private let json = WireJSON()
   private var pace: HomeAssistantPace
   /// Up to where what is due was looked at for devices to be announced, and for topics to be emptied.
@@ -47,13 +45,12 @@ struct HomeAssistantQueue {
   private var fresh: Set<Int64> = []
   private var isWalkAhead = false
 
-  init(_ devices: HomeAssistantDevices, isUsable: Bool, pace: HomeAssistantPace = .none) {
+  init(_ devices: HomeAssistantDevices, pace: HomeAssistantPace = .none) {
     self.devices = devices
     self.pace = pace
-    self.isUsable = isUsable
   }
 
-  var announces: Bool { devices.isOn && isUsable }
+  var announces: Bool { devices.isOn }
 
   /// Another connection: what is still due is sent on it.
   mutating func restart() {
@@ -86,7 +83,7 @@ struct HomeAssistantQueue {
   /// Devices that are due. Empty when there is nothing more for now.
   mutating func next(_ renderer: PublicationRenderer, _ tx: ReadTransaction) throws -> [Item] {
     if pace.isOver() { rewind() }
-    guard isUsable, !refusesDevices else { return [] }
+    guard !refusesDevices else { return [] }
     return try next(\.cursor, upTo: .max, renderer, tx) { $0.form != nil }
   }
 
@@ -97,7 +94,7 @@ struct HomeAssistantQueue {
   mutating func nextRemovals(
     after event: Int64, _ renderer: PublicationRenderer, _ tx: ReadTransaction
   ) throws -> [Item] {
-    guard isUsable, !refusesRemovals else { return [] }
+    guard !refusesRemovals else { return [] }
     return try next(\.removalCursor, upTo: event, renderer, tx) { $0.form == nil }
   }
 

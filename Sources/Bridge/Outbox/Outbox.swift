@@ -51,13 +51,11 @@ final class Outbox: Sendable {
     self.topics = topics
     self.overview = overview
     self.consents = consents
-    let (published, hasDevices) = try database.read {
-      (try EventLedger.published($0), try HomeAssistantLedger.exists($0))
-    }
+    let published = try database.read { try EventLedger.published($0) }
     state = Mutex(
       State(
         read: published, published: published,
-        devices: HomeAssistantQueue(devices, isUsable: hasDevices, pace: devicePace)))
+        devices: HomeAssistantQueue(devices, pace: devicePace)))
   }
 
   /// Everything up to this event id is acknowledged by the broker.

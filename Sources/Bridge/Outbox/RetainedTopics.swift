@@ -49,7 +49,6 @@ struct RetainedTopics: Sendable {
       let (name, home) = devices.homes.first(where: { $1.place.owns(message.topic) })
     else { return nil }
     return try database.read { tx in
-      guard try HomeAssistantLedger.exists(tx) else { return nil }
       let row = try HomeAssistantLedger.find(message.topic, tx)
       let device = try row.flatMap { try devices.device(on: $0, home: name, tx) }?.device
       let payload = device.map { WireJSON().encode($0) } ?? []

@@ -22,7 +22,6 @@ struct RegistryRepair {
   /// envelopes: without them, what was sealed once would count twice.
   private static let tables: Set = [
     "router", "network", "alert", "event", "accepted_network", "home_assistant",
-    "intake_filter",
   ]
   /// Ids of events that are not given again: those of rows that cannot be read are not known.
   private static let skippedEvents: Int64 = 1_000_000

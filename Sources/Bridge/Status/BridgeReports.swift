@@ -64,7 +64,6 @@ struct BridgeReports: Sendable {
       networks: try NetworkLedger.count(home: home.id, tx),
       alertsHold: configuration.alertsHold,
       onMismatch: configuration.adoptTimeout == nil ? "alert" : "adopt",
-      followMembers: "same_network",
       offlineAfter: configuration.offlineAfter, enrolmentLine: identity?.line,
       fingerprint: identity?.fingerprint)
   }

@@ -12,7 +12,7 @@ enum StoreFailure {
       switch error.kind {
       case .constraint, .other: false
       case .full, .readOnly, .busy, .corrupt, .io, .moved, .interrupted, .notADatabase,
-        .newerVersion, .misuse, .outOfMemory:
+        .otherVersion, .misuse, .outOfMemory:
         true
       }
     case let error as KeychainError:

@@ -42,7 +42,6 @@ struct MessageApplier {
       progress.outcome.counts.rejectionExamples[code] = .init(
         topic: nil, reason: "a user publishes more than `limits.events_per_second` allows")
     case .skipped: break
-    case .retained: progress.outcome.counts.retained += 1
     case .event(let event, let user, let origin):
       context.store.keychain.act(as: "mqtt user \(user)", in: context.tx)
       let isTaken = try rejecting(origin, event.subject) {
@@ -109,7 +108,7 @@ struct MessageApplier {
     case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
       .request(_, let from):
       origin = from
-    case .ignored, .dropped, .skipped, .retained, .foreign: return
+    case .ignored, .dropped, .skipped, .foreign: return
     }
     try reject(
       Rejection(.cannotApply, message: "the daemon cannot act upon this message: \(reason)"), origin
@@ -136,8 +135,7 @@ struct MessageApplier {
     event.detail.field = rejection.field
     event.detail.tlv = rejection.tlv
     event.detail.offset = rejection.offset
-    let rule = origin.rule.map { "Rule `\($0)` of `ingest`: " } ?? ""
-    event.detail.message = rule + rejection.message
+    event.detail.message = rejection.message
     try effects.apply([.event(event)])
     try answer(rejection, origin)
   }

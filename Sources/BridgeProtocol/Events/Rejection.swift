@@ -66,17 +66,6 @@ package struct Rejection: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// A rule of the setting `ingest` cannot make an event of a message. The code names the rule.
-  package init(
-    ingestRule name: String, field: String? = nil, offset: Int? = nil, message: String
-  ) {
-    self.code = "ingest:\(name)"
-    self.field = field
-    self.tlv = nil
-    self.offset = offset
-    self.message = message
-  }
-
   /// A dataset was refused: the code is that of the dataset's own rules.
   package init(_ error: DatasetError, field: String) {
     self.code = error.code.rawValue

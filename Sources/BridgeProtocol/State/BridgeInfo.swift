@@ -27,7 +27,6 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold: Int
   package var onMismatch: String
-  package var followMembers: String
   package var offlineAfter: Int
   /// The daemon's public keys, to seal to and to verify with, and what two people compare of them.
   package var enrolmentLine: String?
@@ -35,7 +34,7 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
 
   package init(
     version: String, instanceID: String, home: String, preferredNetwork: Preferred?,
-    routers: Int, networks: Int, alertsHold: Int, onMismatch: String, followMembers: String,
+    routers: Int, networks: Int, alertsHold: Int, onMismatch: String,
     offlineAfter: Int, enrolmentLine: String? = nil, fingerprint: String? = nil
   ) {
     self.version = version
@@ -46,7 +45,6 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
     self.networks = networks
     self.alertsHold = alertsHold
     self.onMismatch = onMismatch
-    self.followMembers = followMembers
     self.offlineAfter = offlineAfter
     self.enrolmentLine = enrolmentLine
     self.fingerprint = fingerprint
@@ -60,7 +58,6 @@ package struct BridgeInfo: Encodable, Sendable, Equatable {
     case routers, networks
     case alertsHold = "alerts_hold"
     case onMismatch = "on_mismatch"
-    case followMembers = "follow_members"
     case offlineAfter = "offline_after"
     case enrolmentLine = "enrolment_line"
     case fingerprint

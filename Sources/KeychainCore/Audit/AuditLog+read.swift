@@ -21,7 +21,6 @@ extension AuditLog {
   ) throws(KeychainError) {
     try KeychainError.wrap("reading the audit") {
       try database.read { tx in
-        guard try AuditRow.isThere(in: tx) else { return }
         var previous = number > 0 ? try AuditRow.find(number, in: tx) : nil
         guard number == 0 || previous != nil else { throw Self.broken(number, "is missing") }
         var expected = number + 1

@@ -9,16 +9,8 @@ struct AuditRow {
 
   var manifestElement: ManifestElement { .audit(number: number, tag: sealed.tag) }
 
-  /// False in a store of before, as long as it is only read.
-  static func isThere(in tx: ReadTransaction) throws -> Bool {
-    try tx.first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'") { _ in true
-    }
-      == true
-  }
-
   static func last(in tx: ReadTransaction) throws -> AuditRow? {
-    guard try isThere(in: tx) else { return nil }
-    return try tx.first("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
+    try tx.first("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
       AuditRow(number: $0.integer(0), sealed: $0.blob(1))
     }
   }

@@ -41,7 +41,7 @@ package final class Keychain: Sendable {
   }
 
   package let location: StoreLocation
-  /// Other components keep their tables here too: `database.migrate("bridge", …)`.
+  /// Other components keep their tables here too.
   package let database: SQLiteDatabase
   package let storeID: StoreID
   package let access: Access

@@ -71,8 +71,10 @@ extension StoreOpener {
       let database = try SQLiteDatabase(
         path: path, access: .readWrite(create: false), options: databaseOptions)
       defer { database.close() }
-      try database.migrate(StoreSchema.component, StoreSchema.migrations)
-      let roots = try database.write { try builder.build(in: $0) }
+      let roots = try database.write { tx in
+        try StoreSchema.create(in: tx)
+        return try builder.build(in: tx)
+      }
       guard try database.checkpointTruncate() else {
         throw KeychainError(
           .notAvailable, "somebody reads the store while it is made", isTemporary: true)

@@ -59,13 +59,8 @@ enum StoreOpener {
       try StoreLocation.checkFile(location.anchorPath(store))
       return (store, Anchor(path: location.anchorPath(store)).read())
     }
-    do {
-      try database.migrate(StoreSchema.component, StoreSchema.migrations)
-    } catch let error as SQLiteError where error.kind == .readOnly && access == .readOnly {
-      // Steps are missing that only writing needs.
-    }
     let (keys, mark) = try database.read { tx in
-      guard try StoreSchema.isIntact(in: tx, isOnlyRead: access == .readOnly) else {
+      guard try StoreSchema.isIntact(in: tx) else {
         throw KeychainError(.decode, "the tables of the store were altered: restore a backup")
       }
       return (try roots(tx, store), try KeySetMark(in: tx))
@@ -88,7 +83,7 @@ enum StoreOpener {
       throw KeychainError(
         .notAvailable,
         "the store has format \(format), this program knows \(StoreSchema.format):"
-          + " use the newer program")
+          + " use the program that made it")
     }
     let bytes = try tx.first("SELECT uuid FROM store WHERE id = 1") { $0.blob(0) }
     guard let store = bytes.flatMap({ StoreID($0) }) else {

@@ -2,10 +2,8 @@
 
 import SQLiteDatabase
 
-/// The tables of the store, format 1. Other components keep theirs in the same file, through
-/// `SQLiteDatabase.migrate` with another name.
+/// The tables of the store, format 1. Other components keep theirs in the same file.
 enum StoreSchema {
-  static let component = "keychain"
   /// "TKST", in the head of the SQLite file.
   static let applicationID: Int64 = 0x544B_5354
   /// The format of the store, as `user_version`.
@@ -34,31 +32,26 @@ enum StoreSchema {
     "CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
     "CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
     "CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT",
-  ]
-
-  private static let auditTable: StaticString =
     // id: the number of the record, from 1. sealed: AuditRecord.
-    "CREATE TABLE audit (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT"
-
-  static let migrations: [Migration] = [
-    Migration(
-      "format 1",
-      ["PRAGMA application_id = 0x544B5354", "PRAGMA user_version = 1"] + statements),
-    Migration("audit", [auditTable]),
+    "CREATE TABLE audit (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
   ]
+
+  static func create(in tx: WriteTransaction) throws {
+    // https://www.sqlite.org/pragma.html#pragma_application_id
+    try tx.execute("PRAGMA application_id = 0x544B5354")
+    try tx.execute("PRAGMA user_version = 1")
+    for statement in statements { try tx.execute(statement) }
+  }
 
   /// Whether the tables are as they were made: no column renamed, no index missing, no trigger
-  /// planted. SQLite keeps the words of each statement. A store of before has no audit as long as
-  /// it is only read.
-  static func isIntact(in tx: ReadTransaction, isOnlyRead: Bool) throws -> Bool {
+  /// planted. SQLite keeps the words of each statement.
+  static func isIntact(in tx: ReadTransaction) throws -> Bool {
     let found = try tx.all(
       """
       SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
         AND tbl_name IN ('store', 'key_slots', 'keys', 'items', 'manifest', 'audit')
       """
     ) { $0.text(0) }
-    let first = statements.map { "\($0)" }.sorted()
-    return found.sorted() == (first + ["\(auditTable)"]).sorted()
-      || (isOnlyRead && found.sorted() == first)
+    return found.sorted() == statements.map { "\($0)" }.sorted()
   }
 }

@@ -17,7 +17,6 @@ struct ClientEnvironment {
 
   var socket: String? { path("SOCKET") }
   var keyFile: String? { path("STORE_KEY_FILE") }
-  var anchorDirectory: String? { path("STORE_ANCHOR_PATH") }
   var passphraseFile: String? { path("STORE_PASSPHRASE_FILE") }
 
   var storeDirectory: String? {

@@ -34,9 +34,6 @@ extension THClient {
     /// The file with the key of the own store, outside of its directory. Variable
     /// `THREADKEEPER_STORE_KEY_FILE`; nil is the directory's name with `.key` after it.
     public var keyFile: String?
-    /// Directory of the own store's anchor. Variable `THREADKEEPER_STORE_ANCHOR_PATH`; nil is the
-    /// directory's name with `.anchor` after it.
-    public var anchorDirectory: String?
     /// A file (0600) whose first line is a passphrase that opens the own store, instead of the key
     /// file. Variable `THREADKEEPER_STORE_PASSPHRASE_FILE`; there is no default.
     public var passphraseFile: String?
@@ -63,8 +60,7 @@ extension THClient {
     /// A configuration in which some things may be left to the environment.
     public init(
       socket: String? = nil, storeDirectory: String? = nil, keyFile: String? = nil,
-      anchorDirectory: String? = nil, passphraseFile: String? = nil, team: String? = nil,
-      home: String? = nil,
+      passphraseFile: String? = nil, team: String? = nil, home: String? = nil,
       confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal,
       asksOnTerminal: Bool = true
     ) {
@@ -73,8 +69,6 @@ extension THClient {
       self.socket = socket ?? (storeDirectory == nil ? environment.socket : nil)
       self.storeDirectory = storeDirectory ?? environment.storeDirectory
       self.keyFile = keyFile ?? (storeDirectory == nil ? environment.keyFile : nil)
-      self.anchorDirectory =
-        anchorDirectory ?? (storeDirectory == nil ? environment.anchorDirectory : nil)
       self.passphraseFile =
         passphraseFile ?? (storeDirectory == nil ? environment.passphraseFile : nil)
       self.team = team ?? environment.team

@@ -25,9 +25,7 @@ struct OwnStore: Sendable {
   /// Nil when nothing says where it lies.
   init?(_ configuration: THClient.Configuration) {
     guard let directory = configuration.storeDirectory else { return nil }
-    location = StoreLocation(
-      directory: directory,
-      anchorDirectory: configuration.anchorDirectory ?? directory + ".anchor")
+    location = StoreLocation(directory: directory, anchorDirectory: directory + ".anchor")
     keyFile = configuration.keyFile ?? directory + ".key"
     passphraseFile = configuration.passphraseFile
     team = configuration.team

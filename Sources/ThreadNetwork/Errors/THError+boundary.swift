@@ -72,7 +72,7 @@ extension THError {
     case .forbidden:
       self.init(
         .notAuthorized, "the daemon cannot be asked: \(error.message)",
-        help: "have this user's group named in the daemon's `clients.group`")
+        help: "name a socket that this user can reach in the daemon's `clients.socket`")
     case .closed, .timedOut, .abandoned:
       self.init(
         .interrupted, "the daemon at \(path) has not answered: \(error.message)",

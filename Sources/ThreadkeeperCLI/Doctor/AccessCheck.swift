@@ -81,7 +81,7 @@ enum AccessCheck {
         : check.problem(Check.sentence($0.error.message), list)
     } + [
       check.notChecked(
-        "`\(prefix)/status`, `\(prefix)/device/threadkeeper/…` and the topics of `ingest` get no trial message, because "
+        "`\(prefix)/status` and `\(prefix)/device/threadkeeper/…` get no trial message, because "
           + "others act on it. While the daemon runs, `threadkeeper status` has a line `refused` for what the "
           + "broker does not take")
     ]

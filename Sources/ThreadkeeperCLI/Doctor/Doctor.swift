@@ -206,7 +206,7 @@ struct Doctor: Sendable {
     var mqtt = settings.mqtt
     mqtt.username = connection.username
     let bases = settings.homes.map(\.baseTopic)
-    let filters = ["\(settings.homeAssistant.prefix)/status"] + settings.ingest.subscriptions
+    let filters = ["\(settings.homeAssistant.prefix)/status"]
     switch await BrokerProbe(connection, within: Self.brokerLimit).access(
       to: bases, filters: filters, other: other)
     {

@@ -132,7 +132,6 @@ struct RunningDaemon: Equatable {
       within: Self.timeout)
     guard let places else { return nil }
     settings.store.keyFile = places.keyFile
-    settings.store.anchorPath = places.anchorPath
     return (settings, places.pid)
   }
 }

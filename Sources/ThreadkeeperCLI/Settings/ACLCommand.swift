@@ -83,7 +83,6 @@ struct ACLCommand: ParsableCommand {
       baseTopics: settings.homes.map(\.baseTopic),
       daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
     list.discoveryPrefix = settings.homeAssistant.prefix
-    list.ingested = settings.ingest.subscriptions
     list.monitors = monitor
     list.approvers = approver
     list.deciders =

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import IngestRules
 import Settings
 import ThreadkeeperDaemon
 
@@ -11,8 +10,6 @@ struct CheckConfigCommand: ParsableCommand {
     commandName: "check-config",
     abstract: "Check the configuration, and say everything that is wrong with it.",
     discussion: """
-      Lists the rules of `ingest`, too.
-
       Exits 0 when the configuration can be used, 78 otherwise.
 
       Examples:
@@ -47,21 +44,9 @@ struct ConfigReport: Encodable {
   let usable: Bool
   let file: String?
   let problems: [Problem]
-  /// The rules of `ingest`; empty when the settings cannot be used.
-  let ingest: [Rule]
   private let lines: [String]
 
-  struct Rule: Encodable {
-    let name: String
-    let topic: String
-    let event: String
-    let user: String
-    let home: String
-
-    var line: String { "ingest: \(name): \(topic) is \(event) of the user \(user), home \(home)" }
-  }
-
-  enum CodingKeys: String, CodingKey { case usable, file, problems, ingest }
+  enum CodingKeys: String, CodingKey { case usable, file, problems }
 
   init(_ result: SettingsResult) {
     usable = result.settings != nil
@@ -71,12 +56,7 @@ struct ConfigReport: Encodable {
         file: $0.file, variable: $0.variable, line: $0.line, column: $0.column,
         severity: $0.severity.rawValue, key: $0.key, message: $0.message)
     }
-    ingest = (result.settings?.ingest.all ?? []).map {
-      Rule(
-        name: $0.name, topic: $0.filter.text, event: $0.event.rawValue, user: $0.user.text,
-        home: $0.home)
-    }
-    lines = result.problems.map { "\($0)" } + ingest.map(\.line.printable)
+    lines = result.problems.map { "\($0)" }
   }
 
   var text: String {

@@ -101,7 +101,6 @@ struct SetupAnswers: Sendable, Equatable {
     }
     expected.homeAssistant.discovery = homeAssistant ? .on : .off
     expected.http.isEnabled = page
-    expected.ingest = new.ingest
     return expected
   }
 }

@@ -140,7 +140,6 @@ struct SetupSession: Sendable {
     var list = AccessList(
       baseTopics: settings.homes.map(\.baseTopic), daemons: [answers.username ?? "threadkeeper"])
     list.discoveryPrefix = settings.homeAssistant.prefix
-    list.ingested = settings.ingest.subscriptions
     list.deciders =
       settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
     var verdict = BrokerVerdict(report, house, for: list, reader: nil)

@@ -11,7 +11,6 @@ extension BridgeConfiguration {
     self.init(
       version: threadkeeperVersion,
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
-    ingest = settings.ingest
     teams = settings.brokerTeams
     eventsPerSecond = settings.limits.eventsPerSecond
     eventsBurst = settings.limits.eventsBurst
@@ -30,11 +29,7 @@ extension BridgeConfiguration {
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     discoversRouters = settings.discovery.mdns == .auto
-    adoptTimeout =
-      switch settings.preferred.onMismatch {
-      case .alert: nil
-      case .adopt: settings.preferred.adoptTimeoutSeconds
-      }
+    adoptTimeout = settings.preferred.onMismatch == .adopt ? 300 : nil
   }
 }
 

@@ -51,13 +51,12 @@ package struct Daemon {
       }
       var configuration = BridgeConfiguration(settings)
       configuration.loginRemedy = login.remedy
-      let session = try SessionName(settings, keychain)
+      let clientID = try SessionName.make(settings, keychain)
       let serviceManager = ServiceManager(
         settings, environment: ProcessInfo.processInfo.environment)
       do {
         let bridge = try Bridge(
-          configuration, connection: connection, clientID: session.name,
-          formerClientID: session.former, keychain: keychain,
+          configuration, connection: connection, clientID: clientID, keychain: keychain,
           onTurn: { serviceManager?.turn($0) }, logger: logger)
         return Daemon(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
@@ -80,11 +79,6 @@ package struct Daemon {
     for notice in keychain.notices { logger.notice("\(notice)") }
     try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
-    if settings.preferred.followMembers == .any {
-      logger.warning(
-        "`preferred.follow_members: any` does what `same_network` does: only a person chooses another network",
-        metadata: ["remedy": "remove the line, and use `threadkeeper preferred set`"])
-    }
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
     let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)

@@ -19,24 +19,15 @@ import Settings
 /// Whoever connects with a client id gets that client's session and the events that wait in it. So the name
 /// follows from a key of the store, and from nothing that is published. It also follows from the machine and the
 /// store's directory: a copy of the store on another machine, or in another directory, has sessions of its own.
-struct SessionName {
-  /// The beginning of `<name>-intake` and `<name>-status`.
-  let name: String
-  /// What earlier versions used; nil where the setting decides, then as now.
-  let former: String?
-
+enum SessionName {
   /// - Parameter machine: as `machineID()` has it.
-  init(
-    _ settings: Settings, _ keychain: Keychain, machine: String = Self.machineID()
-  ) throws(KeychainError) {
-    if let chosen = settings.mqtt.clientID {
-      name = chosen
-      former = nil
-      return
-    }
-    former = "threadkeeper-\(keychain.storeID)"
-    let label = "mqtt session\n\(machine)\n\(Self.realPath(keychain.location.directory))"
-    name = "threadkeeper-" + (try Self.pseudonym(for: label, keychain))
+  /// - Returns: the beginning of `<name>-intake` and `<name>-status`.
+  static func make(
+    _ settings: Settings, _ keychain: Keychain, machine: String = machineID()
+  ) throws(KeychainError) -> String {
+    if let chosen = settings.mqtt.clientID { return chosen }
+    let label = "mqtt session\n\(machine)\n\(realPath(keychain.location.directory))"
+    return "threadkeeper-" + (try pseudonym(for: label, keychain))
   }
 
   private static func pseudonym(

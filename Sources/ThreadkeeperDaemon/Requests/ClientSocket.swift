@@ -46,8 +46,7 @@ package struct ClientSocket: Service {
     var limits = VarlinkLimits()
     limits.noPlace = .tooManyConnections
     return try VarlinkServer(
-      path: path, reach: settings.clients.group.map { .group($0) } ?? .everybody, limits: limits,
-      service: service(admission),
+      path: path, reach: .everybody, limits: limits, service: service(admission),
       judge: { [logger] in
         logger.debug("a connection of a program", metadata: ["user": "\($0.user)"])
         return admission.judge($0.user)

@@ -21,9 +21,7 @@ struct StatusHandler: LocalAPIHandler {
     [
       StatusMethods.get.answered { _, _ in try await report() },
       StatusMethods.places.answered { _, _ in
-        StatusMethods.Places(
-          pid: runtime().pid, keyFile: settings.store.keyFile,
-          anchorPath: settings.store.anchorPath)
+        StatusMethods.Places(pid: runtime().pid, keyFile: settings.store.keyFile)
       },
       StatusMethods.watch.answered { _, _, replies in
         try await replies.sendChanges(every: Self.interval) { try await report() }

@@ -12,7 +12,6 @@ package enum StatusMethods {
   package struct Places: Codable, Sendable {
     package let pid: Int32
     package let keyFile: String
-    package let anchorPath: String
   }
 
   package static let get = VarlinkMethod<VarlinkNothing, Reply>(

@@ -25,7 +25,7 @@ struct HomeAssistantTemplateTests {
     let info = BridgeInfo(
       version: "1", instanceID: "i", home: "home",
       preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 1,
-      networks: 1, alertsHold: 30, onMismatch: "alert", followMembers: "same_network",
+      networks: 1, alertsHold: 30, onMismatch: "alert",
       offlineAfter: 300)
     let alert = AlertState(
       fingerprint: "f", name: .staleDataset, status: .firing, home: "home",

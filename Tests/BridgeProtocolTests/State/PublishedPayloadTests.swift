@@ -28,13 +28,13 @@ struct PublishedPayloadTests {
     var info = BridgeInfo(
       version: "1.0", instanceID: "i", home: "home",
       preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 3,
-      networks: 2, alertsHold: 30, onMismatch: "alert", followMembers: "same_network",
+      networks: 2, alertsHold: 30, onMismatch: "alert",
       offlineAfter: 300)
     let full = try object(info)
     #expect(
       Set(full.keys) == [
         "v", "version", "instance_id", "home", "preferred_network", "routers", "networks",
-        "alerts_hold", "on_mismatch", "follow_members", "offline_after",
+        "alerts_hold", "on_mismatch", "offline_after",
       ])
     #expect(full["v"] as? Int == 1)
     #expect(

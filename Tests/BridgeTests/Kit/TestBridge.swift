@@ -83,9 +83,8 @@ final class TestBridge {
   /// One batch, one transaction.
   @discardableResult
   func receive(_ messages: [IncomingMessage]) throws -> BatchCounts {
-    var reader = MessageReader(topics: configuration.topics, ingest: configuration.ingest)
-    var inbound: [InboundMessage] = []
-    for message in messages { reader.read(message, into: &inbound) }
+    var reader = MessageReader(topics: configuration.topics)
+    let inbound = messages.map { reader.read($0) }
     let (_, outcome) = try transaction { transaction in
       for message in inbound { try transaction.messages.apply(message, sealed) }
     }

@@ -16,7 +16,7 @@ struct SealedRequestLedgerTests {
 
   init() throws {
     store = try TemporaryStore()
-    try store.keychain.database.migrate(BridgeSchema.component, BridgeSchema.migrations)
+    try BridgeSchema.create(in: store.keychain.database)
   }
 
   private struct Undone: Error {}

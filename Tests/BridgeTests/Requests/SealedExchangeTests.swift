@@ -25,7 +25,7 @@ struct SealedExchangeTests {
     enrolments = ClientEnrolmentStore(store.keychain)
     daemonIdentity = try Identity()
     phone = try Identity()
-    try store.keychain.database.migrate(BridgeSchema.component, BridgeSchema.migrations)
+    try BridgeSchema.create(in: store.keychain.database)
     exchange = SealedExchange(enrolments, identity: daemonIdentity, replays: SealedRequestLedger())
   }
 

@@ -148,7 +148,6 @@ struct StatusConnectionTests {
     #expect(first["routers"] as? Int == 1)
     #expect(first["networks"] as? Int == 1)
     #expect(first["alerts_hold"] as? Int == 30)
-    #expect(first["follow_members"] as? String == "same_network")
     #expect((first["preferred_network"] as? [String: String])?["network_name"] == "home")
     #expect(!pass(1).contains { $0.topic == "threadkeeper/bridge/info" })
     try bridge.announce(Agent.attic, .guest, at: 1)

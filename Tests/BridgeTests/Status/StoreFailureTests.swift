@@ -36,7 +36,7 @@ struct StoreFailureTests {
   @Test(
     "No message is blamed for a failure that would meet any other as well",
     arguments: [
-      SQLiteError.Kind.full, .readOnly, .busy, .corrupt, .io, .moved, .notADatabase, .newerVersion,
+      SQLiteError.Kind.full, .readOnly, .busy, .corrupt, .io, .moved, .notADatabase, .otherVersion,
       .misuse, .outOfMemory,
     ])
   func ofTheStore(kind: SQLiteError.Kind) {

@@ -21,7 +21,7 @@ struct AdoptingHome: Sendable {
     broker = try TestBroker()
     installation = try Installation(
       broker, mqtt: mqtt, hold: 1,
-      more: "preferred:\n  on_mismatch: adopt\n  adopt_timeout: 300\n\(more)")
+      more: "preferred:\n  on_mismatch: adopt\n\(more)")
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
   }
@@ -60,14 +60,6 @@ struct AdoptingHome: Sendable {
       ])
     }
     return (scene, daemon)
-  }
-
-  /// For the daemon that is started next.
-  func setTimeout(_ seconds: Int) throws {
-    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
-    let line = try #require(settings.firstRange(of: /adopt_timeout: [0-9]+/))
-    try Data(settings.replacingCharacters(in: line, with: "adopt_timeout: \(seconds)").utf8)
-      .write(to: URL(fileURLWithPath: installation.configuration))
   }
 
   func enroll(_ speaker: SealingLogin) async throws {

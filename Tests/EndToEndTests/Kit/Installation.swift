@@ -47,7 +47,6 @@ final class Installation: Sendable {
       store:
         path: \(self.storePath)
         key_file: \(directory.file("store.key"))
-        anchor_path: \(directory.file("anchor"))
       alerts:
         hold: \(hold)
       log:
@@ -149,7 +148,7 @@ final class Installation: Sendable {
   }
 
   var location: StoreLocation {
-    StoreLocation(directory: storePath, anchorDirectory: directory.file("anchor"))
+    StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor")
   }
 
   /// Opens every item of the store; nobody else may have it open for writing.

@@ -31,7 +31,6 @@ final class Recorder: Sendable {
     var ports: Set<UInt16> = []
     var hearsSealedOnly = false
     /// Topics of publishers that threadkeeper takes in, and whose datasets are in plaintext.
-    var foreign: [String] = []
     var mayMissSomething = false
   }
 
@@ -134,20 +133,15 @@ final class Recorder: Sendable {
   /// From now on nothing at all may show a secret, and nothing may have until now.
   func allPublishersAreEnrolled() { state.withLock { $0.hearsSealedOnly = true } }
 
-  /// What others publish below a topic is left out like what is below `in/`.
-  func takesIn(below topic: String) { state.withLock { $0.foreign.append("\(topic)/") } }
-
   // MARK: The search
 
   func finds() -> [Find] {
-    let (messages, needles, isSealed, foreign) = state.withLock {
-      ($0.messages, $0.needles, $0.hearsSealedOnly, $0.foreign)
+    let (messages, needles, isSealed) = state.withLock {
+      ($0.messages, $0.needles, $0.hearsSealedOnly)
     }
     let published = messages.filter { message in
       let topic = message.topic
-      return isSealed
-        || !(topic.contains("/in/") || topic.hasSuffix("/in")
-          || foreign.contains { topic.hasPrefix($0) })
+      return isSealed || !(topic.contains("/in/") || topic.hasSuffix("/in"))
     }
     let texts = published.map { message -> Data in
       // All that a publisher can put something into.

@@ -47,31 +47,6 @@ enum EventFuzz {
       texts.allSatisfy { $0?.count ?? 0 <= InboundLimits.textCharacters }, "its texts are short")
     try expect(event.extendedAddress?.count ?? 8 == 8, "an extended address has 8 bytes")
     try expect(event.dataset?.kind ?? .complete == .complete, "its dataset is complete and active")
-    var values: [InboundEventField: String] = [:]
-    switch event.subject {
-    case .router(let agent): values[.borderAgentID] = agent.description
-    case .accessPoint: break
-    }
-    switch event.order {
-    case .none: break
-    case .sequence(let number): values[.sequence] = "\(number)"
-    case .identifier(let identifier): values[.identifier] = identifier
-    }
-    values[.dataset] = event.dataset?.hex
-    values[.name] = event.name
-    values[.vendor] = event.vendor
-    values[.model] = event.model
-    values[.extendedAddress] = event.extendedAddress.map(hex)
-    values[.accessPoint] = event.accessPoint
-    values[.ssid] = event.ssid
-    values[.previousSSID] = event.previousSSID
-    values[.currentNetwork] = event.currentNetwork?.description
-    values[.threadState] = event.threadState?.rawValue
-    values[.reason] = event.offlineReason?.rawValue
-    let again = try need("its values make an event") {
-      try InboundEventDecoder().event(kind, values)
-    }
-    try expect(again == event, "its values make the same event")
   }
 
   private static func checkRequest(_ payload: [UInt8], _ command: RequestCommand) throws {
@@ -84,12 +59,5 @@ enum EventFuzz {
       try ThreadRequest(command, RequestFields(json: request.fields.json))
     }
     try expect(again == request, "the fields of a request are the same request")
-  }
-
-  private static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
   }
 }

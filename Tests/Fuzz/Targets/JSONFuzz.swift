@@ -3,73 +3,96 @@
 import BoundedJSON
 import Foundation
 
-/// The JSON reader: its ways of reading agree, and where it and Foundation take a text, both read the same. Foundation
-/// takes more: other encodings, deeper nesting, a comma at the end of an array.
+/// The JSON reader: where it and Foundation take a text, both read the same members. Foundation takes more: other
+/// encodings, deeper nesting, a comma at the end of an array.
 enum JSONFuzz {
   static let depth = 8
 
+  private enum Value: Equatable {
+    case string([UInt8])
+    case number(UInt64)
+    case bool(Bool)
+    case null
+    /// An object, an array, or what one of the readers cannot say exactly.
+    case other
+  }
+
   static func check(_ bytes: [UInt8]) throws {
-    let tree: JSONTree
+    var members: [(name: [UInt8], value: Value)] = []
+    var hasHalves = false
+    let isObject: Bool
     do throws(JSONFlaw) {
-      tree = try UntrustedJSON.tree(of: bytes, depth: depth)
-    } catch {
-      try expect((0...bytes.count).contains(error.offset), "a flaw lies within the text")
-      try expect(flaw(of: bytes) == error, "a text that has no tree has no members, for one reason")
-      return
-    }
-    try expect(flaw(of: bytes) == nil, "a text with a tree has members")
-    try expect(JSONPointer("").flatMap { tree[$0] } == tree, "the empty pointer is the whole")
-    let deeper = try? UntrustedJSON.tree(of: bytes, depth: depth + 1)
-    try expect(deeper == tree, "a larger limit changes nothing")
-    guard let other = foundation(bytes) else { return }
-    // Of a name that comes twice, each takes another value.
-    guard colons(in: bytes) == tree.memberCount, other.memberCount == tree.memberCount else {
-      return
-    }
-    try expect(other.agrees(with: tree), "Foundation reads the same")
-  }
-
-  private static func flaw(of bytes: [UInt8]) -> JSONFlaw? {
-    do throws(JSONFlaw) {
-      try UntrustedJSON.check(bytes, depth: depth)
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  private static func foundation(_ bytes: [UInt8]) -> FoundationJSON? {
-    try? JSONDecoder().decode(FoundationJSON.self, from: Data(bytes))
-  }
-
-  /// Colons outside of strings: the members of all objects of a valid text.
-  private static func colons(in bytes: [UInt8]) -> Int {
-    var (count, isInString, isEscaped) = (0, false, false)
-    for byte in bytes {
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == UInt8(ascii: "\"") {
-          isInString = false
-        }
-      } else if byte == UInt8(ascii: "\"") {
-        isInString = true
-      } else if byte == UInt8(ascii: ":") {
-        count += 1
+      isObject = try UntrustedJSON.readMembers(of: bytes, depth: depth) { member in
+        guard let name = member.name.text else { return hasHalves = true }
+        members.append((Array(name.utf8), value(of: member)))
       }
+    } catch {
+      return try expect((0...bytes.count).contains(error.offset), "a flaw lies within the text")
     }
-    return count
+    try expect(
+      (try? UntrustedJSON.check(bytes, depth: depth + 1)) == isObject,
+      "a larger limit changes nothing")
+    guard isObject, !hasHalves, let other = foundation(bytes) else { return }
+    // Of a name that comes twice, each takes another value; and to Foundation, names that Unicode counts as equal are one.
+    guard Set(members.map(\.name)).count == members.count, other.count == members.count else {
+      return
+    }
+    for (name, value) in members {
+      guard let found = other.first(where: { $0.key.utf8.elementsEqual(name) }) else {
+        return try expect(false, "Foundation reads the same names")
+      }
+      let expected = self.value(of: found.value)
+      guard value != .other, expected != .other else { continue }
+      try expect(value == expected, "Foundation reads the same")
+    }
+  }
+
+  private static func value(of member: JSONMember) -> Value {
+    switch member.value {
+    case .string(let string): string.text.map { .string(Array($0.utf8)) } ?? .other
+    case .number(let number): number.unsigned.map { .number($0) } ?? .other
+    case .bool(let bool): .bool(bool)
+    case .null: .null
+    case .nested: .other
+    }
+  }
+
+  private static func value(of value: FoundationJSON) -> Value {
+    switch value {
+    case .string(let text): .string(Array(text.utf8))
+    case .number(let number): number.map { .number($0) } ?? .other
+    case .bool(let bool): .bool(bool)
+    case .null: .null
+    case .nested: .other
+    }
+  }
+
+  private static func foundation(_ bytes: [UInt8]) -> [String: FoundationJSON]? {
+    try? JSONDecoder().decode([String: FoundationJSON].self, from: Data(bytes))
   }
 }
 
-extension JSONTree {
-  fileprivate var memberCount: Int {
-    switch self {
-    case .object(let members): members.values.reduce(members.count) { $0 + $1.memberCount }
-    case .array(let elements): elements.reduce(0) { $0 + $1.memberCount }
-    case .string, .number, .bool, .null: 0
+/// A member's value as Foundation reads it.
+private enum FoundationJSON: Decodable {
+  case string(String)
+  /// Where it is a whole number that `UInt64` has.
+  case number(UInt64?)
+  case bool(Bool)
+  case null
+  case nested
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let bool = try? value.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if (try? value.decode(Double.self)) != nil {
+      self = .number(try? value.decode(UInt64.self))
+    } else {
+      self = .nested
     }
   }
 }

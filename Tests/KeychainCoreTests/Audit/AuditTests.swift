@@ -163,28 +163,6 @@ import Testing
     #expect(store.keychain.condition == .healthy)
   }
 
-  @Test func aStoreOfBeforeIsReadAsItIsAndGetsItsAuditWhenItIsWritten() throws {
-    let store = try TemporaryStore()
-    try store.keychain.add(Sample.password("anna"))
-    try store.reopen(access: .readOnly) {
-      let raw = try RawStore(store.location.databasePath)
-      try raw.run("DROP TABLE audit")
-      try raw.run("DELETE FROM migrations WHERE component = 'keychain' AND version = 2")
-    }
-    #expect(store.keychain.condition == .healthy)
-    #expect(try store.keychain.items(ItemQuery()).count == 1)
-    #expect(try store.keychain.auditProblem() == nil)
-    #expect(try store.keychain.lastAuditRecord() == 0)
-    var options = KeychainOptions()
-    options.auditor = "tester"
-    store.keychain.close()
-    let keychain = try Keychain.open(at: store.location, with: store.keyFile, options: options)
-    defer { keychain.close() }
-    try keychain.add(Sample.password("berta"))
-    #expect(try keychain.lastAuditRecord() == 1)
-    #expect(try keychain.auditProblem() == nil && keychain.condition == .healthy)
-  }
-
   @Test func aRestoreIsInTheRestoredAudit() throws {
     try store.keychain.add(Sample.password("anna"))
     let path = store.path + "/backup"

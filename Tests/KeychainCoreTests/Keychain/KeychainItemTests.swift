@@ -135,8 +135,7 @@ import Testing
   @Test func theTableOfAnotherComponentCommitsTogether() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain
-    try keychain.database.migrate(
-      "bridge", [Migration("routers", ["CREATE TABLE routers (id TEXT)"])])
+    try keychain.database.write { try $0.execute("CREATE TABLE routers (id TEXT)") }
     #expect(throws: KeychainError.self) {
       try keychain.database.write { tx in
         try tx.execute("INSERT INTO routers VALUES ('a')")

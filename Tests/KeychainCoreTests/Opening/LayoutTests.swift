@@ -57,8 +57,6 @@ import Testing
         "keys: CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
         "manifest: CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1),"
           + " sealed BLOB NOT NULL) STRICT",
-        "migrations: CREATE TABLE migrations ( component TEXT NOT NULL, version INTEGER NOT NULL,"
-          + " name TEXT NOT NULL, PRIMARY KEY (component, version)) WITHOUT ROWID",
         "sqlite_sequence: CREATE TABLE sqlite_sequence(name,seq)",
         "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1),"
           + " uuid BLOB NOT NULL) STRICT",

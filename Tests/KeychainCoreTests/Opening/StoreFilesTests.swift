@@ -155,15 +155,6 @@ import Testing
     refuses(pragma == "user_version" ? .notAvailable : .decode) { _ = try store.openBeside() }
   }
 
-  @Test func aStoreWithNewerTablesIsRefused() throws {
-    let store = try TemporaryStore()
-    store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    try raw.run("INSERT INTO migrations VALUES ('keychain', 3, 'of the future')")
-    raw.close()
-    refuses(.notAvailable) { _ = try store.openBeside() }
-  }
-
   @Test func whatIsNoDatabaseIsRefused() throws {
     let store = try TemporaryStore()
     store.keychain.close()

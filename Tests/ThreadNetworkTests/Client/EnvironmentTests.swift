@@ -21,12 +21,11 @@ struct EnvironmentTests {
     #expect(state.storeDirectory == "/srv/state/store")
     let named = environment([
       "THREADKEEPER_STORE_PATH": "~/a", "THREADKEEPER_STATE_DIRECTORY": "/state",
-      "THREADKEEPER_STORE_KEY_FILE": "k", "THREADKEEPER_STORE_ANCHOR_PATH": "/anchor",
-      "THREADKEEPER_STORE_PASSPHRASE_FILE": "/p", "HOME": "/home/ada",
+      "THREADKEEPER_STORE_KEY_FILE": "k", "THREADKEEPER_STORE_PASSPHRASE_FILE": "/p",
+      "HOME": "/home/ada",
     ])
     #expect(named.storeDirectory == "/home/ada/a")
     #expect(named.keyFile == "/srv/k")
-    #expect(named.anchorDirectory == "/anchor")
     #expect(named.passphraseFile == "/p")
   }
 

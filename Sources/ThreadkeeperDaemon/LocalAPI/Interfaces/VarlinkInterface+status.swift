@@ -133,8 +133,8 @@ extension VarlinkInterface {
     # The status now.
     method Get() -> (status: Status)
 
-    # The process of the daemon, the key file of its settings, and where its store's anchor is.
-    method Places() -> (pid: int, key_file: string, anchor_path: string)
+    # The process of the daemon, and the key file of its settings.
+    method Places() -> (pid: int, key_file: string)
 
     # The status now, and again whenever it has changed; looked at once a second. Has to be called with `more`. The stream
     # ends when the client closes the connection, or the daemon ends.
