@@ -106,3 +106,87 @@ extension ItemRequest {
     }
   }
 }
+
+/// How many items a caller wants (`m_Limit`).
+package enum MatchLimit: Equatable, Sendable {
+  /// One, given as a single value. The number 1 means the same.
+  case one
+  /// At most so many, given as an array.
+  case count(Int)
+  /// All, given as an array.
+  case all
+
+  /// - Throws: `param` for 0 and below.
+  package init(_ number: Int64) throws(KeychainError) {
+    guard number > 0 else {
+      throw KeychainError(.param, "a limit of \(number) items is invalid")
+    }
+    self = number == 1 ? .one : .count(Int(clamping: number))
+  }
+
+  /// The most items; nil when there is no limit.
+  var count: Int? {
+    switch self {
+    case .one: 1
+    case .count(let count): count
+    case .all: nil
+    }
+  }
+}
+
+/// What a caller wants to be given of the items that were found (`r_Data`, `r_Attributes`, …).
+package struct ResultShape: OptionSet, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let data = Self(rawValue: 1)
+  package static let attributes = Self(rawValue: 2)
+  package static let reference = Self(rawValue: 4)
+  package static let persistentReference = Self(rawValue: 8)
+}
+
+/// An item that a request found or made.
+package struct FoundItem: Sendable {
+  package let itemClass: RequestClass
+  /// Of an identity: its certificate.
+  package let item: Item
+  /// Of an identity: its private key.
+  package let privateKey: Item?
+  /// Only if it was asked for. Of an identity: that of the private key.
+  package var secret: SecretBytes?
+  /// Of an identity, if data or a reference was asked for: the certificate itself.
+  package var certificate: SecretBytes?
+
+  init(_ item: Item, secret: SecretBytes? = nil) {
+    itemClass = .stored(item.itemClass)
+    self.item = item
+    privateKey = nil
+    self.secret = secret
+  }
+
+  init(certificate: Item, privateKey: Item) {
+    itemClass = .identity
+    item = certificate
+    self.privateKey = privateKey
+  }
+
+  /// Whose secret is meant, and who says when it can be had.
+  package var secretHolder: Item { privateKey ?? item }
+
+  /// False: it was stored without data, and the secret is empty.
+  package var hasData: Bool { secretHolder[.hasNoData] == nil }
+
+  /// Every item whose secret is given out with it: of an identity both.
+  var halves: [Item] { privateKey.map { [$0, item] } ?? [item] }
+
+  package var persistentReference: PersistentReference {
+    PersistentReference(itemClass, item.reference)
+  }
+
+  /// All attributes; where both halves of an identity have one, that of the certificate.
+  package var attributes: ItemAttributes {
+    guard let privateKey else { return item.attributes }
+    return privateKey.attributes.merging(item.attributes) { _, certificate in certificate }
+  }
+}

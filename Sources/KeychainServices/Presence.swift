@@ -54,3 +54,12 @@ package enum PresenceStep<Value: Sendable>: Sendable {
   case done(Value)
   case asks([Item])
 }
+
+/// Whether a person may be asked for items that need one (`u_AuthUI`).
+package enum AuthenticationUI: String, Sendable {
+  case allow = "u_AuthUIA"
+  /// Answer -25308 when somebody would have to be asked.
+  case fail = "u_AuthUIF"
+  /// Leave out what somebody would have to be asked for. For searches only.
+  case skip = "u_AuthUIS"
+}

@@ -136,3 +136,84 @@ final class MosquittoHandle {
       socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 }
+
+/// A second hold on a connection, so that it can be closed in order after the library has let go.
+///
+/// Closing a socket with unread data resets the connection, and a broker that meets the reset may
+/// drop what it has not read yet: acknowledgements, or the DISCONNECT, whereupon it would send the
+/// last will. So: no more from us, take what still comes, wait for the broker's end.
+struct LingeringSocket: ~Copyable {
+  private let descriptor: Int32
+
+  init(of socket: Int32) {
+    descriptor = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0)
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Waits for the other side to have read all of it; not longer than `limit`.
+  consuming func finish(within limit: Duration) {
+    guard descriptor >= 0, shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return }
+    let deadline = ContinuousClock.now + limit
+    var waste = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let left = ContinuousClock.now.duration(to: deadline)
+      var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard left > .zero, poll(&poller, 1, left.milliseconds) > 0 else { return }
+      let count = recv(descriptor, &waste, waste.count, Int32(MSG_DONTWAIT))
+      guard count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)) else { return }
+    }
+  }
+}
+
+extension MosquittoHandle {
+  /// Everything that must be said before connecting.
+  func applyConfiguration() throws(MosquittoError) {
+    let version =
+      configuration.protocolVersion == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+    mosquitto_int_option(pointer, MOSQ_OPT_PROTOCOL_VERSION, version)
+    // Held back until `write`: without this, an acknowledgement leaves before the callback.
+    mosquitto_threaded_set(pointer, true)
+    mosquitto_int_option(
+      pointer, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(configuration.receiveMaximum))
+    // Our own window is never larger, so the library never holds a publication back.
+    mosquitto_int_option(pointer, MOSQ_OPT_SEND_MAXIMUM, Int32(configuration.sendMaximum))
+    mosquitto_int_option(pointer, MOSQ_OPT_TCP_NODELAY, 1)
+    if let username = configuration.username {
+      try check(mosquitto_username_pw_set(pointer, username, configuration.password))
+    }
+    if let lastWill = configuration.lastWill { try setLastWill(lastWill) }
+    if let tls = configuration.tls { try setTLS(tls) }
+  }
+
+  private func setLastWill(_ will: Publication) throws(MosquittoError) {
+    var properties = configuration.protocolVersion == .v5 ? PropertyList(will) : PropertyList()
+    let result = mosquitto_will_set_v5(
+      pointer, will.topic, Int32(will.payload.count), will.payload, Int32(will.qos.rawValue),
+      will.retain, properties.head)
+    if result == MOSQ_ERR_SUCCESS.rawValue { properties.release() } else { properties.free() }
+    try check(result)
+  }
+
+  private func setTLS(_ tls: MosquittoConfiguration.TLS) throws(MosquittoError) {
+    let files = [
+      ("mqtt.tls.ca_file", tls.caFile), ("mqtt.tls.cert_file", tls.certificateFile),
+      ("mqtt.tls.key_file", tls.keyFile),
+    ]
+    for case (let setting, let path?) in files where access(path, R_OK) != 0 {
+      throw .unreadable(setting, path, errno)
+    }
+    try check(
+      mosquitto_tls_set(
+        pointer, tls.caFile, nil, tls.certificateFile, tls.keyFile,
+        // A locked key file: no passphrase, instead of a question on the terminal.
+        { _, _, _, _ in 0 }))
+  }
+
+  private func check(_ result: Int32) throws(MosquittoError) {
+    guard result != MOSQ_ERR_SUCCESS.rawValue else { return }
+    throw error(result, answered: false)
+  }
+}

@@ -116,3 +116,125 @@ final class SQLiteConnection: @unchecked Sendable {
     return prepared
   }
 }
+
+extension SQLiteConnection {
+  /// SQLITE_TRANSIENT: SQLite copies what it is given.
+  private static var copied: sqlite3_destructor_type {
+    unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
+
+  func bind(
+    _ values: [SQLiteValue], to statement: OpaquePointer, _ sql: StaticString
+  ) throws(SQLiteError) {
+    guard Int(sqlite3_bind_parameter_count(statement)) == values.count else {
+      throw .misuse("\(values.count) values for another number of places", statement: "\(sql)")
+    }
+    var position: Int32 = 0
+    for value in values {
+      position += 1
+      let result = bind(value, to: statement, at: position)
+      guard result == SQLITE_OK else {
+        throw SQLiteError(result, on: handle, statement: "\(sql)")
+      }
+    }
+  }
+
+  private func bind(
+    _ value: SQLiteValue, to statement: OpaquePointer, at position: Int32
+  ) -> Int32 {
+    switch value {
+    case .null:
+      return sqlite3_bind_null(statement, position)
+    case .integer(let number):
+      return sqlite3_bind_int64(statement, position, number)
+    case .text(var text):
+      return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { characters in
+          // A nil pointer would bind NULL.
+          guard let start = characters.baseAddress else {
+            return sqlite3_bind_text(statement, position, "", 0, Self.copied)
+          }
+          return sqlite3_bind_text64(
+            statement, position, start, UInt64(characters.count), Self.copied, UInt8(SQLITE_UTF8))
+        }
+      }
+    case .blob(let bytes):
+      return bytes.withUnsafeBytes { memory in
+        guard let start = memory.baseAddress, memory.count > 0 else {
+          return sqlite3_bind_zeroblob(statement, position, 0)
+        }
+        return sqlite3_bind_blob64(
+          statement, position, start, UInt64(memory.count), Self.copied)
+      }
+    }
+  }
+}
+
+/// A compiled statement, finalized with this object.
+final class PreparedStatement {
+  let pointer: OpaquePointer
+  var isInUse = true
+
+  init(_ sql: StaticString, on handle: OpaquePointer) throws(SQLiteError) {
+    var prepared: OpaquePointer?
+    // Only an error of this call tells why it failed.
+    errno = 0
+    let result = sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount) {
+      sqlite3_prepare_v3(
+        handle, $0, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    }
+    guard result == SQLITE_OK, let prepared else {
+      throw SQLiteError(result, on: handle, statement: "\(sql)")
+    }
+    pointer = prepared
+  }
+
+  deinit { sqlite3_finalize(pointer) }
+}
+
+/// The files that a connection has open: others may be put in their place meanwhile, and SQLite would go
+/// on writing to files that nobody finds again.
+///
+/// The log counts too: its commits are lost with it. It exists from the first transaction to the last
+/// `close`, so it is remembered when it is first seen.
+final class OpenFiles {
+  private let path: String
+  private var database: FileIdentity?
+  private var log: FileIdentity?
+
+  init(_ path: String) {
+    self.path = path
+    database = FileIdentity(path)
+  }
+
+  /// Throws `moved` when other files, or none, are at the path now.
+  func check() throws(SQLiteError) {
+    try Self.check(path, against: &database)
+    try Self.check(path + "-wal", against: &log)
+  }
+
+  private static func check(
+    _ path: String, against known: inout FileIdentity?
+  ) throws(SQLiteError) {
+    let found = FileIdentity(path)
+    known = known ?? found
+    guard found != nil, found == known else {
+      throw SQLiteError(
+        kind: .moved, message: "\(path) was deleted or replaced while it was open")
+    }
+  }
+}
+
+/// Which file lies at a path.
+private struct FileIdentity: Equatable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  /// Nil when there is no file, or it cannot be looked at.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}

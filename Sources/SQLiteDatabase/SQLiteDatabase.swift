@@ -2,6 +2,14 @@
 
 import CLibSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// One SQLite file in WAL mode: one connection that writes, under a lock, and readers beside it
 /// that never wait for it. Synchronous: a body must not suspend, and should be short.
 package final class SQLiteDatabase: Sendable {
@@ -136,5 +144,122 @@ package final class SQLiteDatabase: Sendable {
   package func close() {
     readers.close()
     try? lock.withLock { writer?.close() }
+  }
+}
+
+extension SQLiteDatabase {
+  /// Gives back the pages that the connections keep in memory: they are read again from the file when
+  /// they are needed. For when nothing has been written for a while.
+  ///
+  /// The C library would keep what is free, tens of megabytes after a burst of work: it gives that back too.
+  package func releaseMemory() throws {
+    if let writer { try lock.withLock { writer.releaseMemory() } }
+    try readers.releaseMemory()
+    threadkeeper_give_back_free_memory()
+  }
+}
+
+extension SQLiteConnection {
+  /// As much as is not in use (sqlite3_db_release_memory).
+  func releaseMemory() {
+    if let handle { sqlite3_db_release_memory(handle) }
+  }
+}
+
+/// Connections for reading: one for each reader at work, a few kept for the next.
+// Unchecked because `idle` and `isClosed` are touched under the lock only.
+final class ReaderPool: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var idle: [SQLiteConnection] = []
+  private var isClosed = false
+  private let path: String
+  private let options: SQLiteDatabase.Options
+
+  init(path: String, options: SQLiteDatabase.Options) {
+    self.path = path
+    self.options = options
+  }
+
+  func withConnection<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
+    let connection = try take()
+    defer { giveBack(connection) }
+    return try body(connection)
+  }
+
+  /// Of the connections that nobody reads with now.
+  func releaseMemory() throws {
+    try lock.withLock { for connection in idle { connection.releaseMemory() } }
+  }
+
+  func close() {
+    let closing = try? lock.withLock {
+      isClosed = true
+      defer { idle = [] }
+      return idle
+    }
+    for connection in closing ?? [] { connection.close() }
+  }
+
+  private func take() throws -> SQLiteConnection {
+    let waiting = try lock.withLock {
+      guard !isClosed else { throw SQLiteError.misuse("the database is closed") }
+      return idle.popLast()
+    }
+    if let waiting { return waiting }
+    let connection = try SQLiteConnection(
+      path: path, flags: SQLITE_OPEN_READONLY, options: options)
+    try connection.run(
+      """
+      PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -\(options.readerCache);
+      """)
+    return connection
+  }
+
+  private func giveBack(_ connection: SQLiteConnection) {
+    let isKept = try? lock.withLock {
+      guard !isClosed, idle.count < options.idleReaders else { return false }
+      idle.append(connection)
+      return true
+    }
+    if isKept != true { connection.close() }
+  }
+}
+
+/// A lock that knows its holder, so that a write inside of a write is an error and no standstill.
+// Unchecked because the mutex is made for being shared; its memory never moves.
+final class ThreadLock: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+  init() {
+    var attributes = pthread_mutexattr_t()
+    pthread_mutexattr_init(&attributes)
+    pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ERRORCHECK))
+    pthread_mutex_init(mutex, &attributes)
+    pthread_mutexattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func withLock<R>(_ body: () throws -> R) throws -> R {
+    guard pthread_mutex_lock(mutex) == 0 else {
+      throw SQLiteError.misuse(
+        "this thread is at work with the database: a write inside of a write")
+    }
+    defer { pthread_mutex_unlock(mutex) }
+    return try body()
+  }
+}
+
+/// What holds for all of SQLite in this process.
+package enum SQLiteProcess {
+  /// Ends the counting of every allocation, which takes a lock for each: an eighth of the time of a
+  /// small statement. For a program that has SQLite to itself; only before the first database is
+  /// opened, later it does nothing.
+  package static func endMemoryStatistics() {
+    _ = threadkeeper_sqlite3_config_memory_statistics(0)
   }
 }

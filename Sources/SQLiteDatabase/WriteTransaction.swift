@@ -111,3 +111,9 @@ package final class WriteTransaction: ReadTransaction {
     for hook in afterHooks { try? hook.body(self) }
   }
 }
+
+/// What a component remembers during one transaction, so that a savepoint can undo it too.
+package protocol TransactionState: AnyObject {
+  /// Notes what is, and returns what brings it back.
+  func savepoint() -> () -> Void
+}

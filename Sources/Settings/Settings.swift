@@ -80,3 +80,218 @@ package struct Settings: Sendable, Equatable {
     }
   }
 }
+
+extension Settings {
+  /// The broker and how to speak to it.
+  package struct MQTT: Sendable, Equatable {
+    package var host: Host = .embedded
+    /// TCP port; for the embedded broker, on 127.0.0.1.
+    package var port: UInt16 = 1883
+    package var username: String?
+    package var password: SecretText?
+    /// Without one, the client ids carry the store's identity.
+    package var clientID: String?
+    package var baseTopic: String = "threadkeeper"
+    package var protocolVersion: ProtocolVersion = .v5
+    /// Without it the connection is not encrypted.
+    package var tls: TLS?
+
+    package init() {}
+
+    package enum Host: Sendable, Equatable {
+      /// A private broker that the daemon starts.
+      case embedded
+      /// A host name or an IP address.
+      case named(String)
+    }
+
+    package enum ProtocolVersion: String, Sendable, Equatable {
+      case v5 = "5"
+      case v311 = "3.1.1"
+    }
+
+    package struct TLS: Sendable, Equatable {
+      /// PEM file with the authorities that may vouch for the broker.
+      package var caFile: String
+      /// PEM file with the client's certificate; comes with `keyFile`.
+      package var certFile: String?
+      package var keyFile: String?
+
+      package init(caFile: String, certFile: String? = nil, keyFile: String? = nil) {
+        self.caFile = caFile
+        self.certFile = certFile
+        self.keyFile = keyFile
+      }
+    }
+  }
+}
+
+extension Settings {
+  /// The rules of the preferred network.
+  package struct Preferred: Sendable, Equatable {
+    package var onMismatch: OnMismatch = .alert
+
+    package init() {}
+
+    /// What happens when a router is on another network.
+    package enum OnMismatch: String, Sendable, Equatable, CaseIterable {
+      case alert
+      /// That, and a person is asked whether it may be given the preferred credentials.
+      case adopt
+    }
+  }
+}
+
+extension Settings {
+  /// Border routers that are found on the local network.
+  package struct Discovery: Sendable, Equatable {
+    package enum MDNS: String, Sendable, CaseIterable {
+      /// On where avahi-daemon answers.
+      case auto
+      case off
+    }
+
+    package var mdns = MDNS.auto
+
+    package init() {}
+  }
+}
+
+extension Settings {
+  /// A second socket, for programs of other users of this machine. The one in the store's directory
+  /// is for the daemon's own user and root.
+  package struct Clients: Sendable, Equatable {
+    /// Its path; without one there is none. Everybody may connect, and who is no client is sent away.
+    package var socket: String?
+
+    package init() {}
+  }
+}
+
+extension Settings {
+  /// Who says whether credentials are given out.
+  package struct Consent: Sendable, Equatable {
+    /// Logins of the broker that may approve and deny over MQTT; never their own requests.
+    package var approvers: [String] = []
+    package var approversTrust: ApproversTrust = .signed
+
+    package init() {}
+
+    /// Which decisions of an approver count.
+    package enum ApproversTrust: String, Sendable, Equatable, CaseIterable {
+      /// Those that it has sealed and signed, with keys that are enrolled for it.
+      case signed
+      /// The broker's word for who speaks is enough.
+      case broker
+    }
+
+    /// Byte by byte, as the broker has it.
+    package func isApprover(_ user: String) -> Bool {
+      approvers.contains { $0.utf8.elementsEqual(user.utf8) }
+    }
+  }
+}
+
+extension Settings {
+  /// Home Assistant's MQTT discovery.
+  package struct HomeAssistant: Sendable, Equatable {
+    package var discovery: Discovery = .on
+    /// Home Assistant's discovery prefix: a topic that no home's base topic equals, contains or lies in.
+    package var prefix = "homeassistant"
+
+    package var consent: Consent = .adoptions
+    /// Home Assistant's login at the broker. Nil: it decides nothing.
+    package var login: String?
+
+    package init() {}
+
+    /// What Home Assistant may decide about, in plaintext.
+    package enum Consent: String, Sendable, Equatable, CaseIterable {
+      case off
+      /// Whether a router that is enrolled is given the preferred credentials, sealed to it.
+      case adoptions
+      /// Whatever waits for a person.
+      case all
+    }
+
+    /// The login that decides about something.
+    package var approver: String? { consent == .off ? nil : login }
+
+    /// Byte by byte, as the broker has it.
+    package func isApprover(_ user: String) -> Bool {
+      approver?.utf8.elementsEqual(user.utf8) == true
+    }
+
+    package enum Discovery: String, Sendable, Equatable, CaseIterable {
+      /// The daemon and its routers are announced as devices.
+      case on
+      /// What was announced before is removed.
+      case off
+    }
+  }
+}
+
+extension Settings {
+  /// The HTTP server of the daemon: health, metrics and the status page.
+  package struct HTTP: Sendable, Equatable {
+    package var isEnabled = true
+    /// An IP address of this machine; `0.0.0.0` or `::` for all.
+    package var address = "127.0.0.1"
+    package var port: UInt16 = 8423
+    /// What a client of another address has to have: 16 to 256 characters that need no quoting in a URL.
+    package var token: SecretText?
+    /// Host names under which clients reach it, beside `localhost` and IP addresses.
+    package var names: [String] = []
+    /// IP address of a proxy that lets in only users that it knows, as Home Assistant's ingress does. What comes from it
+    /// needs no token; everybody else needs one. Not loopback: every user of this machine could speak for it.
+    package var trustedProxy: String?
+    /// Whether what comes from it may also change something without the token.
+    package var trustedProxyChanges = false
+
+    /// Whether the token comes from its file beside the store.
+    package var isTokenFromFile = false
+    /// Whether there is, or may be, a file with a token that this user cannot read. Then nobody is let in without one.
+    package var isTokenUnreadable = false
+
+    package init() {}
+
+    /// Where `threadkeeper page token` puts the token; read where the settings have none.
+    package func tokenFile(besideStore store: String) -> String { "\(store).http-token" }
+  }
+}
+
+extension Settings {
+  package struct Log: Sendable, Equatable {
+    package var level: Level = .info
+    package var format: Format = .text
+
+    package init() {}
+
+    /// The least severe level that is written. The names are swift-log's.
+    package enum Level: String, Sendable, Equatable, CaseIterable {
+      case trace, debug, info, notice, warning, error, critical
+    }
+
+    package enum Format: String, Sendable, Equatable, CaseIterable {
+      /// Lines for people.
+      case text
+      /// One JSON object a line.
+      case json
+    }
+  }
+}
+
+/// Text that no description, dump or interpolation shows: only `revealed` does.
+package struct SecretText: Sendable, Hashable {
+  package let revealed: String
+
+  package init(_ revealed: String) {
+    self.revealed = revealed
+  }
+}
+
+extension SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  package var description: String { "<secret>" }
+  package var debugDescription: String { description }
+  package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}

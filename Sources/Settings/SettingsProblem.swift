@@ -78,3 +78,40 @@ extension SettingsProblem.Place: CustomStringConvertible {
     }
   }
 }
+
+extension SettingsProblem: Comparable {
+  /// In the order in which a person fixes them: down the file, then the variables.
+  package static func < (left: SettingsProblem, right: SettingsProblem) -> Bool {
+    left.rank < right.rank
+  }
+
+  private var rank: (Int, String, Int, Int, String) {
+    switch place {
+    case .file(let file): (0, file, 0, 0, message)
+    case .position(let file, let line, let column): (1, file, line, column, message)
+    case .variable(let name): (2, name, 0, 0, message)
+    case .defaults: (3, "", 0, 0, message)
+    }
+  }
+}
+
+/// What came of loading: settings, unless a problem is an error, and all problems at once.
+package struct SettingsResult: Sendable {
+  /// Nil when at least one problem is an error.
+  package let settings: Settings?
+  /// In the order of the file, then of the variables.
+  package let problems: [SettingsProblem]
+  /// The configuration file that was read; nil when there is none and defaults hold.
+  package let file: String?
+  /// Whether this user may not read that file, or one of a secret.
+  package let isRefused: Bool
+
+  package init(
+    settings: Settings?, problems: [SettingsProblem], file: String?, isRefused: Bool = false
+  ) {
+    self.isRefused = isRefused
+    self.settings = settings
+    self.problems = problems
+    self.file = file
+  }
+}

@@ -149,3 +149,62 @@ extension SettingsReader {
         place: place, key: path, message: "unknown key \(SettingsEntry.shown(path)); \(hint)"))
   }
 }
+
+/// A YAML text as nodes, and where it came from, or the one problem that kept it from being read.
+struct YAMLDocument {
+  enum Origin {
+    case file(String)
+    case variable(String)
+  }
+
+  /// Nil for an empty document.
+  let root: YAMLNode?
+  private let origin: Origin
+
+  init(parsing text: String, origin: Origin) throws(SettingsProblem) {
+    self.origin = origin
+    do throws(YAMLFailure) {
+      root = try YAMLNode.read(text)
+    } catch {
+      throw SettingsProblem(
+        place: Self.place(of: error.position, origin), key: nil, message: error.message)
+    }
+  }
+
+  func place(of node: YAMLNode) -> SettingsProblem.Place {
+    Self.place(of: node.position, origin)
+  }
+
+  private static func place(of position: TextPosition, _ origin: Origin) -> SettingsProblem.Place {
+    switch origin {
+    case .file(let file):
+      .position(file: file, line: position.line, column: position.column)
+    case .variable(let name): .variable(name)
+    }
+  }
+}
+
+extension YAMLNode {
+  /// What a person would call it. Never its content, which may be a misplaced secret.
+  var kind: String {
+    switch content {
+    case .mapping: "a mapping"
+    case .sequence: "a list"
+    case .scalar(let scalar): scalar.isNull ? "nothing" : scalar.ownTag != nil ? "a tag" : "text"
+    }
+  }
+
+  /// The text of a scalar that is neither nothing nor tagged as something else.
+  var text: String? {
+    guard case .scalar(let scalar) = content, !scalar.isNull, scalar.ownTag == nil else {
+      return nil
+    }
+    return scalar.text
+  }
+
+  /// A key with nothing after it, or one of YAML's words for that.
+  var isNull: Bool {
+    guard case .scalar(let scalar) = content else { return false }
+    return scalar.isNull
+  }
+}

@@ -86,3 +86,47 @@ package struct AlertState: Codable, Sendable {
     try facts.encode(to: encoder)
   }
 }
+
+/// `bridge/alerts`, retained: counts, and the newest of the active ones.
+package struct AlertsOverview: Encodable, Sendable {
+  /// Alerts that are listed at the most.
+  package static let listed = 20
+
+  package var v = 1
+  package var active: Int
+  package var critical: Int
+  package var warning: Int
+  package var info: Int
+  package var alerts: [AlertState]
+
+  package init(active: Int, critical: Int, warning: Int, info: Int, alerts: [AlertState]) {
+    self.active = active
+    self.critical = critical
+    self.warning = warning
+    self.info = info
+    self.alerts = alerts
+  }
+}
+
+/// What was true of an alert when an event told of it. Stored with the event: the alert itself goes on,
+/// and may be forgotten, while the event waits for the broker.
+package struct PublishedAlert: Codable, Hashable, Sendable {
+  package let name: AlertName
+  package let facts: AlertFacts
+  /// Milliseconds since 1970.
+  package let startsAt: Int64
+  package let sequence: Int64
+  /// Of an update that has changed it.
+  package let previousSeverity: AlertName.Severity?
+
+  package init(
+    name: AlertName, facts: AlertFacts, startsAt: WireTime, sequence: Int64,
+    previousSeverity: AlertName.Severity? = nil
+  ) {
+    self.previousSeverity = previousSeverity
+    self.name = name
+    self.facts = facts
+    self.startsAt = startsAt.milliseconds
+    self.sequence = sequence
+  }
+}

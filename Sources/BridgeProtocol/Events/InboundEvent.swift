@@ -47,3 +47,66 @@ package struct InboundEvent: Hashable, Sendable {
     self.subject = subject
   }
 }
+
+/// What a border router or a Wi-Fi watcher can tell.
+package enum InboundEventKind: String, CaseIterable, Sendable {
+  /// The router is on the Thread network.
+  case announce
+  /// Its active operational dataset changed.
+  case dataset
+  /// It left the Thread network: its credentials go.
+  case leave
+  /// It can be reached.
+  case heartbeat
+  /// It cannot be reached. Being switched off is not leaving.
+  case offline
+  /// The Wi-Fi network of its access point has another name.
+  case ssid
+}
+
+/// Why a border router is offline. The raw values are stored and published.
+package enum OfflineReason: String, Hashable, Sendable, CaseIterable {
+  /// Thread was stopped on it.
+  case stopped
+  /// Nothing accepts connections where its agent should be.
+  case unreachable
+  /// Its agent accepts connections and does not answer.
+  case frozen
+  /// On its own machine, a program of another user than its agent's listens in its place.
+  case untrusted
+  /// Its heartbeats stopped. Found by the daemon, not reported.
+  case silent
+
+  /// What an `offline` event may give as its reason.
+  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted]
+}
+
+/// The state of a border router's Thread interface, as `/node/state` of an OpenThread Border Router names it.
+package enum ThreadState: String, Hashable, Sendable, CaseIterable {
+  /// Thread was stopped.
+  case disabled
+  /// It looks for its network.
+  case detached
+  case child
+  case router
+  case leader
+
+  /// Whether the router takes part in a network.
+  package var isAttached: Bool { self != .disabled && self != .detached }
+}
+
+/// How much of an untrusted message is read.
+package enum InboundLimits {
+  /// Bytes of a payload. The largest useful event holds a dataset of 254 bytes (508 hex digits)
+  /// and a handful of names; sealed envelopes add a third and some. Ten times that is generous.
+  package static let payloadBytes = 16_384
+  /// Objects and arrays within each other. Events are flat; eight leaves room for a publisher's own
+  /// additions.
+  package static let nesting = 8
+  /// Characters of a name, vendor, model, SSID, access point or event id. An SSID has at most 32
+  /// bytes (IEEE 802.11), a DNS-SD instance name 63 (RFC 6763).
+  package static let textCharacters = 128
+  /// Bytes of a user's name. MQTT allows 65,535 (MQTT 5.0, section 3.1.3.5), and each would be
+  /// repeated in states, events and alerts.
+  package static let userBytes = 256
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
 import ThreadDataset
 
 /// Why a message was not acted upon. Names the place and the remedy, never a payload.
@@ -73,5 +74,49 @@ package struct Rejection: Error, Hashable, Sendable {
     self.tlv = error.tlvName
     self.offset = error.offset
     self.message = error.message
+  }
+}
+
+extension Rejection {
+  init(_ flaw: JSONFlaw) {
+    switch flaw.reason {
+    case .syntax:
+      self.init(
+        .invalidJSON, offset: flaw.offset, message: "the payload is not a JSON object")
+    case .tooDeep:
+      self.init(
+        .tooDeep, offset: flaw.offset,
+        message: "objects and arrays may be nested \(InboundLimits.nesting) deep")
+    case .notUTF8:
+      self.init(.invalidUTF8, offset: flaw.offset, message: "the payload is not UTF-8")
+    }
+  }
+}
+
+/// What became of an event, for a publisher that asked by a Response Topic. The form is that of the answer to
+/// a request:
+///
+///     {"status":"ok","v":1}
+///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
+package struct EventAnswer: Encodable, Sendable {
+  private struct Failure: Encodable {
+    let code: String
+    let field: String?
+    let tlv: String?
+    let offset: Int?
+    let message: String
+  }
+
+  private let v = 1
+  private let status: String
+  private let error: Failure?
+
+  /// - Parameter rejection: nil when the event was acted upon, or had come before.
+  package init(_ rejection: Rejection?) {
+    status = rejection == nil ? "ok" : "error"
+    error = rejection.map {
+      Failure(
+        code: $0.code, field: $0.field, tlv: $0.tlv, offset: $0.offset, message: $0.message)
+    }
   }
 }

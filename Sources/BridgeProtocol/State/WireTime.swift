@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -60,5 +62,15 @@ extension FixedWidthInteger {
   fileprivate func padded(_ width: Int) -> String {
     let digits = String(self)
     return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+  }
+}
+
+/// How values become the JSON that is published: keys sorted, so that equal values are equal bytes.
+package struct WireJSON: Sendable {
+  package init() {}
+
+  package func encode(_ value: some Encodable) -> [UInt8] {
+    // Every published type holds texts, whole numbers and booleans only, for which encoding is total.
+    (try? JSONWriter.bytes(of: value)) ?? Array("{}".utf8)
   }
 }

@@ -38,3 +38,13 @@ package struct BaseTopics: Hashable, Sendable {
   /// One subscription for each home: everything that is said to the daemon.
   package var intakeFilters: [String] { homes.map { "\($0.base)/in/#" } }
 }
+
+extension String {
+  /// Equal byte by byte, as the broker sees it: `==` also takes texts for equal that are written
+  /// differently and only look the same.
+  package func hasBytes(of other: String) -> Bool {
+    utf8.withContiguousStorageIfAvailable { mine in
+      other.utf8.withContiguousStorageIfAvailable { mine.elementsEqual($0) }
+    }.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
+  }
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteDatabase
+
 /// What one party did in one transaction. As it is sealed:
 ///
 ///     format 1 | link 32 | time 8 | actor | lines 2 | line…
@@ -85,5 +87,63 @@ package struct AuditRecord: Equatable, Sendable {
     let text = text.utf8.prefix(longestText)
     append(UInt64(text.count), 2, to: &bytes)
     bytes.append(contentsOf: text)
+  }
+}
+
+/// What a transaction will say of itself, in the order of what was done.
+struct AuditDraft {
+  /// For whom the changes from here on are made; nil: the keychain's own auditor.
+  var actor: String?
+  private(set) var lines: [(actor: String?, line: AuditRecord.Line)] = []
+
+  var isEmpty: Bool { lines.isEmpty }
+
+  mutating func add(_ action: AuditAction, _ subject: String) {
+    lines.append((actor, AuditRecord.Line(action: action, subject: subject)))
+  }
+
+  /// Where a savepoint comes back to. The lines are not copied: a batch has a savepoint a message.
+  struct Mark {
+    let actor: String?
+    let count: Int
+  }
+
+  var mark: Mark { Mark(actor: actor, count: lines.count) }
+
+  mutating func rewind(to mark: Mark) {
+    actor = mark.actor
+    lines.removeLast(lines.count - mark.count)
+  }
+
+  /// By who did it, in the order of who came first.
+  func byActor(_ own: String) -> [(actor: String, lines: [AuditRecord.Line])] {
+    var order: [String] = []
+    var found: [String: [AuditRecord.Line]] = [:]
+    for (actor, line) in lines {
+      let actor = actor ?? own
+      if found[actor] == nil { order.append(actor) }
+      found[actor, default: []].append(line)
+    }
+    return order.map { ($0, found[$0] ?? []) }
+  }
+}
+
+/// A record as it lies in the table.
+struct AuditRow {
+  let number: Int64
+  let sealed: [UInt8]
+
+  var manifestElement: ManifestElement { .audit(number: number, tag: sealed.tag) }
+
+  static func last(in tx: ReadTransaction) throws -> AuditRow? {
+    try tx.first("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
+      AuditRow(number: $0.integer(0), sealed: $0.blob(1))
+    }
+  }
+
+  static func find(_ number: Int64, in tx: ReadTransaction) throws -> AuditRow? {
+    try tx.first("SELECT id, sealed FROM audit WHERE id = ?", .integer(number)) {
+      AuditRow(number: $0.integer(0), sealed: $0.blob(1))
+    }
   }
 }

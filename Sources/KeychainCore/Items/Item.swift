@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SodiumCrypto
+
 /// An item as it was when it was read: everything but its secret.
 package struct Item: Sendable {
   /// The row; with `id` it finds the item again.
@@ -26,4 +28,42 @@ package struct Item: Sendable {
 extension Item: CustomStringConvertible {
   /// Attributes can be private too: only what the store's file shows.
   package var description: String { "\(itemClass.code) item \(id)" }
+}
+
+/// An item to be added.
+package struct NewItem: Sendable {
+  /// The most bytes of a secret, and of all attributes together.
+  package static let secretLimit = 16 << 20
+  package static let attributesLimit = 1 << 20
+
+  package var itemClass: ItemClass
+  /// The dates are stamped, unless they are given.
+  package var attributes: ItemAttributes
+  package var secret: SecretBytes
+  package var accessible: Accessibility
+
+  package init(
+    _ itemClass: ItemClass, attributes: ItemAttributes, secret: SecretBytes,
+    accessible: Accessibility = .whenUnlocked
+  ) {
+    self.itemClass = itemClass
+    self.attributes = attributes
+    self.secret = secret
+    self.accessible = accessible
+  }
+
+  static func tooLarge(_ what: String) -> KeychainError {
+    KeychainError(.dataTooLarge, "the \(what) of an item is larger than the store takes")
+  }
+}
+
+/// Finds an item again after any change of its attributes.
+package struct ItemReference: Hashable, Sendable {
+  package let rowID: Int64
+  package let id: ItemID
+
+  package init(rowID: Int64, id: ItemID) {
+    self.rowID = rowID
+    self.id = id
+  }
 }

@@ -83,3 +83,86 @@ extension ItemAttributes: ExpressibleByDictionaryLiteral {
     for (attribute, value) in elements { self[attribute] = value }
   }
 }
+
+/// The value of an attribute.
+package enum AttributeValue: Sendable {
+  case string(String)
+  case data([UInt8])
+  case integer(Int64)
+  /// Microseconds since 1970-01-01T00:00:00Z.
+  case date(microseconds: Int64)
+  case bool(Bool)
+
+  package var string: String? {
+    if case .string(let value) = self { value } else { nil }
+  }
+  package var data: [UInt8]? {
+    if case .data(let value) = self { value } else { nil }
+  }
+  package var integer: Int64? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+  package var date: Int64? {
+    if case .date(let value) = self { value } else { nil }
+  }
+  package var bool: Bool? {
+    switch self {
+    case .bool(let value): value
+    case .integer(let value): value != 0
+    default: nil
+    }
+  }
+
+  /// What is compared and hashed: the bytes of a text or of data, a number as big-endian two's
+  /// complement without leading bytes that say nothing. 0, false and what is empty give nothing,
+  /// like an attribute that is missing. Part of the format.
+  package func withCanonicalBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    switch self {
+    case .string(var text):
+      return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+    case .data(let bytes):
+      return try bytes.withUnsafeBytes(body)
+    case .bool(let value):
+      return try Self.withShortest(value ? 1 : 0, body)
+    case .integer(let value), .date(let value):
+      return try Self.withShortest(value, body)
+    }
+  }
+
+  private static func withShortest<R>(
+    _ number: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) rethrows -> R {
+    try withUnsafeBytes(of: number.bigEndian) { bytes in
+      try body(UnsafeRawBufferPointer(rebasing: bytes.suffix(shortestCount(number))))
+    }
+  }
+
+  /// The bytes that `number` needs as two's complement: 0 for 0, 1 for -128…127, …
+  static func shortestCount(_ number: Int64) -> Int {
+    guard number != 0 else { return 0 }
+    let sign = number < 0 ? ~number : number
+    return (64 - sign.leadingZeroBitCount) / 8 + 1
+  }
+
+  /// Whether two values mean the same to a query. Texts are compared byte by byte, not by
+  /// Unicode's equivalences, as Keychain Services does.
+  package func matches(_ other: AttributeValue) -> Bool {
+    withCanonicalBytes { mine in
+      other.withCanonicalBytes { mine.elementsEqual($0) }
+    }
+  }
+
+  var isEmpty: Bool { withCanonicalBytes { $0.isEmpty } }
+}
+
+extension AttributeValue: Equatable {
+  /// The same kind and the same bytes.
+  package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.string, .string), (.data, .data), (.integer, .integer), (.date, .date), (.bool, .bool):
+      left.matches(right)
+    default:
+      false
+    }
+  }
+}

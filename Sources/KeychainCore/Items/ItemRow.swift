@@ -116,3 +116,115 @@ struct ItemRow {
       attributes: metadata.attributes, version: version, secretVersion: metadata.secretVersion)
   }
 }
+
+/// A row of `items` as it lies in the file, without the secret itself.
+struct StoredRow {
+  let rowID: Int64
+  let id: ItemID
+  let form: UInt8
+  let version: Int64
+  let classKey: KeyID
+  let indexEpoch: UInt32
+  let primaryIndex: [UInt8]
+  let index1: [UInt8]?
+  let index2: [UInt8]?
+  let wrappedKey: [UInt8]
+  let metadata: [UInt8]
+  let secretTag: ItemID
+
+  /// The row that a reference names, or nil.
+  init?(_ reference: ItemReference, in tx: ReadTransaction) throws {
+    let row = try tx.first(
+      """
+      SELECT class, version, class_key, index_epoch, primary_index, index_1, index_2, wrapped_key,
+        metadata, substr(secret, -16)
+      FROM items WHERE id = ? AND uuid = ?
+      """, .integer(reference.rowID), .blob(reference.id.bytes)
+    ) { Self(reference, $0) }
+    guard let row else { return nil }
+    self = row
+  }
+
+  private init(_ reference: ItemReference, _ row: SQLiteRow) {
+    rowID = reference.rowID
+    id = reference.id
+    form = UInt8(truncatingIfNeeded: row.integer(0))
+    version = row.integer(1)
+    classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(2)))
+    indexEpoch = UInt32(truncatingIfNeeded: row.integer(3))
+    primaryIndex = row.blob(4)
+    index1 = row.blobIfPresent(5)
+    index2 = row.blobIfPresent(6)
+    wrappedKey = row.blob(7)
+    metadata = row.blob(8)
+    secretTag = row.blob(9).tag
+  }
+
+  var manifestElement: ManifestElement {
+    .item(
+      .init(
+        rowID: rowID, form: form, id: id, version: version, metadataTag: metadata.tag,
+        secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
+        index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
+        classKey: classKey, wrappedKeyTag: wrappedKey.tag))
+  }
+}
+
+/// The form of a row: its class, but for Thread credentials, which have rules of their own. The
+/// byte in `items.class`; part of the format.
+///
+/// **A Thread credential** is a generic password whose service begins with `thread-network/`.
+/// Its primary key leaves the access group out, because a border agent id belongs to one team
+/// only: so SQLite itself answers "duplicate" across teams. Its only side index is the Extended
+/// PAN ID (`gena`), because a fleet has a million of them and each index costs 35 bytes an item.
+package enum RowForm: UInt8, CaseIterable {
+  case genericPassword = 1
+  case internetPassword = 2
+  case certificate = 3
+  case key = 4
+  case threadCredential = 16
+
+  package static let threadServicePrefix = "thread-network/"
+
+  init(_ itemClass: ItemClass, _ attributes: ItemAttributes) {
+    switch itemClass {
+    case .genericPassword:
+      let isThread = attributes[.service].map { Self.isOfThread(service: $0) } ?? false
+      self = isThread ? .threadCredential : .genericPassword
+    case .internetPassword: self = .internetPassword
+    case .certificate: self = .certificate
+    case .key: self = .key
+    }
+  }
+
+  /// Whether a generic password of this service is a Thread credential.
+  package static func isOfThread(service: AttributeValue) -> Bool {
+    service.withCanonicalBytes { $0.starts(with: threadServicePrefix.utf8) }
+  }
+
+  var itemClass: ItemClass {
+    switch self {
+    case .genericPassword, .threadCredential: .genericPassword
+    case .internetPassword: .internetPassword
+    case .certificate: .certificate
+    case .key: .key
+    }
+  }
+
+  /// What the unique index covers, in the order in which it is hashed.
+  var primaryKey: [ItemAttribute] {
+    self == .threadCredential
+      ? [.account, .service, .synchronizable] : itemClass.primaryKey
+  }
+
+  /// What the columns `index_1` and `index_2` hold.
+  var sideIndexes: (first: ItemAttribute, second: ItemAttribute?) {
+    switch self {
+    case .genericPassword: (.service, .account)
+    case .internetPassword: (.server, .account)
+    case .certificate: (.issuer, .label)
+    case .key: (.applicationLabel, .applicationTag)
+    case .threadCredential: (.generic, nil)
+    }
+  }
+}

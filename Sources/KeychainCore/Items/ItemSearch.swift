@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SQLiteDatabase
+import SodiumCrypto
 
 /// Finds items: by their row, by the blind index, or by a walk over all rows.
 final class ItemSearch: Sendable {
@@ -140,6 +141,119 @@ final class ItemSearch: Sendable {
       where error.status == .decode && query.unreadable == .skip
     {
       return nil
+    }
+  }
+}
+
+extension ItemSearch {
+  /// The first item that a query means, with its secret; nil when there is none. For a query that gives a
+  /// whole primary key this looks at the store once, where `items` and `secret` look twice.
+  ///
+  /// - Throws: what these two throw.
+  func first(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
+    try KeychainError.wrap("reading an item") {
+      let known = keys.index
+      if access != .readOnly, case .primary(let values) = try plan(query, known, in: tx),
+        values.count == 1
+      {
+        if let found = try lookUp(values[0], query, in: tx) { return found }
+        // A new index key may have come between the look at the keys and the one at the store.
+        if keys.index.newest == known.newest {
+          try health.checkListing()
+          return nil
+        }
+      }
+      var query = query
+      query.limit = min(query.limit ?? 1, 1)
+      guard let item = try items(matching: query, in: tx).first else { return nil }
+      return (item, try reader.secret(of: item, in: tx))
+    }
+  }
+
+  private func lookUp(
+    _ key: [UInt8], _ query: ItemQuery, in tx: ReadTransaction
+  ) throws -> (item: Item, secret: SecretBytes)? {
+    let found = try tx.first(
+      """
+      SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+      FROM items WHERE primary_index = ?
+      """, .blob(key)
+    ) { row -> (Item, SecretBytes)? in
+      guard let item = try readable(row, query, in: tx), item.rowID >= query.firstRow,
+        query.limit ?? 1 > 0, query.matches(item)
+      else { return nil }
+      return (
+        item,
+        try reader.openSecret(of: item, version: item.secretVersion, from: row, at: 5, in: tx)
+      )
+    }
+    return found ?? nil
+  }
+}
+
+extension ItemSearch {
+  /// How many items there are: of all classes at once (the manifest knows), of one by counting.
+  func count(
+    of itemClass: ItemClass? = nil, in tx: ReadTransaction
+  ) throws(KeychainError) -> Int {
+    try KeychainError.wrap("counting items") {
+      guard let itemClass else {
+        return Int(clamping: try manifest.current(in: tx).items)
+      }
+      if health.hidesItems {
+        // The class in a row may be what was altered: only an opened row is believed.
+        let query = ItemQuery(itemClass, synchronizable: .any)
+        return try items(matching: query, in: tx).count
+      }
+      let forms = RowForm.allCases.filter { $0.itemClass == itemClass }
+      let first = Int64(forms.first?.rawValue ?? 0)
+      let count = try tx.first(
+        "SELECT count(*) FROM items WHERE class IN (?, ?)", .integer(first),
+        .integer(forms.last.map { Int64($0.rawValue) } ?? first)
+      ) { $0.integer(0) }
+      return Int(clamping: count ?? 0)
+    }
+  }
+
+  /// How many items the keys of a class wrap.
+  func count(ofClass accessible: Accessibility, in tx: ReadTransaction) throws -> Int {
+    let purpose = accessible.keyPurpose
+    let count = try tx.first(
+      "SELECT count(*) FROM items WHERE class_key BETWEEN ? AND ?",
+      .integer(Int64(KeyID(purpose, epoch: 0).rawValue)),
+      .integer(Int64(KeyID(purpose, epoch: .max).rawValue))
+    ) { Int($0.integer(0)) }
+    return count ?? 0
+  }
+}
+
+extension ItemSearch {
+  /// Tells whether there is something new among the items that a query finds by an indexed attribute: the
+  /// name and version of the last row that has the attribute. No item is opened. What is added gets a later
+  /// row, so it always becomes another text; so it may when something is changed or deleted.
+  ///
+  /// It is a reason to look, and nothing to rely on: nobody has looked whether that row was altered, or is
+  /// meant by the rest of the query.
+  ///
+  /// - Returns: nil where only a walk over all items could tell.
+  func newestMark(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> String? {
+    try KeychainError.wrap("searching") {
+      if access == .readOnly { try keys.learnIndexKeys(in: tx) }
+      guard case .first(let values, _) = try plan(query, keys.index, in: tx) else { return nil }
+      // One for each key of the index, while it is being renewed.
+      let newest = try values.compactMap { value in
+        try tx.first(
+          "SELECT id, uuid, version FROM items WHERE index_1 = ? ORDER BY id DESC LIMIT 1",
+          .blob(value)
+        ) { row in
+          (row: row.integer(0), mark: "\(row.blob(1).hexadecimal).\(row.integer(2))")
+        }
+      }
+      return newest.max { $0.row < $1.row }?.mark ?? "none"
     }
   }
 }

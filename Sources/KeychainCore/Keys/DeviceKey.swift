@@ -48,3 +48,31 @@ enum DeviceKey {
         + " store: put the right one back, or they belong to another machine")
   }
 }
+
+/// Why the device key that a record takes is not here.
+enum DeviceKeyAbsence: Error {
+  /// There is no such file.
+  case missing
+  /// The file has another's.
+  case another
+  /// Something is there, and it may be the right one.
+  case unusable(KeychainError)
+
+  /// For a person; nil where there is nothing to see in the file's place.
+  var problem: String? {
+    switch self {
+    case .missing: nil
+    case .another: DeviceKey.isAnother().message
+    case .unusable(let reason): reason.message
+    }
+  }
+}
+
+/// What lies where the device key belongs.
+enum DeviceKeyFile {
+  case key(GuardedKey)
+  /// Nothing has that name.
+  case missing
+  /// Something has it, or that cannot be seen. It may well be the right one: nothing is deleted for that.
+  case unusable(KeychainError)
+}

@@ -98,3 +98,70 @@ extension [UInt8] {
     }
   }
 }
+
+/// Names a key: its purpose in the high byte, its epoch (from 1) in the other three. The number
+/// stands in the `keys` table, in `items.class_key` and in the head of all that is sealed.
+struct KeyID: RawRepresentable, Hashable, Sendable {
+  let rawValue: UInt32
+
+  /// Sealed by a key that has no record: a slot's, or an item's own.
+  static let none = KeyID(rawValue: 0)
+
+  init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  init(_ purpose: KeyPurpose, epoch: UInt32) {
+    rawValue = UInt32(purpose.rawValue) << 24 | (epoch & 0xFF_FFFF)
+  }
+
+  var purpose: KeyPurpose { KeyPurpose(rawValue: UInt8(rawValue >> 24)) }
+  var epoch: UInt32 { rawValue & 0xFF_FFFF }
+}
+
+/// What a key is for. The raw values are part of the format.
+struct KeyPurpose: RawRepresentable, Hashable, Sendable {
+  let rawValue: UInt8
+
+  /// Roots: they wrap others, and lie in the key slots.
+  static let master = Self(rawValue: 1)
+  static let session = Self(rawValue: 2)
+  static let device = Self(rawValue: 3)
+
+  /// Whether such a key has no record, or need not have one.
+  var isRoot: Bool { rawValue <= Self.device.rawValue }
+
+  static let metadata = Self(rawValue: 8)
+  static let blindIndex = Self(rawValue: 9)
+  static let manifest = Self(rawValue: 10)
+  static let audit = Self(rawValue: 11)
+
+  /// 16…22: the class keys, by `Accessibility`.
+  static let firstClass: UInt8 = 16
+
+  var accessibility: Accessibility? {
+    rawValue >= Self.firstClass ? Accessibility(rawValue: rawValue - Self.firstClass) : nil
+  }
+
+  /// The session key and what it wraps: gone while the store is locked.
+  var isOfSession: Bool { self == .session || accessibility?.wrapper == .session }
+}
+
+/// Tells one set of keys and slots from another, so that a process that shares a store notices
+/// what others did to them.
+struct KeySetMark: Equatable {
+  private let keys: [Int64]
+  /// Their number and the highest: the numbers of slots are never given again.
+  private let slots: [Int64]
+
+  init(in tx: ReadTransaction) throws {
+    keys = try tx.all("SELECT id FROM keys ORDER BY id") { $0.integer(0) }
+    slots =
+      try tx.first("SELECT count(*), coalesce(max(id), 0) FROM key_slots") {
+        [$0.integer(0), $0.integer(1)]
+      } ?? []
+  }
+
+  func contains(_ id: KeyID) -> Bool { keys.contains(Int64(id.rawValue)) }
+
+  /// Whether the ways into the store are the same: if not, its root keys may be others.
+  func hasSameSlots(as other: KeySetMark) -> Bool { slots == other.slots }
+}

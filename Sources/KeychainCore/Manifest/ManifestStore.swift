@@ -60,3 +60,72 @@ final class ManifestStore: Sendable {
       "the store cannot count further than its anchor: the anchor was altered. Remove it")
   }
 }
+
+extension ManifestStore {
+  /// Counts the store under a new manifest key, wrapped by `root`, and removes the older ones. Returns
+  /// how many.
+  ///
+  /// - Throws: `decode` when the store is not what its manifest says.
+  func renewKey(
+    _ ledger: ChangeLedger, by root: RootKeys.Root, _ erasure: LogErasure, in tx: WriteTransaction
+  ) throws -> Int {
+    guard let oldKey = ledger.manifestKey else { throw SodiumError.notAuthentic }
+    let (id, key) = try keys.make(
+      KeyID(.manifest, epoch: oldKey.id.epoch + 1), by: root, ledger, in: tx)
+    let newKey = try ManifestKey(id, key, in: keys.arena)
+    try count(ledger, by: newKey, in: tx)
+    let gone = try KeyTable.keys(before: newKey.id, in: tx)
+    for key in gone { try KeyTable.remove(key.id, tag: key.tag, ledger, in: tx) }
+    ledger.owesErasure = true
+    tx.onCommit("manifest key") { [ids = gone.map(\.id)] in erasure.retire(ids) }
+    return gone.count
+  }
+
+  /// Puts the same store under the new key into the ledger.
+  private func count(
+    _ ledger: ChangeLedger, by newKey: ManifestKey, in tx: WriteTransaction
+  ) throws {
+    guard let expected = ledger.manifest, let oldKey = ledger.manifestKey else { return }
+    var found = Manifest()
+    var rekeyed = Manifest()
+    do {
+      try ManifestElement.forEach(in: tx, keys.health) { element in
+        try found.insert(element, key: oldKey.sum)
+        try rekeyed.insert(element, key: newKey.sum)
+      }
+    } catch let error where StoreHealth.isDamage(error) {
+      // A row that cannot even be read as one: found says less than was expected.
+    }
+    guard found.hasSameContents(as: expected) else {
+      keys.health.fail(.manifestMismatch)
+      throw KeychainError(.decode, "\(StoreCondition.Reason.manifestMismatch)")
+    }
+    rekeyed.generation = expected.generation
+    ledger.manifest = rekeyed
+    ledger.manifestKey = newKey
+  }
+}
+
+/// The manifest key, ready for its two uses. No key serves two primitives, so each use has a subkey
+/// (`crypto_kdf`, context "tk-mani1"): number 1 seals the row, number 2 keys the hashes of the sum.
+struct ManifestKey {
+  let id: KeyID
+  let seal: GuardedKey
+  let sum: GuardedKey
+
+  init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
+    self.id = id
+    seal = try Self.subkey(1, of: key, in: arena)
+    sum = try Self.subkey(2, of: key, in: arena)
+  }
+
+  private static func subkey(
+    _ number: UInt64, of key: GuardedKey, in arena: KeyArena
+  ) throws -> GuardedKey {
+    try arena.key { memory in
+      try key.withUnsafeBytes { key in
+        try KeyDerivation.derive(number, context: "tk-mani1", from: key, into: memory)
+      }
+    }
+  }
+}

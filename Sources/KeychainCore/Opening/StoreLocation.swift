@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Where a store lies.
 package struct StoreLocation: Equatable, Sendable {
   /// The directory of the store's files; 0700, and nothing else belongs in it.
@@ -36,5 +42,168 @@ package struct StoreLocation: Equatable, Sendable {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     return path
+  }
+}
+
+extension StoreLocation {
+  /// Whether a file with the store's name can be seen.
+  var hasStore: Bool { Self.isThere(databasePath) }
+
+  /// Whether there is a store, for whoever would go on without one: a store that is out of reach, or
+  /// that somebody took away, is not the same as none.
+  ///
+  /// - Throws: `notAvailable` when that cannot be seen, `noSuchKeychain` when there was a store.
+  package func holdsStore() throws(KeychainError) -> Bool {
+    if try Self.hasName(databasePath) { return true }
+    guard let trace = try trace() else { return false }
+    // Another process may have made it just now.
+    if try Self.hasName(databasePath) { return true }
+    throw KeychainError(
+      .noSuchKeychain,
+      "there is no store at \(databasePath) any more, and \(trace) is left of it: put the store back,"
+        + " or remove that too to start with a new store")
+  }
+
+  /// What only a store leaves behind in which something was stored.
+  private func trace() throws(KeychainError) -> String? {
+    for path in logPaths where try Self.hasName(path) { return path }
+    guard let directory = opendir(anchorDirectory) else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw Self.outOfReach(anchorDirectory) }
+      return nil
+    }
+    defer { closedir(directory) }
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+        name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
+          String(cString: $0)
+        }
+      }
+      guard name.hasSuffix(".anchor") else { continue }
+      let path = anchorDirectory + "/" + name
+      switch Anchor(path: path).read() {
+      // Written before the store is put in place: a crash may have come between.
+      case .missing, .generation(...1): continue
+      case .generation, .unreadable: return path
+      }
+    }
+    return nil
+  }
+
+  private static func hasName(_ path: String) throws(KeychainError) -> Bool {
+    var status = stat()
+    if lstat(path, &status) == 0 { return true }
+    guard errno == ENOENT || errno == ENOTDIR else { throw outOfReach(path) }
+    return false
+  }
+
+  private static func outOfReach(_ path: String) -> KeychainError {
+    let reason = String(cString: strerror(errno))
+    return KeychainError(
+      .notAvailable, "whether there is a store at \(path) cannot be seen: \(reason)")
+  }
+}
+
+extension StoreLocation {
+  /// Makes the directory, and those above it, for this user alone.
+  static func makeDirectory(_ path: String) throws(KeychainError) {
+    if mkdir(path, 0o700) == 0 {
+      syncDirectory(parent(of: path))
+      return
+    }
+    if errno == EEXIST { return }
+    guard errno == ENOENT, !path.isEmpty, path != "." else { throw notMade(path) }
+    try makeDirectory(parent(of: path))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw notMade(path) }
+    syncDirectory(parent(of: path))
+  }
+
+  private static func notMade(_ path: String) -> KeychainError {
+    let error = KeychainError.system("make the directory", path: path)
+    switch error.status {
+    // A place where nobody can make one: below a file, in /proc, on a disk that takes no changes.
+    case .noSuchKeychain, .readOnly: return KeychainError(.writePermission, error.message)
+    default: return error
+    }
+  }
+
+  /// Makes the names in a directory last. A file system that cannot do it keeps names in order
+  /// anyway.
+  static func syncDirectory(_ path: String) {
+    let descriptor = open(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  /// Whether something has that name, as far as this user can see.
+  static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// In bytes; 0 where there is nothing.
+  static func length(of path: String) -> UInt64 {
+    var status = stat()
+    return lstat(path, &status) == 0 ? UInt64(clamping: status.st_size) : 0
+  }
+
+  /// Refuses a directory that others could read or change, or that belongs to another.
+  package static func checkDirectory(_ path: String) throws(KeychainError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw .system("find the directory", path: path) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw KeychainError(.notAvailable, "\(path) is no directory")
+    }
+    try check(status, path: path, remedy: "chmod 700")
+  }
+
+  /// Refuses a file that others could read or change, or that belongs to another. False when there
+  /// is none. The file is not opened: closing it would drop SQLite's locks on it.
+  @discardableResult
+  static func checkFile(_ path: String, remedy: String = "chmod 600") throws(KeychainError) -> Bool
+  {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT { return false }
+      throw .system("look at", path: path)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
+    }
+    try check(status, path: path, remedy: remedy)
+    return true
+  }
+
+  /// The same for a file that is open.
+  static func checkFile(
+    open descriptor: Int32, path: String, remedy: String
+  ) throws(KeychainError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
+    }
+    try check(status, path: path, remedy: remedy)
+  }
+
+  /// All that the store consists of.
+  func checkFiles() throws(KeychainError) {
+    try Self.checkDirectory(directory)
+    for path in [databasePath, lockPath] + logPaths { try Self.checkFile(path) }
+    if Self.isThere(anchorDirectory) { try Self.checkDirectory(anchorDirectory) }
+  }
+
+  private static func check(
+    _ status: stat, path: String, remedy: String
+  ) throws(KeychainError) {
+    guard status.st_uid == geteuid() else {
+      throw KeychainError(
+        .notAvailable,
+        "\(path) belongs to user \(status.st_uid), this program runs as user \(geteuid()):"
+          + " run it as the owner, or give it the file with chown")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw KeychainError(
+        .notAvailable,
+        "\(path) is open to other users (mode \(mode)): close it with \(remedy) \(path)")
+    }
   }
 }

@@ -32,3 +32,20 @@ package struct RotationReport: Equatable, Sendable {
     return sum
   }
 }
+
+/// How far the walk through the items is.
+struct RotationWalk {
+  /// The row that was looked at last.
+  var row: Int64 = 0
+  var renewed = 0
+  var locked = 0
+  var damagedRows: Set<Int64> = []
+  var isOver = false
+}
+
+/// What a walk that came to its end had to leave as it was: another one would do so, too.
+struct LeftByRotation {
+  /// The newest keys at the end. All that is under older ones for attributes since then is damaged.
+  let keys: [KeyID]
+  let damagedRows: Set<Int64>
+}

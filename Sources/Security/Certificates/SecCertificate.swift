@@ -60,3 +60,9 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
   certificate.fields.summary
 }
+
+/// An object that may have come out of the keychain.
+protocol KeychainObject: AnyObject {
+  /// Nil when it was made of data.
+  var persistentReference: PersistentReference? { get }
+}

@@ -51,3 +51,43 @@ public let kCFBundleNameKey: CFString! = "CFBundleName"
 public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 /// Where `Bundle.infoDictionary` says the name of the executable.
 public let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"
+
+/// Stands for a way to allocate memory. Linux has one, so there is nothing to choose: give nil.
+public final class CFAllocator: Sendable {
+  init() {}
+}
+
+/// The usual way to allocate memory.
+public let kCFAllocatorDefault: CFAllocator! = nil
+
+/// What a call answers: 0, or the number of an error.
+public typealias OSStatus = Int32
+
+/// Done: there was no error.
+public let noErr: OSStatus = 0
+
+/// Four characters as a number: what the creator and the type of an item are, as 0x68747073 for
+/// "htps".
+public typealias FourCharCode = UInt32
+/// The type of something as four characters.
+public typealias OSType = FourCharCode
+
+/// The domain of an error: for those of this library `NSOSStatusErrorDomain`.
+public func CFErrorGetDomain(_ error: CFError) -> CFString! { error.domain }
+
+/// The code of an error within its domain.
+public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
+
+/// What else is known of an error.
+public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userInfo }
+
+/// What the error says, for people.
+public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription }
+
+/// Why it happened, for people; nil when the error does not say.
+public func CFErrorCopyFailureReason(_ error: CFError) -> CFString! { error.localizedFailureReason }
+
+/// What can be done, for people; nil when the error does not say.
+public func CFErrorCopyRecoverySuggestion(_ error: CFError) -> CFString! {
+  error.localizedRecoverySuggestion
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeychainCore
 
 /// The meaning of a status as an English sentence; for one that no call of this library answers, its number.
@@ -41,5 +42,14 @@ extension KeychainStatus {
     case .internalError: "There is a defect in the software."
     case .missingEntitlement: "The program has no right to this access group."
     }
+  }
+}
+
+extension KeychainError {
+  /// As Core Foundation's errors are: a number of `OSStatus` and the reason.
+  var foundationError: NSError {
+    NSError(
+      domain: NSOSStatusErrorDomain, code: Int(status.rawValue),
+      userInfo: [NSLocalizedDescriptionKey: message])
   }
 }

@@ -72,3 +72,59 @@ public enum LinuxKeychain {
     ProgramKeychain.shared.close()
   }
 }
+
+extension LinuxKeychain {
+  /// What `kSecUseAuthenticationContext` can say about the question to a person. `LAContext` of the module
+  /// LocalAuthentication is one; any other object is accepted and not used.
+  public protocol AuthenticationContext: AnyObject, Sendable {
+    /// The words of the question, unless `kSecUseOperationPrompt` has some. Empty: none.
+    var localizedReason: String { get }
+    /// True: nobody is asked, and what needs a person answers -25308, unless an earlier agreement counts.
+    var interactionNotAllowed: Bool { get }
+    /// Answers for a person who has agreed a short while ago, or asks.
+    ///
+    /// - Parameter ask: asks; true, false for a refusal, nil when there is nobody.
+    /// - Returns: likewise.
+    func agreement(orByAsking ask: () -> Bool?) -> Bool?
+  }
+}
+
+extension RequestReader {
+  mutating func readContext(_ value: Any?) {
+    guard let context = value as? any LinuxKeychain.AuthenticationContext else { return }
+    let reason = context.localizedReason
+    if request.prompt == nil, !reason.isEmpty { request.prompt = reason }
+    request.agreement = { ask in
+      PresenceAnswer(
+        agrees: context.agreement { context.interactionNotAllowed ? nil : ask().agrees })
+    }
+  }
+}
+
+extension LinuxKeychain {
+  /// Asks the person at the terminal that controls this program, as the default of
+  /// `Settings.confirmPresence`: shows the name of the program and the prompt, and waits a minute
+  /// for `y`. It shows that somebody is there, and not who: no passphrase is asked for.
+  ///
+  /// - Parameter prompt: the words of `kSecUseOperationPrompt`; one line of them is shown, and nothing
+  ///   in it that could move the cursor.
+  /// - Returns: true for `y` or `yes`; false for every other answer, also an empty line and Ctrl-D;
+  ///   nil when nobody can be asked: there is no terminal, the program is in its background, nobody
+  ///   answers, or the variable `THREADKEEPER_KEYCHAIN_PRESENCE` is `none`.
+  @Sendable
+  public static func askOnTerminal(_ prompt: String?) -> Bool? {
+    askOnTerminal(prompt, within: .seconds(60))
+  }
+
+  /// The same, with another time to wait for an answer.
+  public static func askOnTerminal(_ prompt: String?, within limit: Duration) -> Bool? {
+    let environment = ProgramEnvironment()
+    guard environment.allowsQuestions else { return nil }
+    let program = HarmlessText(environment.executableName).text
+    var question = "\(program) wants to use a secret that needs a person's consent"
+    if let prompt = prompt.map({ HarmlessText($0).text }), !prompt.isEmpty {
+      question += ": \(prompt)"
+    }
+    return TerminalConsent.agrees(to: question, within: limit)
+  }
+}

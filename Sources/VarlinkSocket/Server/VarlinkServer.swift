@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import SystemThreads
 
 /// A service on a Unix socket.
@@ -59,5 +60,95 @@ package final class VarlinkServer: Sendable {
     while !connections.isEmpty, ContinuousClock.now < deadline {
       do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
     }
+  }
+}
+
+/// How much a caller may use of a server.
+package struct VarlinkLimits: Sendable {
+  /// The most bytes of a message, in both directions.
+  package var message = 512 << 10
+  /// Connections of one user at a time; at least 1. See `CallerPlaces`.
+  package var placesPerUser = 8
+  /// Streams of one user at a time: the other places are for calls that end.
+  package var streamsPerUser = 4
+  /// Connections of all users at a time; at least 1.
+  package var places = CallerPlaces.total(descriptors: SocketOptions.openFileLimit)
+  /// The most time without a whole call, at the beginning and after each reply. Then the connection is closed.
+  package var silence = Duration.seconds(10)
+  /// The most time in which a caller takes one reply, however its bytes are portioned.
+  package var sending = Duration.seconds(10)
+  /// What a connection is answered that finds no place, or loses it between two calls, and a call that finds no stream
+  /// free. Nil: the connection is closed.
+  package var noPlace: VarlinkError?
+
+  /// Whether the kernel is asked to refuse open files. Tests do without it, as Linux before 6.16 has to.
+  var refusesDescriptors = true
+
+  package init() {}
+
+  /// For a socket of the daemon's own user and root: 32 places, which requests that wait for consent and streams share,
+  /// and fewer where the process may open less than 512 files.
+  package static var owner: VarlinkLimits { owner(descriptors: SocketOptions.openFileLimit) }
+
+  static func owner(descriptors: UInt) -> VarlinkLimits {
+    var limits = VarlinkLimits()
+    limits.places = min(CallerPlaces.total(descriptors: descriptors), 32)
+    limits.placesPerUser = limits.places
+    limits.streamsPerUser = limits.places / 2 - 1
+    return limits
+  }
+}
+
+/// The thread of a server that takes connections.
+final class AcceptLoop: Sendable {
+  /// Microseconds in which no connection is taken after the system could not give one.
+  private static let pause: UInt32 = 500_000
+
+  private let path: String
+  private let listener: Int32
+  private let wakeup: Wakeup
+  private let connections: ServerConnections
+  private let onTrouble: @Sendable (SocketError) -> Void
+  private let isStopped = Mutex(false)
+
+  /// Takes the socket over, which `run` closes.
+  init(
+    path: String, listener: Int32, wakeup: Wakeup, connections: ServerConnections,
+    onTrouble: @escaping @Sendable (SocketError) -> Void
+  ) {
+    self.path = path
+    self.listener = listener
+    self.wakeup = wakeup
+    self.connections = connections
+    self.onTrouble = onTrouble
+  }
+
+  /// From any thread.
+  func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    unlink(path)
+    wakeup.wake()
+  }
+
+  /// Waits in system calls until `stop`.
+  func run() {
+    while true {
+      _ = wakeup.wait(for: Int16(POLLIN), on: listener, until: nil)
+      guard !isStopped.withLock({ $0 }) else { break }
+      let socket = accept(listener, nil, nil)
+      if socket >= 0 {
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        connections.take(socket)
+      } else if ![EAGAIN, EINTR, ECONNABORTED].contains(errno) {
+        onTrouble(.system("accept", path))
+        // Without a pause it would be the same again at once, for as long as the trouble lasts.
+        usleep(Self.pause)
+      }
+    }
+    close(listener)
   }
 }

@@ -49,3 +49,44 @@ package struct SocketAddress: ~Copyable {
     return descriptor
   }
 }
+
+/// What a socket is told before others use it.
+package enum SocketOptions {
+  /// SO_PASSRIGHTS of asm-generic/socket.h.
+  private static let passRights: Int32 = 83
+
+  /// Has the kernel refuse open files (`SCM_RIGHTS`) at the sender, with EPERM. Connections have it from the socket that
+  /// listens.
+  ///
+  /// - Returns: false where the kernel cannot (Linux before 6.16).
+  static func refuseDescriptors(_ socket: Int32) -> Bool {
+    var no: Int32 = 0
+    return setsockopt(socket, SOL_SOCKET, passRights, &no, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+
+  /// Of open files of this process; 0 where the system does not say.
+  package static var openFileLimit: UInt {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    return UInt(limit.rlim_cur)
+  }
+}
+
+/// Who is at the other end, as the kernel has it (SO_PEERCRED, unix(7)): nobody can claim to be
+/// another.
+package struct SocketPeer: Sendable, Equatable {
+  package let processID: Int32
+  package let user: UInt32
+  package let group: UInt32
+
+  /// Nil when the kernel does not say.
+  package init?(_ descriptor: Int32) {
+    // struct ucred: three numbers of 32 bits.
+    var credentials: (Int32, UInt32, UInt32) = (0, .max, .max)
+    var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,
+      length == MemoryLayout.size(ofValue: credentials)
+    else { return nil }
+    (processID, user, group) = credentials
+  }
+}

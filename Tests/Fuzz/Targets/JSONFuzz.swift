@@ -23,8 +23,11 @@ enum JSONFuzz {
     let isObject: Bool
     do throws(JSONFlaw) {
       isObject = try UntrustedJSON.readMembers(of: bytes, depth: depth) { member in
-        guard let name = member.name.text else { return hasHalves = true }
-        members.append((Array(name.utf8), value(of: member)))
+        if let name = member.name.text {
+          members.append((Array(name.utf8), value(of: member)))
+        } else {
+          hasHalves = true
+        }
       }
     } catch {
       return try expect((0...bytes.count).contains(error.offset), "a flaw lies within the text")
