@@ -35,12 +35,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    .package(
-      url: "https://github.com/hummingbird-project/hummingbird", from: "2.0.0", traits: []),
-    // What Hummingbird's core is made of, and its interface shows.
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
   ],
   targets: [
     // Floor 0: system libraries, and what is pure.
@@ -70,6 +64,8 @@ let package = Package(
     .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess", "SystemThreads"]),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "LogFormat", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    // libmicrohttpd, loaded when it is needed: see its header.
+    .target(name: "CLibMicroHTTPD"),
 
     // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
     // asked of a daemon.
@@ -141,12 +137,7 @@ let package = Package(
     .target(
       name: "StatusPage",
       dependencies: [
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "Logging", package: "swift-log"),
+        "CLibMicroHTTPD", "SystemThreads", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(

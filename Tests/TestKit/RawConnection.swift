@@ -47,6 +47,9 @@ package final class RawConnection: Sendable {
     }
   }
 
+  /// Sends nothing more, and reads on.
+  package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// What comes next; empty where the server has ended the connection, also by a reset.
   package func read(upTo count: Int = 65_536) async throws -> String {
     try await SystemThread.result { [descriptor] in

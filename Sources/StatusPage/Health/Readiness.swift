@@ -33,3 +33,8 @@ package struct Readiness: Sendable, Equatable, Encodable {
     try container.encode(checks, forKey: .checks)
   }
 }
+
+/// That the daemon answers.
+struct Liveness: Encodable {
+  var status = "ok"
+}

@@ -17,8 +17,10 @@ package struct PageReply: Sendable {
     case notFound = 404
     case notAllowed = 405
     case conflict = 409
+    case lengthRequired = 411
     case tooLarge = 413
     case misdirected = 421
+    case headersTooLarge = 431
     case failed = 500
     case unavailable = 503
   }
@@ -50,5 +52,26 @@ package struct PageReply: Sendable {
       return .text(.failed, "an unexpected failure")
     }
     return PageReply(status, type: "application/json", Array(data) + [UInt8(ascii: "\n")])
+  }
+}
+
+/// What every reply says to a browser: nothing is loaded, framed, guessed, kept or passed on.
+enum SecurityHeaders {
+  static let all: [(name: String, value: String)] = [
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
+  ]
+
+  /// A reply may say something else under the same name.
+  static func beside(_ own: [(name: String, value: String)]) -> [(name: String, value: String)] {
+    own + all.filter { header in !own.contains { $0.name == header.name } }
   }
 }

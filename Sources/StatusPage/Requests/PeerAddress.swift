@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// An IP address in one form, however it is written. A server that listens on `::` sees IPv4 as `::ffff:192.0.2.1`
 /// (RFC 4291, 2.5.5.2).

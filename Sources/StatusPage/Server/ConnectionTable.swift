@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
 import Synchronization
 
-/// The connections that are open.
+/// The places of the connections that are open.
 ///
 /// A place is kept by who has sent a whole request. Where all are taken, the connection that has waited longest without
 /// one makes room: so clients that send nothing keep nobody out. A few places are kept by health checks only, whose
 /// answers are so short that nobody can leave them unread.
 final class ConnectionTable: Sendable {
-  private struct Entry {
-    let channel: any Channel
+  private struct Place {
     let peer: String?
-    let number: UInt64
     var hasRequest = false
     var isHealthCheck = false
   }
 
   private struct State {
-    var entries: [ObjectIdentifier: Entry] = [:]
+    /// By the connection's number, which grows.
+    var places: [UInt64: Place] = [:]
     var next: UInt64 = 0
-    var isClosed = false
   }
 
   private let most: Int
@@ -40,62 +37,49 @@ final class ConnectionTable: Sendable {
     self.unlimited = unlimited
   }
 
-  var count: Int { state.withLock { $0.entries.count } }
+  var count: Int { state.withLock { $0.places.count } }
 
-  /// - Returns: false where there are too many already, or all were closed.
-  func add(_ channel: any Channel) -> Bool {
-    let peer = limitedPeer(channel)
-    let (isAdded, evicted): (Bool, (any Channel)?) = state.withLock { state in
-      guard !state.isClosed,
-        peer == nil || state.entries.values.count(where: { $0.peer == peer }) < mostOfPeer
-      else { return (false, nil) }
-      var evicted: (any Channel)?
-      if state.entries.count >= most {
-        let waiting = state.entries.values.filter { !$0.hasRequest }.min { $0.number < $1.number }
-        guard let waiting else { return (false, nil) }
-        state.entries[ObjectIdentifier(waiting.channel)] = nil
-        evicted = waiting.channel
+  /// A place for another connection.
+  ///
+  /// - Parameter peer: the IP address that it comes from.
+  /// - Returns: its number, and that of the connection that makes room; nil where there are too many already.
+  func add(_ peer: String?) -> (number: UInt64, evicted: UInt64?)? {
+    let peer = limited(peer)
+    return state.withLock { state in
+      guard peer == nil || state.places.values.count(where: { $0.peer == peer }) < mostOfPeer else {
+        return nil
+      }
+      var evicted: UInt64?
+      if state.places.count >= most {
+        evicted = state.places.filter { !$0.value.hasRequest }.keys.min()
+        guard let evicted else { return nil }
+        state.places[evicted] = nil
       }
       state.next += 1
-      state.entries[ObjectIdentifier(channel)] = Entry(
-        channel: channel, peer: peer, number: state.next)
-      return (true, evicted)
+      state.places[state.next] = Place(peer: peer)
+      return (state.next, evicted)
     }
-    evicted?.close(promise: nil)
-    return isAdded
   }
 
   /// Its request is complete.
   ///
   /// - Returns: false where only places for health checks are left, and it is none.
-  func keep(_ channel: any Channel, isHealthCheck: Bool) -> Bool {
+  func keep(_ number: UInt64, isHealthCheck: Bool) -> Bool {
     state.withLock { state in
-      let others = state.entries.values.count { $0.hasRequest && !$0.isHealthCheck }
+      let others = state.places.values.count { $0.hasRequest && !$0.isHealthCheck }
       guard isHealthCheck || others < most - healthChecks else { return false }
-      state.entries[ObjectIdentifier(channel)]?.hasRequest = true
-      state.entries[ObjectIdentifier(channel)]?.isHealthCheck = isHealthCheck
+      state.places[number]?.hasRequest = true
+      state.places[number]?.isHealthCheck = isHealthCheck
       return true
     }
   }
 
-  func remove(_ channel: any Channel) {
-    state.withLock { _ = $0.entries.removeValue(forKey: ObjectIdentifier(channel)) }
-  }
-
-  /// Closes what is open, and whatever comes.
-  func closeAll() {
-    let entries = state.withLock { state in
-      state.isClosed = true
-      return state.entries.values
-    }
-    for entry in entries { entry.channel.close(promise: nil) }
-  }
+  func remove(_ number: UInt64) { state.withLock { $0.places[number] = nil } }
 
   /// Nil for who has no limit: on loopback all users of the machine have one address.
-  private func limitedPeer(_ channel: any Channel) -> String? {
-    guard let text = channel.remoteAddress?.ipAddress, let address = PeerAddress(text),
-      !address.isLoopback, address != unlimited
+  private func limited(_ peer: String?) -> String? {
+    guard let peer, let address = PeerAddress(peer), !address.isLoopback, address != unlimited
     else { return nil }
-    return text
+    return peer
   }
 }

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import NIOCore
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Whether the server can be reached.
 package final class PageCondition: Sendable {
@@ -34,25 +26,35 @@ package final class PageCondition: Sendable {
   }
 }
 
+/// Why a server cannot be reached.
+enum PageObstacle: Error {
+  /// The library that speaks HTTP cannot be loaded: what the loader says.
+  case library(String)
+  /// The `errno` of what was asked of the system.
+  case system(Int32)
+}
+
 extension PageCondition.State {
-  /// Why a server cannot listen.
-  init(failure error: any Error, at configuration: PageConfiguration) {
+  init(_ obstacle: PageObstacle, at configuration: PageConfiguration) {
     let (address, port) = (configuration.address, configuration.port)
-    switch (error as? IOError)?.errnoCode {
-    case EADDRINUSE:
+    switch obstacle {
+    case .library(let reason):
+      self = .unavailable(
+        "libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
+    case .system(EADDRINUSE):
       self = .unavailable(
         "port \(port) of \(address) is taken by another program",
         remedy: "Choose another `http.port` and restart, or end that program.")
-    case EADDRNOTAVAIL:
+    case .system(EADDRNOTAVAIL):
       self = .unavailable(
         "this machine has no address \(address)",
         remedy: "Correct `http.address` and restart, or bring the interface up.")
-    case EACCES:
+    case .system(EACCES):
       self = .unavailable(
         "the daemon's user may not listen on port \(port)",
         remedy: "Choose an `http.port` of 1024 or above, and restart.")
-    default:
-      self = .unavailable("\(error)", remedy: "It is tried again.")
+    case .system(let code):
+      self = .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
     }
   }
 }

@@ -15,6 +15,8 @@ package struct PageConfiguration: Sendable {
   package var trustedProxy: String?
   /// Whether whoever comes from there may also change something.
   package var trustedProxyChanges: Bool
+  /// The shared library that speaks HTTP.
+  package var library = "libmicrohttpd.so.12"
   package var limits = PageLimits()
 
   package init(
@@ -28,4 +30,34 @@ package struct PageConfiguration: Sendable {
     self.trustedProxy = trustedProxy
     self.trustedProxyChanges = trustedProxyChanges
   }
+}
+
+/// What one client, and all of them, may take of the daemon.
+package struct PageLimits: Sendable {
+  /// Connections at a time. Beyond, the one that has waited longest without a request makes room.
+  package var connections = 256
+  /// Of them those that only `/healthz` and `/readyz` keep.
+  package var healthChecks = 8
+  /// Of them those from one address other than loopback and the trusted proxy.
+  package var connectionsOfPeer = 64
+  /// Of them those that follow events; the others are left for monitoring.
+  package var viewers = 224
+  /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are sent.
+  package var shortestPauseMilliseconds: Int64 = 500
+  /// The longest, in seconds. Where reading takes long, the pause is long.
+  package var longestPauseSeconds: Int64 = 15
+  /// From the connection to the end of its request, in seconds. A browser needs less than one.
+  package var requestSeconds: Int64 = 10
+  /// For an answer, or one event, to leave, in seconds: then the client does not read.
+  package var stallSeconds: Int64 = 10
+  /// For the last bytes of each answer when the daemon ends, in milliseconds.
+  package var stopMilliseconds: Int64 = 1_000
+  /// The first line and all headers of a request, in bytes.
+  package var headerBytes = 16_384
+  /// The body of a request, in bytes.
+  package var bodyBytes = 4_096
+  /// Of a larger one so much is read, because a client that is still sending does not look for an answer.
+  package var discardedBytes = 1_048_576
+
+  package init() {}
 }

@@ -46,6 +46,16 @@ struct EventsTests {
     #expect(try await viewer.readToEnd().hasSuffix("0\r\n\r\n"))
   }
 
+  @Test("A client that knows no chunks gets the events as they are, to the end of the connection")
+  func oldClient() async throws {
+    let server = try await RunningServer.start()
+    let viewer = try await server.connect()
+    try await viewer.send("GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    #expect(try await read(viewer, until: "\n\n").hasSuffix("\r\n\r\nevent: state\ndata: {}\n\n"))
+    try await server.stop()
+    #expect(try await viewer.readToEnd() == "")
+  }
+
   @Test("It is looked at once for 200 viewers, and by nobody when none is left")
   func many() async throws {
     let server = try await RunningServer.start()

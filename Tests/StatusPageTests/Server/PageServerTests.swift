@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
+import ServiceLifecycle
 import StatusPage
 import TestKit
 import Testing
@@ -47,11 +49,61 @@ struct PageServerTests {
     try await server.stop()
   }
 
-  @Test("A body that is larger than any of ours is refused")
-  func largeBody() async throws {
-    let server = try await RunningServer.start { $0.bodyBytes = 10 }
-    let request = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n"
-    #expect(try await server.answer(request + "0123456789a").status == 413)
+  @Test(
+    "A body that is larger than any of ours is refused when it ends; one that goes on and on is dropped",
+    arguments: [(11, 413), (200_000, 413), (200_001, nil)] as [(Int, Int?)])
+  func largeBody(bytes: Int, status: Int?) async throws {
+    let server = try await RunningServer.start {
+      ($0.bodyBytes, $0.discardedBytes) = (10, 200_000)
+    }
+    let client = try await server.connect()
+    try await client.send(
+      "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(bytes)\r\n\r\n"
+        + String(repeating: "a", count: bytes))
+    let answer = try await client.readToEnd()
+    if let status {
+      #expect(try RawAnswer(answer).status == status)
+    } else {
+      #expect(answer.isEmpty)
+    }
+    try await server.stop()
+  }
+
+  @Test("A body without a length is refused")
+  func chunkedBody() async throws {
+    let server = try await RunningServer.start()
+    let answer = try await server.answer(
+      "POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+    #expect(answer.status == 411)
+    try await server.stop()
+  }
+
+  @Test(
+    "Headers up to their limit are read, and more are refused",
+    arguments: [(0, 200), (1, 431), (20_000, 431)])
+  func longHeaders(beyond: Int, status: Int) async throws {
+    let server = try await RunningServer.start()
+    let head = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    // In as many lines as a browser has, because each takes memory beside its bytes.
+    let line = "X-Padding: \(String(repeating: "a", count: 240))\r\n"
+    var request = head
+    while request.utf8.count < PageLimits().headerBytes - 400 { request += line }
+    let left =
+      PageLimits().headerBytes + beyond - request.utf8.count - "Cookie: \r\n\r\n".utf8.count
+    request += "Cookie: \(String(repeating: "a", count: left))\r\n\r\n"
+    #expect(request.utf8.count == PageLimits().headerBytes + beyond)
+    let answer = try await server.answer(request)
+    #expect(answer.status == status)
+    try await server.stop()
+  }
+
+  @Test("A client that sends nothing more after its request gets its answer")
+  func halfClosed() async throws {
+    let server = try await RunningServer.start()
+    let client = try await server.connect()
+    try await client.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    client.endSending()
+    #expect(try RawAnswer(await client.readToEnd()).status == 200)
     try await server.stop()
   }
 
@@ -130,6 +182,25 @@ struct PageServerTests {
     try await server.stop()
     #expect(began.duration(to: .now) < .seconds(300))
     withExtendedLifetime((silent, half)) {}
+  }
+
+  @Test("Without libmicrohttpd it says what to install, and tries again until it is to end")
+  func missingLibrary() async throws {
+    var configuration = PageConfiguration(address: "127.0.0.1", port: 0)
+    configuration.library = "libmicrohttpd-that-is-nowhere.so.12"
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let server = PageServer(configuration, source: FixedSource(), logger: logger)
+    let group = ServiceGroup(services: [server], logger: logger)
+    async let running: Void = group.run()
+    try await eventually("its condition") { server.condition.current != .starting }
+    guard case .unavailable(let reason, let remedy) = server.condition.current else {
+      Issue.record("\(server.condition.current)")
+      return
+    }
+    #expect(reason.contains("libmicrohttpd-that-is-nowhere.so.12"))
+    #expect(remedy.contains("apt install libmicrohttpd12"))
+    await group.triggerGracefulShutdown()
+    try await running
   }
 
   @Test("A port that is taken is tried again until it is free")
