@@ -47,6 +47,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    // Loaded by the agents, not linked: the daemon shall not have it.
+    .target(name: "CLibCurl"),
     .target(name: "ThreadDataset"),
     .target(name: "BoundedJSON"),
     .target(name: "SystemThreads"),
@@ -155,8 +157,8 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SodiumCrypto",
-        "SystemThreads", "ThreadDataset",
+        "BoundedJSON", "BridgeProtocol", "CLibCurl", "MosquittoClient", "SealedEnvelope",
+        "SodiumCrypto", "SystemThreads", "ThreadDataset",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(

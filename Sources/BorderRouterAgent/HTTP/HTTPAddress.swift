@@ -50,29 +50,10 @@ package struct HTTPAddress: Hashable, Sendable {
 }
 
 extension HTTPAddress {
-  /// Addresses that need no look-up, for `host`; `localhost` is never looked up (RFC 6761, section 6.3).
-  var literals: [String] {
-    if host.lowercased() == "localhost" { return ["127.0.0.1", "::1"] }
-    var bytes = in6_addr()
-    let isLiteral = [AF_INET, AF_INET6].contains { inet_pton($0, host, &bytes) == 1 }
-    return isLiteral ? [host] : []
-  }
-
-  /// Whether what is sent there stays on this machine: 127.0.0.0/8, ::1 or `localhost`, and no other name.
+  /// Whether what is sent there stays on this machine: 127.0.0.0/8, ::1 or `localhost`, and no other name. Such a host
+  /// is never looked up (RFC 6761, section 6.3).
   package var isLoopback: Bool {
-    let literals = literals
-    return !literals.isEmpty
-      && literals.allSatisfy { text in
-        var address = in_addr()
-        if inet_pton(AF_INET, text, &address) == 1 {
-          return UInt32(bigEndian: address.s_addr) >> 24 == 127
-        }
-        var six = in6_addr()
-        guard inet_pton(AF_INET6, text, &six) == 1 else { return false }
-        return withUnsafeBytes(of: &six) {
-          $0.elementsEqual([UInt8](repeating: 0, count: 15) + [1])
-        }
-      }
+    host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true
   }
 }
 
@@ -81,4 +62,32 @@ extension HTTPAddress: CustomStringConvertible {
   var authority: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
   package var description: String { "http://\(authority)" }
+}
+
+/// An address of a host.
+struct IPAddress: Equatable {
+  /// In the order of the network: 4, or 16. An IPv4 address that is mapped into IPv6 has 4.
+  let bytes: [UInt8]
+
+  private static let mapped = [UInt8](repeating: 0, count: 10) + [255, 255]
+
+  /// - Parameter text: `127.0.0.1`, `::1`, `fe80::1%eth0`.
+  init?(_ text: String) {
+    var ipv4 = in_addr()
+    var ipv6 = in6_addr()
+    let host = String(text.prefix { $0 != "%" })
+    if inet_pton(AF_INET, host, &ipv4) == 1 {
+      bytes = withUnsafeBytes(of: &ipv4) { Array($0) }
+    } else if inet_pton(AF_INET6, host, &ipv6) == 1 {
+      let all = withUnsafeBytes(of: &ipv6) { Array($0) }
+      bytes = all.starts(with: Self.mapped) ? Array(all.suffix(4)) : all
+    } else {
+      return nil
+    }
+  }
+
+  /// 127.0.0.0/8 or ::1: what is sent there stays on this machine.
+  var isLoopback: Bool {
+    bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+  }
 }

@@ -11,9 +11,11 @@ package struct OTBRClient: Sendable {
   /// Whose programs may listen at the address, where that is on this machine.
   let users: Set<UInt32>
   let signal: WakeSignal?
-  private let lookup: NameLookup
 
   package static let defaultTimeout = Duration.seconds(5)
+
+  /// Why no router can be asked on this machine, and what to do about it.
+  package static var obstacle: String? { HTTPTransfer.obstacle }
 
   package init(
     _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = Self.defaultTimeout,
@@ -23,7 +25,6 @@ package struct OTBRClient: Sendable {
     self.users = users
     self.timeout = timeout
     self.signal = signal
-    lookup = NameLookup(address)
   }
 
   /// - Parameter isFinished: whether it is answered even when the agent stops meanwhile: what has begun to change a
@@ -31,10 +32,8 @@ package struct OTBRClient: Sendable {
   package func perform(
     _ request: HTTPRequest, isFinished: Bool = false
   ) throws(HTTPFailure) -> HTTPAnswer {
-    try HTTPConnection(
-      address: address, lookup: lookup, timeout: timeout, users: users,
-      signal: isFinished ? nil : signal
-    ).perform(request)
+    try HTTPTransfer(address, of: users).perform(
+      request, within: timeout, until: isFinished ? nil : signal)
   }
 }
 

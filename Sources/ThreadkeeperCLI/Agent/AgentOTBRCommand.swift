@@ -113,6 +113,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   func run() async throws {
     // Before a key, a password or a dataset is read.
     try? ProcessHardening.forbidCoreDumps()
+    if let obstacle = OTBRClient.obstacle { throw CommandFailure(.unavailable, obstacle) }
     if credentialSharing { return try await shareCredentials() }
     var agents = try configurations()
     try AgentService.check(agents)

@@ -18,7 +18,10 @@ struct HTTPAddressTests {
 
   @Test("Loopback is 127.0.0.0/8, ::1 and localhost, and no other name")
   func loopback() {
-    for text in ["127.0.0.1", "127.9.9.9:80", "[::1]", "localhost", "LOCALHOST:1"] {
+    for text in [
+      "127.0.0.1", "127.9.9.9:80", "[::1]", "localhost", "LOCALHOST:1",
+      "[::ffff:127.0.0.1]",
+    ] {
       #expect(HTTPAddress(text)?.isLoopback == true, "\(text)")
     }
     for text in [

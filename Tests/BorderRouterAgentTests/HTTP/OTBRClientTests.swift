@@ -31,21 +31,23 @@ struct OTBRClientTests {
   @Test("A request has its method, host, type and body, and its answer is read")
   func answered() throws {
     let server = try ScriptedServer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\n{}")
+    #expect(try client(server.port).perform(.node("/state", accept: "text/plain")).status == 409)
+    let head = "GET /node/state HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+    #expect(server.received == [head + "Accept: text/plain\r\nConnection: close\r\n\r\n"])
     let answer = try client(server.port).perform(
       HTTPRequest(method: .put, path: "/node/state", body: Array("\"enable\"".utf8)))
     #expect(answer.status == 409)
-    let request = try #require(server.received.first)
+    let request = try #require(server.received.last)
     #expect(request.hasPrefix("PUT /node/state HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
-    #expect(request.contains("Content-Type: application/json\r\nContent-Length: 8\r\n"))
+    #expect(request.contains("Content-Type: application/json\r\n"))
+    #expect(request.contains("Content-Length: 8\r\n"))
     #expect(request.hasSuffix("\r\n\r\n\"enable\""))
   }
 
   @Test("Refused, frozen and garbage are three things")
   func failures() throws {
-    guard case .unreachable = failure(of: try client(UnusedPort.next())) else {
-      Issue.record("a closed port is unreachable")
-      return
-    }
+    #expect(
+      failure(of: try client(UnusedPort.next())) == .unreachable("Connection refused"))
     let frozen = try ScriptedServer(nil, closes: false)
     #expect(failure(of: try client(frozen.port, .milliseconds(200))) == .timeout)
     let slow = try ScriptedServer(
@@ -64,8 +66,8 @@ struct OTBRClientTests {
   func neverAccepted() throws {
     let hole = try BlackHole()
     #expect(failure(of: try client(hole.port, .milliseconds(200))) == .timeout)
-    #expect(HTTPConnection.unaccepted(onLoopback: true) == .timeout)
-    guard case .unreachable = HTTPConnection.unaccepted(onLoopback: false) else {
+    #expect(HTTPTransfer.unaccepted(onLoopback: true) == .timeout)
+    guard case .unreachable = HTTPTransfer.unaccepted(onLoopback: false) else {
       Issue.record("elsewhere it is unreachable")
       return
     }
@@ -75,15 +77,33 @@ struct OTBRClientTests {
   func localhost() throws {
     let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     let address = try #require(HTTPAddress("http://localhost:\(server.port)"))
-    #expect(address.literals == ["127.0.0.1", "::1"])
     #expect(
       try OTBRClient(address, of: [0, getuid()], timeout: .seconds(60)).perform(.node()).status
         == 200)
     let closed = try #require(HTTPAddress("http://localhost:\(UnusedPort.next())"))
-    guard case .unreachable = failure(of: OTBRClient(closed, of: [0])) else {
-      Issue.record("a closed port is unreachable")
-      return
-    }
+    #expect(failure(of: OTBRClient(closed, of: [0])) == .unreachable("Connection refused"))
+  }
+
+  @Test("A name that there is not is unreachable")
+  func unknown() throws {
+    // RFC 6761, section 6.4: never found, also where there is a network.
+    let address = try #require(HTTPAddress("http://none.invalid"))
+    #expect(
+      failure(of: OTBRClient(address, of: [0], timeout: .seconds(600)))
+        == .unreachable("no address is found for none.invalid"))
+  }
+
+  @Test(
+    "A program of another user is sent nothing, however the address of this machine is written",
+    arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "127.1"])
+  func untrusted(host: String) throws {
+    let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    let address = try #require(HTTPAddress("http://\(host):\(server.port)"))
+    #expect(
+      failure(of: OTBRClient(address, of: [getuid() + 1], timeout: .seconds(60)))
+        == .untrusted("a program of user \(getuid()) listens on port \(server.port)"))
+    #expect(failure(of: OTBRClient(address, of: [getuid()], timeout: .seconds(60))) == nil)
+    #expect(server.received.count { !$0.isEmpty } == 1)
   }
 
   @Test("A stop ends a request that waits, but not one that changes the router")

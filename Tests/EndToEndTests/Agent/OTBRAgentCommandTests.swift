@@ -16,8 +16,14 @@ struct OTBRAgentCommandTests {
     home = try ThreadNetwork("home")
   }
 
-  private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
-    try await ThreadkeeperBinary.run(arguments, environment: ["HOME": directory.path])
+  /// With a proxy in the environment that does not answer: it is not used.
+  private func run(
+    _ arguments: [String], environment: [String: String] = [:], launcher: [String] = []
+  ) async throws -> ThreadkeeperBinary.Outcome {
+    let proxy = "http://127.0.0.1:\(try UnusedPort.next())"
+    let own = ["HOME": directory.path, "http_proxy": proxy]
+    return try await ThreadkeeperBinary.run(
+      arguments, environment: own.merging(environment) { $1 }, launcher: launcher)
   }
 
   private func arguments(_ url: String, _ more: String...) -> [String] {
@@ -46,6 +52,66 @@ struct OTBRAgentCommandTests {
   func unreachable() async throws {
     let outcome = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
     #expect(outcome.status == 69 && outcome.output.contains("is it off?"), "\(outcome)")
+  }
+
+  @Test("Without libcurl it ends with 69, and says what to install")
+  func withoutLibrary() async throws {
+    // The loader takes the first file of that name, and this one is no library.
+    for name in ["libcurl.so.4", "libcurl-gnutls.so.4"] { try directory.put("", name) }
+    let outcome = try await run(
+      arguments("http://127.0.0.1:1"), environment: ["LD_LIBRARY_PATH": directory.path])
+    #expect(outcome.status == 69 && outcome.error.contains("apt install libcurl4"), "\(outcome)")
+  }
+
+  @Test("libcurl is in the agent of routers alone", .enabled(if: getuid() == 0, "only root looks"))
+  func library() async throws {
+    func hasLibrary(_ process: Int32) throws -> Bool {
+      try Program.check("cat", ["/proc/\(process)/maps"]).contains("libcurl")
+    }
+    let routers = try await ThreadRouters(1)
+    try routers.order(0, "form", home.hex())
+    let agent = try AgentProcess(.otbr, [routers.url(0)], broker: broker, in: directory)
+    try await eventually("the announcement") { agent.output.contains("announced, leader") }
+    #expect(try hasLibrary(agent.identifier))
+    let other = try AgentProcess(
+      .ssid, ["--command", "echo home", "--access-point", "hall"], broker: broker, in: directory)
+    try await eventually("the SSID's agent") { other.output.contains("connected to the broker") }
+    #expect(try !hasLibrary(other.identifier))
+    let installation = try Installation(broker, hold: 1)
+    let daemon = try await installation.start()
+    #expect(try !hasLibrary(daemon.identifier))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(agent.end() == .exit(0) && other.end() == .exit(0))
+  }
+
+  @Test(
+    "A name server that does not answer is given up in time", .enabled(if: PrivateMount.isPossible))
+  func slowLookUp() async throws {
+    try directory.put("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n", "resolv.conf")
+    try directory.put("hosts: files dns\n", "nsswitch.conf")
+    // In a network of its own, with a socket for the questions that nobody reads.
+    let script = """
+      ip link set lo up
+      mount --bind '\(directory.file("resolv.conf"))' /etc/resolv.conf
+      mount --bind '\(directory.file("nsswitch.conf"))' /etc/nsswitch.conf
+      exec "$@"
+      """
+    let server = """
+      import os, socket, sys
+      server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      server.bind(("127.0.0.1", 53))
+      server.set_inheritable(True)
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    let begin = ContinuousClock.now
+    let outcome = try await run(
+      arguments("http://attic.example", "--dry-run"),
+      launcher: ["/usr/bin/env", "unshare"] + (getuid() == 0 ? [] : ["--user", "--map-root-user"])
+        + ["--net", "--mount", "sh", "-ec", script, "sh", "/usr/bin/python3", "-c", server])
+    #expect(
+      outcome.status == 69
+        && outcome.output.contains("looking up attic.example takes too long"), "\(outcome)")
+    #expect(begin.duration(to: .now) < .seconds(60))
   }
 
   @Test("Options that make no sense together, and URLs that are none, are wrong usage")

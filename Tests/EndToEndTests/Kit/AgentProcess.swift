@@ -59,6 +59,8 @@ final class AgentProcess: Sendable {
 
   var output: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
+  var identifier: Int32 { process.identifier }
+
   func signal(_ number: Int32) { process.signal(number) }
 
   func end() -> ChildProcess.End {

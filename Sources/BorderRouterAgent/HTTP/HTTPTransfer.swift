@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLibCurl
+import Glibc
+import SystemThreads
+
+/// One request over a connection of its own, by libcurl, on the caller's thread.
+///
+/// ```
+/// look-up ─▶ mayConnect, for each address ─▶ connection ─▶ maySend ─▶ request ─▶ takeHead, takeBody
+/// ```
+final class HTTPTransfer {
+  private let address: HTTPAddress
+  /// Whose programs may listen there, where that is on this machine.
+  private let users: Set<UInt32>
+  /// The address that was tried last.
+  private var peer: IPAddress?
+  private var isConnected = false
+  private var headCount = 0
+  /// libcurl takes what ends before its empty line for an answer without a body.
+  private var isHeadComplete = false
+  private var body: [UInt8] = []
+  /// Why one of the functions below has refused.
+  private var failure: HTTPFailure?
+
+  init(_ address: HTTPAddress, of users: Set<UInt32>) {
+    self.address = address
+    self.users = users
+  }
+
+  /// Why libcurl can't be used; nil when it is loaded.
+  static var obstacle: String? {
+    libcurl_load().map {
+      "\(String(cString: $0)). The agent of border routers needs libcurl 7.80 or newer. Run `apt install libcurl4`."
+    }
+  }
+
+  /// - Parameters:
+  ///   - timeout: from the look-up's beginning to the last byte of the answer.
+  ///   - signal: raised when the agent stops; nil: the request is finished in any case.
+  func perform(
+    _ request: HTTPRequest, within timeout: Duration, until signal: WakeSignal?
+  ) throws(HTTPFailure) -> HTTPAnswer {
+    if let obstacle = Self.obstacle { throw .unreachable(obstacle) }
+    if let signal, signal.isRaised { throw .stopped }
+    let handler = libcurl_handler(
+      context: Unmanaged.passUnretained(self).toOpaque(),
+      may_connect: { HTTPTransfer.of($0).mayConnect(to: String(cString: $1)) },
+      may_send: { HTTPTransfer.of($0).maySend(to: String(cString: $1)) },
+      take_head: { HTTPTransfer.of($0).takeHead(UnsafeRawBufferPointer(start: $1, count: $2)) },
+      take_body: { HTTPTransfer.of($0).takeBody(UnsafeRawBufferPointer(start: $1, count: $2)) })
+    let outcome = withExtendedLifetime(self) {
+      libcurl_perform(
+        request.method.rawValue, "\(address)\(request.path)", "Accept: \(request.accept)",
+        "Content-Type: \(request.contentType)", request.body, request.body.count,
+        Int(timeout.pollMilliseconds), signal?.descriptor ?? -1, handler)
+    }
+    guard outcome.code == CURLE_OK else { throw failure(outcome) }
+    guard isHeadComplete else { throw .garbage("the answer is cut off in its head") }
+    guard (200..<600).contains(outcome.status) else { throw .garbage("the answer is not HTTP") }
+    return HTTPAnswer(status: outcome.status, body: body)
+  }
+
+  private func failure(_ outcome: libcurl_outcome) -> HTTPFailure {
+    if outcome.code == CURLE_OPERATION_TIMEDOUT {
+      guard !isConnected else { return .timeout }
+      guard let peer else { return .unreachable("looking up \(address.host) takes too long") }
+      return Self.unaccepted(onLoopback: peer.isLoopback)
+    }
+    if let failure { return failure }
+    switch outcome.code {
+    case CURLE_ABORTED_BY_CALLBACK: return .stopped
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return .unreachable("no address is found for \(address.host)")
+    case CURLE_COULDNT_CONNECT where outcome.error != 0:
+      return .unreachable(String(cString: strerror(Int32(outcome.error))))
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+      return .garbage("the answer is not HTTP")
+    case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .garbage("the answer is cut off")
+    default:
+      let message = String(cString: outcome.message)
+      return isConnected ? .garbage(message) : .unreachable(message)
+    }
+  }
+
+  /// What it means that a connection was neither accepted nor refused in time. On this machine nothing gets lost on the
+  /// way: there the system has taken the connections of a program that does not answer, until it had no place for more.
+  static func unaccepted(onLoopback: Bool) -> HTTPFailure {
+    onLoopback ? .timeout : .unreachable("no answer to the connection")
+  }
+
+  // MARK: While it lasts
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
+    Unmanaged.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  /// The next address may be the router's: `localhost` is both ::1 and 127.0.0.1.
+  private func mayConnect(to address: String) -> Bool {
+    check { () throws(HTTPFailure) in _ = try hasListener(at: address) }
+  }
+
+  /// The check that counts: whoever listens now has taken the connection.
+  private func maySend(to address: String) -> Bool {
+    isConnected = true
+    return check { () throws(HTTPFailure) in
+      // The table may miss one while others come and go.
+      for _ in 0..<3 where try hasListener(at: address) {
+        failure = nil
+        return
+      }
+      throw .unreachable("nothing listens on port \(self.address.port)")
+    }
+  }
+
+  private func check(_ body: () throws(HTTPFailure) -> Void) -> Bool {
+    do throws(HTTPFailure) {
+      try body()
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
+
+  /// Who has bound the port that the connection goes to: while a router is off, any user of its machine can.
+  ///
+  /// - Returns: false where nobody has. Elsewhere than on this machine that is not known, and true.
+  /// - Throws: `untrusted`, `unchecked`.
+  private func hasListener(at text: String) throws(HTTPFailure) -> Bool {
+    guard let peer = IPAddress(text) else { throw .unchecked("\(text) is no address") }
+    self.peer = peer
+    guard peer.isLoopback else { return true }
+    let found = try PortListeners.current().users(at: peer.bytes, port: address.port)
+    if let other = found.subtracting(users).min() {
+      throw .untrusted("a program of user \(other) listens on port \(address.port)")
+    }
+    return !found.isEmpty
+  }
+
+  private func takeHead(_ line: UnsafeRawBufferPointer) -> Bool {
+    headCount += line.count
+    // An interim answer is followed by another head, a chunked body by a trailer.
+    if line.starts(with: "HTTP/".utf8) { isHeadComplete = false }
+    if line.first == 0x0A || line.elementsEqual("\r\n".utf8) { isHeadComplete = true }
+    if headCount > HTTPAnswer.headLimit { failure = .garbage("the head is too long") }
+    return headCount <= HTTPAnswer.headLimit
+  }
+
+  private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard body.count + bytes.count <= HTTPAnswer.bodyLimit else {
+      failure = .garbage("the body is longer than \(HTTPAnswer.bodyLimit) bytes")
+      return false
+    }
+    body += bytes
+    return true
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One request over HTTP/1.1 with libcurl, which is loaded by who asks for it and not linked: it brings some thirty
+/// libraries, and 6 MB of resident memory, that only an agent of border routers is to have.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// `CURLOPT_PROTOCOLS` is deprecated, and its successor newer than what is needed here.
+#define CURL_DISABLE_DEPRECATION
+#include <curl/curl.h>
+
+/// Loads it, once in a process.
+///
+/// - Returns: null, or why it can't be used.
+const char *_Nullable libcurl_load(void);
+
+/// What is asked while a request is under way. `false` ends it.
+struct libcurl_handler {
+  void *_Nullable context;
+  /// Before the connection to an address, which is numeric. After `false` the next one of the host is tried.
+  bool (*_Nonnull may_connect)(void *_Nullable context, const char *_Nonnull address);
+  /// It is connected to this address, and nothing was sent.
+  bool (*_Nonnull may_send)(void *_Nullable context, const char *_Nonnull address);
+  /// The status line, each header and the empty line.
+  bool (*_Nonnull take_head)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
+  bool (*_Nonnull take_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
+};
+
+struct libcurl_outcome {
+  CURLcode code;
+  /// Of `code`.
+  const char *_Nonnull message;
+  /// Of the answer; 0: there is none.
+  long status;
+  /// `errno` of the last connection that failed.
+  long error;
+};
+
+/// Sends a request over a connection of its own, on the caller's thread. Of the environment nothing counts: no proxy, no
+/// .netrc. No redirect is followed, and there are no cookies.
+///
+/// - Parameters:
+///   - accept: the whole header; `type` likewise, for a request with a body.
+///   - body: of all methods but GET.
+///   - milliseconds: from the look-up of the host to the last byte of the answer.
+///   - stop: a descriptor that ends it when it is readable, with CURLE_ABORTED_BY_CALLBACK; -1: none.
+struct libcurl_outcome libcurl_perform(
+    const char *_Nonnull method, const char *_Nonnull url, const char *_Nonnull accept, const char *_Nonnull type,
+    const void *_Nonnull body, size_t size, long milliseconds, int stop, struct libcurl_handler handler);

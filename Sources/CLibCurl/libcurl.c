@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CLibCurl.h"
+
+#include <dlfcn.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+// The first version that calls back between the connection and the request.
+#define OLDEST_VERSION 0x075000
+
+#define FUNCTIONS \
+  EACH(easy_cleanup) EACH(easy_getinfo) EACH(easy_init) EACH(easy_setopt) EACH(easy_strerror) EACH(global_init) \
+  EACH(multi_add_handle) EACH(multi_cleanup) EACH(multi_info_read) EACH(multi_init) EACH(multi_perform) \
+  EACH(multi_poll) EACH(multi_remove_handle) EACH(share_init) EACH(share_setopt) EACH(slist_append) \
+  EACH(slist_free_all) EACH(version_info)
+
+static struct {
+#define EACH(name) __typeof__(&curl_##name) name;
+  FUNCTIONS
+#undef EACH
+} curl;
+
+/// Addresses that were found stay known to all requests for a minute.
+static CURLSH *share;
+static pthread_mutex_t share_locks[CURL_LOCK_DATA_LAST];
+static char problem[256];
+
+static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *context) {
+  (void)easy, (void)access, (void)context;
+  pthread_mutex_lock(&share_locks[data]);
+}
+
+static void unlock(CURL *easy, curl_lock_data data, void *context) {
+  (void)easy, (void)context;
+  pthread_mutex_unlock(&share_locks[data]);
+}
+
+static void load(void) {
+  void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    snprintf(problem, sizeof problem, "%s", dlerror());
+    library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+  }
+  if (!library) return;
+#define EACH(name) \
+  if (!(curl.name = (__typeof__(curl.name))dlsym(library, "curl_" #name))) { \
+    snprintf(problem, sizeof problem, "%s", dlerror()); \
+    return; \
+  }
+  FUNCTIONS
+#undef EACH
+  const curl_version_info_data *version = curl.version_info(CURLVERSION_NOW);
+  if (version->version_num < OLDEST_VERSION) {
+    snprintf(problem, sizeof problem, "libcurl %s is too old: 7.80 or newer is needed", version->version);
+    return;
+  }
+  const bool works = curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK && (share = curl.share_init()) &&
+                     curl.share_setopt(share, CURLSHOPT_LOCKFUNC, lock) == CURLSHE_OK &&
+                     curl.share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock) == CURLSHE_OK &&
+                     curl.share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) == CURLSHE_OK;
+  snprintf(problem, sizeof problem, "%s", works ? "" : "libcurl does not begin to work");
+}
+
+const char *libcurl_load(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  return problem[0] ? problem : NULL;
+}
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+  (void)purpose;
+  const struct libcurl_handler *handler = context;
+  char text[NI_MAXHOST];
+  if (getnameinfo(&address->addr, address->addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0 ||
+      !handler->may_connect(handler->context, text))
+    return CURL_SOCKET_BAD;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int connected(void *context, char *address, char *own, int port, int own_port) {
+  (void)own, (void)port, (void)own_port;
+  const struct libcurl_handler *handler = context;
+  return handler->may_send(handler->context, address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+static size_t take_head(char *bytes, size_t size, size_t count, void *context) {
+  const struct libcurl_handler *handler = context;
+  return handler->take_head(handler->context, bytes, size * count) ? size * count : 0;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
+  const struct libcurl_handler *handler = context;
+  return handler->take_body(handler->context, bytes, size * count) ? size * count : 0;
+}
+
+/// By the interface for several requests: the one for a single one can't be ended at once.
+static CURLcode run(CURLM *multi, int stop) {
+  struct curl_waitfd end = {.fd = stop, .events = CURL_WAIT_POLLIN};
+  int running = 1, left;
+  while (true) {
+    if (curl.multi_perform(multi, &running) != CURLM_OK) return CURLE_FAILED_INIT;
+    if (!running) break;
+    end.revents = 0;
+    if (curl.multi_poll(multi, &end, stop >= 0, 1000, NULL) != CURLM_OK) return CURLE_FAILED_INIT;
+    if (end.revents) return CURLE_ABORTED_BY_CALLBACK;
+  }
+  const CURLMsg *message = curl.multi_info_read(multi, &left);
+  return message ? message->data.result : CURLE_FAILED_INIT;
+}
+
+struct libcurl_outcome libcurl_perform(
+    const char *method, const char *url, const char *accept, const char *type, const void *body, size_t size,
+    long milliseconds, int stop, struct libcurl_handler handler) {
+  struct libcurl_outcome outcome = {.code = CURLE_OK};
+  CURL *easy = curl.easy_init();
+  CURLM *multi = curl.multi_init();
+  struct curl_slist *headers = NULL;
+  if (!easy || !multi) outcome.code = CURLE_OUT_OF_MEMORY;
+
+  // A request without one of these is not sent.
+#define SET(option, value) \
+  if (outcome.code == CURLE_OK) outcome.code = curl.easy_setopt(easy, CURLOPT_##option, value)
+#define ADD(header) \
+  if (outcome.code == CURLE_OK) { \
+    struct curl_slist *longer = curl.slist_append(headers, header); \
+    if (longer) headers = longer; \
+    else outcome.code = CURLE_OUT_OF_MEMORY; \
+  }
+  SET(URL, url);
+  SET(PROTOCOLS, (long)CURLPROTO_HTTP);
+  SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  SET(PROXY, "");
+  SET(NOPROXY, "*");
+  SET(NOSIGNAL, 1L);
+  SET(SHARE, share);
+  SET(TIMEOUT_MS, milliseconds);
+  SET(OPENSOCKETFUNCTION, open_socket);
+  SET(OPENSOCKETDATA, &handler);
+  SET(PREREQFUNCTION, connected);
+  SET(PREREQDATA, &handler);
+  SET(HEADERFUNCTION, take_head);
+  SET(HEADERDATA, &handler);
+  SET(WRITEFUNCTION, take_body);
+  SET(WRITEDATA, &handler);
+  ADD(accept);
+  ADD("Connection: close");
+  if (strcmp(method, "GET") != 0) {
+    ADD(type);
+    SET(CUSTOMREQUEST, method);
+    SET(POSTFIELDSIZE, (long)size);
+    SET(POSTFIELDS, body);
+  }
+  SET(HTTPHEADER, headers);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  // A look-up that is still under way is not waited for. Older versions do that, and don't know this.
+  if (outcome.code == CURLE_OK) curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+
+  if (outcome.code == CURLE_OK && curl.multi_add_handle(multi, easy) == CURLM_OK) {
+    outcome.code = run(multi, stop);
+    curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &outcome.status);
+    curl.easy_getinfo(easy, CURLINFO_OS_ERRNO, &outcome.error);
+    curl.multi_remove_handle(multi, easy);
+  } else if (outcome.code == CURLE_OK) {
+    outcome.code = CURLE_FAILED_INIT;
+  }
+  curl.slist_free_all(headers);
+  curl.easy_cleanup(easy);
+  if (multi) curl.multi_cleanup(multi);
+  outcome.message = curl.easy_strerror(outcome.code);
+  return outcome;
+}
