@@ -48,6 +48,8 @@ package final class Bridge: Service {
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
   private var topics: BaseTopics { configuration.topics }
+  /// Filters of earlier settings, which the broker's session may have still.
+  private let retiredFilters: [String]
   private let connection: MosquittoConfiguration
   private let clientID: String
   private let logger: Logger
@@ -91,6 +93,9 @@ package final class Bridge: Service {
         monitor.figures.publish.add(Double(max(0, latency)) / 1_000)
       })
     for old in retired { outbox.clear(base: old.base, of: old.home) }
+    let retiredFilters = BaseTopics(retired.map { .init(name: $0.home, base: $0.base) })
+      .intakeFilters.filter { !configuration.topics.intakeFilters.contains($0) }
+    self.retiredFilters = retiredFilters
     // A broker that kept our session knows nothing of the new base topics.
     let owes = try keychain.database.read { try EventLedger.needsRepublish($0) }
     if !retired.isEmpty || owes { outbox.republishAll() }
@@ -114,7 +119,8 @@ package final class Bridge: Service {
       logger: logger)
     self.intakeConnection = intakeConnection
     intake = MosquittoClient(
-      Self.intakeConfiguration(connection, clientID: clientID, configuration),
+      Self.intakeConfiguration(
+        connection, clientID: clientID, configuration, ending: retiredFilters),
       handler: intakeConnection)
     ticker = Ticker(
       transactions, outbox: outbox, pace: pace, status: statusConnection, onTurn: onTurn,
@@ -143,7 +149,9 @@ package final class Bridge: Service {
     connection.username = username
     connection.password = password
     monitor.loginChanged()
-    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, configuration))
+    intake.reconfigure(
+      Self.intakeConfiguration(
+        connection, clientID: clientID, configuration, ending: retiredFilters))
     status.reconfigure(
       Self.statusConfiguration(connection, clientID: clientID, configuration, retained))
   }
@@ -191,10 +199,12 @@ package final class Bridge: Service {
   }
 
   private static func intakeConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
+    ending retiredFilters: [String]
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
+    intake.unsubscriptions = retiredFilters
     intake.subscriptions = bridge.topics.intakeFilters.map { .init(filter: $0, qos: 1) }
     intake.batchMessages = batchMessages
     intake.receiveMaximum = UInt16(2 * batchMessages)

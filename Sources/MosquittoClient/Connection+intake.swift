@@ -40,6 +40,7 @@ extension Connection {
   }
 
   private func subscribe() throws(ConnectionLoss) {
+    for filter in configuration.unsubscriptions { try unsubscribe(filter) }
     guard !configuration.subscriptions.isEmpty else { return handler.subscribed(refused: []) }
     for subscription in configuration.subscriptions {
       do throws(MosquittoError) {
@@ -51,6 +52,15 @@ extension Connection {
     }
   }
 
+  private func unsubscribe(_ filter: String) throws(ConnectionLoss) {
+    do throws(MosquittoError) {
+      try handle.unsubscribe(filter)
+    } catch {
+      throw ConnectionLoss(error)
+    }
+    queued += 1
+  }
+
   private func settleSubscriptions() throws(ConnectionLoss) {
     guard !record.granted.isEmpty else { return }
     let answers = record.granted
@@ -59,12 +69,7 @@ extension Connection {
       guard let subscription = subscribing.removeValue(forKey: answer.identifier) else { continue }
       guard let code = answer.codes.first(where: { $0 >= 0x80 }) else {
         if subscription.retained == .ownOnce, configuration.protocolVersion == .v311 {
-          do throws(MosquittoError) {
-            try handle.unsubscribe(subscription.filter)
-          } catch {
-            throw ConnectionLoss(error)
-          }
-          queued += 1
+          try unsubscribe(subscription.filter)
         }
         continue
       }

@@ -30,6 +30,9 @@ package struct MosquittoConfiguration: Sendable {
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
   package var subscriptions: [Subscription]
+  /// Filters that an earlier connection of this session subscribed to, and that are to end: what was
+  /// queued for them still comes.
+  package var unsubscriptions: [String] = []
   /// What the broker publishes for us when the connection dies without DISCONNECT.
   package var lastWill: Publication?
   /// Most messages handed to the handler at once: one commit, one round of acknowledgements.

@@ -12,14 +12,21 @@
 /// resolved, first or changed    found; too often: refuse, and found when the minute is over
 /// failed, another path          release, resolve on that
 /// failed on all paths           lost (if it was found); after a while: release, resolve again
-/// resolved, as a new name, the  the other is lost and released, until this one is gone: a box that
-///   host and port of another      was reset keeps its host, and its former record stays in caches
+/// resolved for the first time,  the other is released, lost (if it was found), and resolved again when
+///   at another's host and port    this one is gone
 /// allForNow, and each resolver  listed, once
 ///   started before has answered
 /// ```
 /// A service is what its host stands behind: records of services live for 75 minutes, addresses for 2, and a power cut
-/// withdraws neither. avahi-daemon renews the addresses of what it resolves, so a resolver fails when nobody answers.
+/// withdraws neither. avahi-daemon renews the addresses of what it resolves, so a resolver fails when nobody answers. A
+/// router that was reset keeps its host's name, and caches keep its former record: the later record at a host and port
+/// counts. Records of the first listing have no order.
 struct ServiceTable {
+  struct ServicePlace: Equatable {
+    let host: String
+    let port: UInt16
+  }
+
   /// What an event leads to, in this order.
   enum Action: Equatable {
     case resolve(name: String, path: ServicePath)
@@ -50,7 +57,9 @@ struct ServiceTable {
     /// Paths on which it did not resolve since it did last, and when all had failed.
     var failedPaths: Set<ServicePath> = []
     var failedAt: ContinuousClock.Instant?
-    /// A later service at the same host and port.
+    /// Where it was when it last resolved; nil: it never did.
+    var place: ServicePlace?
+    /// A later service at the same place.
     var replacement: String?
   }
 
@@ -113,8 +122,9 @@ struct ServiceTable {
     _ record: ServiceRecord, at now: ContinuousClock.Instant
   ) -> [Action] {
     guard var service = services[record.name] else { return [] }
-    // Which of those in the first listing is the later one nobody knows.
-    var actions = service.current == nil && isListed ? replace(at: record) : []
+    let place = ServicePlace(host: record.host, port: record.port)
+    var actions = service.place == nil && isListed ? replace(at: place, by: record.name) : []
+    service.place = place
     if record != service.current {
       let refused = record.text.refused
       // What it replaces was never reported.
@@ -145,20 +155,15 @@ struct ServiceTable {
     return lost + answered(name)
   }
 
-  private mutating func replace(at record: ServiceRecord) -> [Action] {
-    let replaced = services.filter { name, service in
-      name != record.name && service.current?.host == record.host
-        && service.current?.port == record.port
-    }
+  private mutating func replace(at place: ServicePlace, by replacement: String) -> [Action] {
     var actions: [Action] = []
-    for (name, service) in replaced {
-      actions.append(.release(name: name))
+    for (name, service) in services where name != replacement && service.place == place {
+      if service.replacement == nil { actions.append(.release(name: name)) }
       if service.reported != nil { actions.append(.report(.lost(name: name))) }
-      for other in services.keys where other == name || services[other]?.replacement == name {
-        services[other]?.replacement = record.name
-      }
+      services[name]?.replacement = replacement
       services[name]?.current = nil
       services[name]?.reported = nil
+      services[name]?.failedAt = nil
     }
     return actions
   }

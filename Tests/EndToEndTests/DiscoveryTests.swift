@@ -137,7 +137,7 @@ struct DiscoveryTests {
     let (former, current) = (AdvertisedRouter(1, home), AdvertisedRouter(2, home))
     for (name, router) in [("Box #00AB", former), ("Box #00CD", current)] {
       try await eventually("\(name) is online") {
-        // Nobody says goodbye for the former record, and its host still answers.
+        // The former record is not withdrawn, and its host still answers.
         try sender.send(
           MulticastPacket(
             name: Array(name.utf8), text: MulticastPacket.strings(router.text),

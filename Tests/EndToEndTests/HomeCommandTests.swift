@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import MosquittoClient
 import TestKit
 import Testing
 
@@ -201,7 +202,8 @@ struct HomeCommandTests {
   @Test("A home that moves to another base topic leaves nothing behind on the old one")
   func baseTopic() async throws {
     let broker = try TestBroker()
-    let installation = try Installation(broker, mqtt: ["base_topic: old/place"], hold: 0)
+    let installation = try Installation(
+      broker, mqtt: ["base_topic: old/place", "client_id: house"], hold: 0)
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
@@ -224,5 +226,18 @@ struct HomeCommandTests {
         }
     }
     #expect(try await again.stop() == .exit(0))
+
+    // Nor does the broker's session go on with the old one.
+    let last = moved.says("heartbeat")
+    try await publisher.publish([router.announces(try home.hex()), last])
+    var session = broker.configuration(clientID: "house-intake")
+    session.cleanStart = false
+    session.sessionExpiry = 3_600
+    let client = TestClient(session)
+    try await eventually("what waits in the session") {
+      client.handler.record.messages.contains { $0.topic == last.topic }
+    }
+    try await client.stop()
+    #expect(client.handler.record.messages.map(\.topic) == [last.topic])
   }
 }

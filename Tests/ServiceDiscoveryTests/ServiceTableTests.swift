@@ -107,6 +107,27 @@ struct ServiceTableTests {
     #expect(table.resolved(record("a"), at: start) == [.report(.found(record("a")))])
   }
 
+  @Test("A service that fails, and is asked for again, does not take the place of a later one")
+  func replacedWhileGone() {
+    var table = table()
+    _ = table.allForNow()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.resolved(record("a"), at: start)
+    _ = table.failed("a", at: start)
+    _ = table.appeared("b", on: ipv4)
+    #expect(
+      table.resolved(record("b"), at: start)
+        == [.release(name: "a"), .report(.found(record("b")))])
+    #expect(table.nextTick == nil)
+    // After an outage of the host it is the later one that is found again.
+    _ = table.failed("b", at: start)
+    #expect(
+      table.tick(start + .seconds(300))
+        == [.release(name: "b"), .resolve(name: "b", path: ipv4)])
+    #expect(
+      table.resolved(record("b"), at: start + .seconds(300)) == [.report(.found(record("b")))])
+  }
+
   @Test("Of services with one host and port that are there at the start all are found")
   func sameHostAtStart() {
     var table = table()

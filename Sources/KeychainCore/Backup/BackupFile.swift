@@ -3,7 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A backup that lies there: the database as SQLite copied it, sealed as it is, the trailer, and the tag.
+/// An existing backup file: the database as SQLite copied it, sealed as it is, the trailer, and the tag.
 struct BackupFile {
   let trailer: BackupTrailer
   private let file: FileBytes

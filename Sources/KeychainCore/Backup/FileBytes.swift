@@ -84,7 +84,7 @@ package final class FileBytes: Sendable {
     }
   }
 
-  /// Makes it last.
+  /// Syncs it to the disk.
   package func sync() throws(KeychainError) {
     guard fsync(descriptor) == 0 else { throw .system("write", path: path) }
   }

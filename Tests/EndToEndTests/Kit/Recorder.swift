@@ -30,7 +30,6 @@ final class Recorder: Sendable {
     var ears: [RecorderEar] = []
     var ports: Set<UInt16> = []
     var hearsSealedOnly = false
-    /// Topics of publishers that threadkeeper takes in, and whose datasets are in plaintext.
     var mayMissSomething = false
   }
 
