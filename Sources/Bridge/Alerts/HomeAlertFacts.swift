@@ -94,8 +94,9 @@ extension AlertFacts {
         + (isPlain ? ": \(topic)" : ""),
       remedy:
         "It was published again; where it had buttons, decisions by buttons were refused for a minute. "
-        + "Find out which login writes there, and put what `threadkeeper acl` prints into the broker's "
-        + "access list, which denies it.")
+        + "Restart Home Assistant, which keeps a button that was added. Find out which login writes there, "
+        + "and put what `threadkeeper acl` prints into the broker's access list: it leaves that to Home "
+        + "Assistant's own login.")
   }
 
   static let messagesDropped = AlertFacts(
