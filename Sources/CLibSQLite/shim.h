@@ -6,11 +6,6 @@
 #include <malloc.h>
 #endif
 
-/// `sqlite3_config` takes a variable number of arguments, which Swift cannot call.
-static inline int threadkeeper_sqlite3_config_memory_statistics(int wanted) {
-  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, wanted);
-}
-
 /// What is free goes back to the system. Only glibc keeps tens of megabytes of it (malloc_trim(3)).
 static inline void threadkeeper_give_back_free_memory(void) {
 #ifdef __GLIBC__

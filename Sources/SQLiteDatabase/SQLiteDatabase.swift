@@ -253,13 +253,3 @@ final class ThreadLock: @unchecked Sendable {
     return try body()
   }
 }
-
-/// What holds for all of SQLite in this process.
-package enum SQLiteProcess {
-  /// Ends the counting of every allocation, which takes a lock for each: an eighth of the time of a
-  /// small statement. For a program that has SQLite to itself; only before the first database is
-  /// opened, later it does nothing.
-  package static func endMemoryStatistics() {
-    _ = threadkeeper_sqlite3_config_memory_statistics(0)
-  }
-}

@@ -34,8 +34,7 @@ enum InboundMessage: Sendable {
   case ignored
   /// An event of a login that publishes too many, and whose rejection was published before.
   case dropped
-  /// A probe of `threadkeeper doctor`.
+  /// A probe of `threadkeeper doctor`, a retained topic that was cleared, or below no base topic: the broker sent what
+  /// was not subscribed to.
   case skipped
-  /// Not below any base topic: the broker sent what was not subscribed to.
-  case foreign
 }

@@ -66,9 +66,9 @@ struct MessageReader {
   }
 
   mutating func read(_ message: IncomingMessage) -> InboundMessage {
-    guard let read = readTopic(message.topic) else { return .foreign }
+    guard let read = readTopic(message.topic) else { return .skipped }
     // A retained topic is cleared, as the daemon asks for.
-    if message.isRetained, message.payload.isEmpty { return .foreign }
+    if message.isRetained, message.payload.isEmpty { return .skipped }
     var origin = InboundMessage.Origin(
       home: read.home, user: try? read.topic.get().user, topic: Self.shown(message.topic))
     if let user = origin.user, !message.isRetained {

@@ -3,7 +3,6 @@
 /// Counters of one transaction.
 struct BatchCounts: Sendable {
   var received: Int64 = 0
-  var foreign: Int64 = 0
   var retained: Int64 = 0
   var duplicates: Int64 = 0
   var events: Int64 = 0

@@ -28,8 +28,6 @@ struct MessageApplier {
   func apply(_ message: InboundMessage, _ intake: SealedIntake) throws {
     progress.outcome.counts.received += 1
     switch message {
-    case .foreign:
-      progress.outcome.counts.foreign += 1
     case .rejected(let rejection, let origin):
       try reject(rejection, origin)
     case .request(let request, let origin):
@@ -108,7 +106,7 @@ struct MessageApplier {
     case .event(_, _, let from), .sealed(_, _, let from), .rejected(_, let from),
       .request(_, let from):
       origin = from
-    case .ignored, .dropped, .skipped, .foreign: return
+    case .ignored, .dropped, .skipped: return
     }
     try reject(
       Rejection(.cannotApply, message: "the daemon cannot act upon this message: \(reason)"), origin

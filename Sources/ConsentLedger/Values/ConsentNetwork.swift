@@ -10,8 +10,7 @@ package struct ConsentNetwork: Sendable {
   package let name: String
   /// Who has stored them; nil: they are those of the home's preferred network.
   package let team: String?
-  /// Stands for the Network Key that would be given, and reveals nothing of it. Nil in records of versions that
-  /// did not bind a decision to the key, and in reports.
+  /// Stands for the Network Key that would be given, and reveals nothing of it. Nil in reports.
   package let keyFingerprint: String?
 
   package init(

@@ -25,7 +25,7 @@ package struct ConsentRecord: Sendable, Codable, Hashable {
   package let grant: ConsentID?
   /// False: nothing was given. Otherwise nil; the audit says what was given.
   package var given: Bool?
-  /// Why not. Nil also in records of earlier versions, which noted only requesters that had hung up, and routers.
+  /// Why not.
   package var obstacle: ConsentObstacle?
 
   enum CodingKeys: String, CodingKey {

@@ -8,8 +8,7 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let identity: Requester
   /// The team that the requester spoke for when it asked.
   package let team: String
-  /// The name that the system had for a user of this machine. Nil where it had none, for a login of the broker,
-  /// and in records of earlier versions.
+  /// The name that the system had for a user of this machine. Nil where it had none, and for a login of the broker.
   package let userName: String?
   /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
   package let program: String?

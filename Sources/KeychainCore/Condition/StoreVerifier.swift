@@ -10,13 +10,10 @@ final class StoreVerifier: Sendable {
   private let manifest: ManifestStore
   private let search: ItemSearch
   private let transactions: StoreTransactions
-  /// Up to so many items a store is verified when it is opened.
-  private let limitAtOpening: Int
 
-  init(search: ItemSearch, transactions: StoreTransactions, limitAtOpening: Int) {
+  init(search: ItemSearch, transactions: StoreTransactions) {
     self.search = search
     self.transactions = transactions
-    self.limitAtOpening = limitAtOpening
     health = search.health
     manifest = search.manifest
   }
@@ -54,16 +51,6 @@ final class StoreVerifier: Sendable {
         return report
       }
     }
-  }
-
-  /// Whether the store was too large to be verified when it was opened, which its owner has to do then,
-  /// in the background.
-  func isOwed() throws(KeychainError) -> Bool {
-    try transactions.read { try isOwed(in: $0) }
-  }
-
-  func isOwed(in tx: ReadTransaction) throws -> Bool {
-    try search.count(of: nil, in: tx) > limitAtOpening
   }
 
   /// What is wrong with the audit, or nil. Everything is opened: the links, and that the last record is

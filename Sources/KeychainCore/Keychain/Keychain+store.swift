@@ -104,9 +104,6 @@ extension Keychain {
     try verifier.verify(depth, progress: progress)
   }
 
-  /// See `StoreVerifier.isOwed`.
-  package func owesVerification() throws(KeychainError) -> Bool { try verifier.isOwed() }
-
   /// See `StoreExamination.acceptRollback`.
   package func acceptRollback() throws(KeychainError) {
     try StoreExamination(self).acceptRollback()

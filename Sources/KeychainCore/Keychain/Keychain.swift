@@ -95,7 +95,7 @@ package final class Keychain: Sendable {
     let search = ItemSearch(access: access, reader: reader, manifest: manifest)
     itemTable = ItemTable(search: search, changes: changes, now: options.now)
     verifier = StoreVerifier(
-      search: search, transactions: transactions, limitAtOpening: options.verifiedAtOpening)
+      search: search, transactions: transactions)
     keySlots = KeySlots(
       access: access, options: options, transactions: transactions, items: itemTable)
     rotation = Rotation(

@@ -27,9 +27,6 @@ package struct KeychainOptions: Sendable {
   package var upkeep = Upkeep.immediate
   /// For passphrase slots that are made.
   package var passwordHash = Argon2id.Parameters.standard
-  /// Up to so many items the manifest is verified before `open` returns (some 10 ms); a larger
-  /// store is verified by the owner, in the background.
-  package var verifiedAtOpening = 2_000
   /// The least time between two writes of the anchor after commits, in nanoseconds.
   package var anchorInterval: UInt64 = 1_000_000_000
   /// How long to wait for another process that shares the store, in nanoseconds.

@@ -50,24 +50,6 @@ struct OpenedStore {
       at: location, with: ways[0], access: .shared, options: options)
     upkeep = StoreUpkeep(keychain)
     file = FileIdentity(location.databasePath)
-    try verifyIfLarge(settings)
-  }
-
-  /// A small store was compared with its manifest when it was opened. A large one is now, and nobody
-  /// waits for it: if it is not what it should be, it takes no changes from then on.
-  private func verifyIfLarge(_ settings: LinuxKeychain.Settings) throws(KeychainError) {
-    guard try keychain.owesVerification() else { return }
-    DispatchQueue.global(qos: .utility).async { [keychain] in
-      do throws(KeychainError) {
-        try keychain.verify()
-        try keychain.checkWritable()
-      } catch {
-        // Later settings of the same store leave it open.
-        let latest = ProgramKeychain.shared.settings
-        let current = latest.opensSameStore(as: settings) ? latest : settings
-        current.report?(error.status.rawValue, error.message)
-      }
-    }
   }
 
   /// Another process may do the same at the same moment: one of both makes it.
@@ -99,5 +81,43 @@ private struct FileIdentity: Equatable {
     guard stat(path, &status) == 0 else { return nil }
     device = status.st_dev
     number = status.st_ino
+  }
+}
+
+/// Does what calls leave undone, so that a program that calls nothing any more owes nothing: the last
+/// generation is in the anchor, and what was deleted is out of the log.
+final class StoreUpkeep: Sendable {
+  private static let longestPause = 60
+
+  private let keychain: Keychain
+  private let isPlanned = Locked(false)
+  private let process = getpid()
+
+  init(_ keychain: Keychain) { self.keychain = keychain }
+
+  /// Called after each call: something is done in a second, if it has to be. What cannot be done then
+  /// is tried again after longer and longer pauses.
+  func plan(after seconds: Int = 1) {
+    guard keychain.owesUpkeep else { return }
+    let isNew = isPlanned.withLock { isPlanned in
+      defer { isPlanned = true }
+      return !isPlanned
+    }
+    guard isNew else { return }
+    // Weakly: a keychain that is closed does it then, and its keys do not stay for this.
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) {
+      [weak self] in
+      guard let self else { return }
+      try? keychain.tick()
+      isPlanned.withLock { $0 = false }
+      plan(after: min(seconds * 2, Self.longestPause))
+    }
+  }
+
+  /// Does it now, because the program ends. A child of the program that is no program of its own leaves
+  /// the parent's store alone.
+  func finish() {
+    guard process == getpid(), keychain.owesUpkeep else { return }
+    try? keychain.lastTick()
   }
 }

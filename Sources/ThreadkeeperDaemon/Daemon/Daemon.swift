@@ -38,7 +38,6 @@ package struct Daemon {
   package static func start(
     _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
   ) throws -> Daemon {
-    SQLiteProcess.endMemoryStatistics()
     let keychain = try openOrCreate(settings, ask: ask, logger: logger)
     do {
       let broker =
@@ -77,6 +76,9 @@ package struct Daemon {
   /// - Parameter prompt: for a login, when the broker refuses the one there is.
   package func run(prompt: any LoginPrompt) async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
+    if case .readOnly(let reason) = keychain.condition {
+      logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
+    }
     try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
     let logins = BrokerLoginService(
@@ -94,11 +96,10 @@ package struct Daemon {
       settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
       logger: logger)
     let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
-    let verification = StoreVerification(keychain: keychain, logger: logger)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
-        bridge, store, logins, clients, localAPI, verification, discovery,
+        bridge, store, logins, clients, localAPI, discovery,
         StartMemory(logger: logger),
       ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
       // The last one is stopped first.

@@ -72,19 +72,4 @@ import Testing
     let raw = try RawStore(store.location.databasePath)
     #expect(try raw.run("SELECT count(*) FROM items") == [[.integer(2)]])
   }
-
-  @Test func aLargeStoreIsVerifiedWhenItsOwnerAsks() throws {
-    var options = KeychainOptions()
-    options.verifiedAtOpening = 1
-    let store = try TemporaryStore(options: options)
-    for number in 0..<3 { try store.keychain.add(Sample.password("user \(number)")) }
-    try store.reopen {
-      let raw = try RawStore(store.location.databasePath)
-      try raw.run("DELETE FROM items WHERE id = 2")
-      raw.close()
-    }
-    #expect(store.keychain.condition == .healthy)
-    #expect(try !store.keychain.verify().matchesManifest)
-    #expect(store.keychain.condition == .readOnly(.manifestMismatch))
-  }
 }
