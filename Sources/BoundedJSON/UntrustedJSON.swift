@@ -49,3 +49,52 @@ package enum UntrustedJSON {
     return isObject == true && values.count == 1 ? values[0] : nil
   }
 }
+
+/// Why bytes are not JSON that may be read, and where.
+package struct JSONFlaw: Error, Equatable {
+  package enum Reason: Sendable {
+    /// Not the grammar of RFC 8259.
+    case syntax
+    /// Objects and arrays are nested deeper than allowed.
+    case tooDeep
+    /// Not UTF-8 (RFC 8259, section 8.1).
+    case notUTF8
+  }
+
+  package let reason: Reason
+  /// Bytes from the start to the first one that can't be there, or to the end where more has to come.
+  package let offset: Int
+
+  package init(reason: Reason, offset: Int) {
+    self.reason = reason
+    self.offset = offset
+  }
+}
+
+enum JSONUTF8 {
+  static func flaw(in bytes: UnsafeBufferPointer<UInt8>) -> JSONFlaw? {
+    guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+    var parser = Unicode.UTF8.ForwardParser()
+    var iterator = bytes.makeIterator()
+    var offset = 0
+    while case .valid(let scalar) = parser.parseScalar(from: &iterator) { offset += scalar.count }
+    return JSONFlaw(reason: .notUTF8, offset: offset)
+  }
+}
+
+/// A member of an object. Valid during the call that it is passed to.
+package struct JSONMember {
+  package enum Value {
+    case string(JSONString)
+    case number(JSONNumber)
+    case bool(Bool)
+    case null
+    /// An object or an array.
+    case nested
+  }
+
+  package let name: JSONString
+  package let value: Value
+  /// The bytes of the value, without white space around them.
+  package let source: UnsafeBufferPointer<UInt8>
+}

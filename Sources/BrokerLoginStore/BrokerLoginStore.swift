@@ -58,3 +58,69 @@ package struct BrokerLoginStore: Sendable {
     ]
   }
 }
+
+extension BrokerLoginStore {
+  /// The logins at all brokers, by broker and name. No password is opened.
+  package static func all(
+    in keychain: Keychain, _ tx: ReadTransaction
+  ) throws(KeychainError) -> [(address: BrokerAddress, username: String)] {
+    let items = try keychain.items(
+      matching: ItemQuery(
+        .internetPassword, [.accessGroup: .string(group)], unreadable: .skip), in: tx)
+    var logins: [(address: BrokerAddress, username: String)] = []
+    for item in items {
+      guard let host = item[.server]?.string,
+        let port = item[.port]?.integer.flatMap({ UInt16(exactly: $0) })
+      else { continue }
+      let address = BrokerAddress(
+        host: host, port: port, isEncrypted: item[.protocolType]?.string == "mqts")
+      logins.append((address, item[.account]?.string ?? ""))
+    }
+    return logins.sorted { ($0.address.url, $0.username) < ($1.address.url, $1.username) }
+  }
+}
+
+/// A user name and its password.
+package struct BrokerLogin: Sendable {
+  package let username: String
+  package let password: SecretBytes
+  /// The item that holds it; nil for one that is not stored.
+  let item: Item?
+
+  package init(username: String, password: SecretBytes) {
+    self.init(username: username, password: password, item: nil)
+  }
+
+  init(username: String, password: SecretBytes, item: Item?) {
+    self.username = username
+    self.password = password
+    self.item = item
+  }
+}
+
+extension BrokerLogin: CustomStringConvertible, CustomReflectable {
+  /// The name; never the password.
+  package var description: String { username }
+  package var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+}
+
+/// The broker that a password is for. One that was given for an encrypted connection is never found
+/// for one in plaintext.
+package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
+  package let host: String
+  package let port: UInt16
+  package let isEncrypted: Bool
+
+  package init(host: String, port: UInt16, isEncrypted: Bool) {
+    self.host = host
+    self.port = port
+    self.isEncrypted = isEncrypted
+  }
+
+  /// Names the broker and how it is spoken to: `mqtts://broker.local:8883`.
+  package var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }
+
+  package var description: String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}

@@ -108,3 +108,75 @@ package final class ServiceBrowser: Sendable {
     }
   }
 }
+
+/// Bounds how often the changes of one service are reported: so many in each minute that begins with a change.
+struct ChangePace: Sendable {
+  static let minute = Duration.seconds(60)
+
+  private var began: ContinuousClock.Instant?
+  private var count = 0
+
+  /// Whether a change may be reported now. If so, it is counted.
+  mutating func admits(_ limit: Int, at now: ContinuousClock.Instant) -> Bool {
+    if let began, now < began + Self.minute {
+      guard count < limit else { return false }
+    } else {
+      began = now
+      count = 0
+    }
+    count += 1
+    return true
+  }
+
+  /// When a change that was not admitted will be.
+  var nextMinute: ContinuousClock.Instant? { began.map { $0 + Self.minute } }
+}
+
+/// How long to wait before avahi-daemon is asked for again: 1 second, then twice as long each time, up to 30.
+struct RetryPause: Sendable {
+  static let longest = Duration.seconds(30)
+
+  private var following = Duration.seconds(1)
+
+  mutating func next() -> Duration {
+    defer { following = min(following * 2, Self.longest) }
+    return following
+  }
+
+  mutating func reset() {
+    self = RetryPause()
+  }
+}
+
+/// Where a browser's thread reports to, and how other threads reach it.
+final class BrowserOutput: Sendable {
+  private let handler: @Sendable (ServiceUpdate) -> Void
+  private let stopping = Atomic(false)
+  private let refusals = Atomic(0)
+  /// What was reported last, if it was `unavailable`.
+  private let obstacle = Mutex<DiscoveryObstacle?>(nil)
+
+  init(handler: @escaping @Sendable (ServiceUpdate) -> Void) {
+    self.handler = handler
+  }
+
+  var isStopping: Bool { stopping.load(ordering: .acquiring) }
+  var refused: Int { refusals.load(ordering: .relaxed) }
+
+  func stop() { stopping.store(true, ordering: .releasing) }
+
+  func refuse(_ count: Int) { refusals.wrappingAdd(count, ordering: .relaxed) }
+
+  /// Calls the handler, unless it has heard of the same obstacle last, or the browser was stopped.
+  func report(_ update: ServiceUpdate) {
+    let isNews = obstacle.withLock { last in
+      guard case .unavailable(let present) = update else {
+        last = nil
+        return true
+      }
+      defer { last = present }
+      return last != present
+    }
+    if isNews, !isStopping { handler(update) }
+  }
+}

@@ -197,3 +197,116 @@ struct ServiceTable {
     return [.report(.listed)]
   }
 }
+
+extension ServiceTable {
+  /// The browser has reported all that is there at present (`AVAHI_BROWSER_ALL_FOR_NOW`).
+  mutating func allForNow() -> [Action] {
+    // What an earlier browser had seen and this one has not is gone.
+    let gone = services.flatMap { name, service in
+      service.paths.filter { $0.value < listing }.map { (name, $0.key) }
+    }
+    let actions = gone.flatMap { disappeared($0, on: $1) }
+    if awaited == nil { awaited = unanswered }
+    return actions + listedIfComplete()
+  }
+
+  /// Does what waits for its time. To be called after every other event.
+  mutating func tick(_ now: ContinuousClock.Instant) -> [Action] {
+    var actions: [Action] = []
+    for (name, service) in services where service.current != service.reported {
+      actions += report(name, at: now)
+    }
+    for (name, service) in services {
+      guard let failed = service.failedAt, failed + limits.retryInterval <= now else { continue }
+      services[name]?.failedAt = nil
+      services[name]?.failedPaths = []
+      actions += [.release(name: name), .resolve(name: name, path: service.resolvedPath)]
+    }
+    paces = paces.filter { $0.value.nextMinute.map { $0 > now } ?? false }
+    if let time = nextListing, time <= now {
+      isOverLimit = false
+      lastListing = now
+      listing += 1
+      actions.append(.browseAgain)
+    }
+    return actions
+  }
+
+  /// When `tick` has something to do again; nil: not by itself.
+  var nextTick: ContinuousClock.Instant? {
+    let changes = services.values.lazy.filter { $0.current != $0.reported }
+      .compactMap(\.pace.nextMinute)
+    let retries = services.values.lazy.compactMap(\.failedAt).map { $0 + limits.retryInterval }
+    return [changes.min(), retries.min(), nextListing].compactMap(\.self).min()
+  }
+
+  /// When to look for services that were over the limit: there is room again, and not too often.
+  private var nextListing: ContinuousClock.Instant? {
+    guard isOverLimit, services.count < limits.maximumServices else { return nil }
+    return lastListing + limits.listingInterval
+  }
+}
+
+/// A service on the local network, as it describes itself. Nothing of it is authenticated.
+package struct ServiceRecord: Sendable, Equatable {
+  /// The instance name (RFC 6763, section 4.1.1): 1 to 63 bytes of UTF-8, without control characters.
+  package let name: String
+  /// The host that offers it, such as `router.local`: 1 to 255 bytes of UTF-8, without control characters.
+  package let host: String
+  package let port: UInt16
+  package let text: TXTRecord
+
+  package init(name: String, host: String, port: UInt16, text: TXTRecord) {
+    self.name = name
+    self.host = host
+    self.port = port
+    self.text = text
+  }
+}
+
+/// A way on which a service is seen. The same service is often seen on several.
+struct ServicePath: Hashable, Sendable {
+  /// The index of the network interface (`AvahiIfIndex`).
+  var interface: Int32
+  /// IPv4 or IPv6 (`AvahiProtocol`): what the query is sent over.
+  var `protocol`: Int32
+}
+
+/// What a `ServiceBrowser` has noticed.
+package enum ServiceUpdate: Sendable, Equatable {
+  /// A service is there, or what it says has changed.
+  case found(ServiceRecord)
+  /// It withdrew its records (RFC 6762, section 10.1), they expired, or its host has no address any more. Only after
+  /// `found`.
+  ///
+  /// - silence: for how long it had not answered by then.
+  case lost(name: String, silence: Duration = .zero)
+  /// All that was there when browsing began has been reported. Once after the start, and once after each `unavailable`.
+  case listed
+  /// Nothing can be found at present, and none of the services found before is known any more. When it ends, they are
+  /// found anew. Another one follows when the reason changes.
+  case unavailable(DiscoveryObstacle)
+}
+
+/// What a `ServiceBrowser` does at most, whatever is published on the network.
+package struct ServiceLimits: Sendable, Equatable {
+  /// Services known at a time. Others are looked at when one of these is lost. A home has some ten border routers.
+  package var maximumServices: Int
+  /// Changes of one service that are reported in a minute, its first record among them. Of more, the last is reported
+  /// when the minute is over.
+  package var changesPerMinute: Int
+  /// Time after which services that were over the limit are looked for again.
+  package var listingInterval: Duration
+  /// Time after which a service that does not resolve is asked for again.
+  package var retryInterval: Duration
+
+  package init(
+    maximumServices: Int = 200, changesPerMinute: Int = 10,
+    listingInterval: Duration = .seconds(60), retryInterval: Duration = .seconds(300)
+  ) {
+    self.maximumServices = maximumServices
+    self.changesPerMinute = changesPerMinute
+    self.listingInterval = listingInterval
+    self.retryInterval = retryInterval
+  }
+}

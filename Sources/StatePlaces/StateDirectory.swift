@@ -31,3 +31,75 @@ package enum StateDirectory {
     return FilePath.absolute("~/.local/share/threadkeeper", in: "/", home: home)
   }
 }
+
+/// Where a threadkeeper that serves the whole machine has its files.
+///
+/// `$THREADKEEPER_SYSTEM_ROOT` stands for `/` in all of them, as `--root` does in other tools: for
+/// tests, and for images that are prepared. It gives nobody more than `$THREADKEEPER_STATE_DIRECTORY`
+/// and `$THREADKEEPER_SOCKET` do: each process decides for itself where it looks.
+package struct SystemPlaces: Sendable {
+  package static let rootVariable = "THREADKEEPER_SYSTEM_ROOT"
+
+  /// Without a slash at its end; empty for `/`.
+  private let root: String
+
+  /// - Parameter environment: a root that is not absolute is ignored.
+  package init(environment: [String: String]) {
+    let named = environment[Self.rootVariable] ?? ""
+    let path = named.hasPrefix("/") ? FilePath.absolute(named, in: "/", home: nil) : nil
+    root = path == "/" ? "" : path ?? ""
+  }
+
+  /// The state of a daemon that root or a service's user runs.
+  package var stateDirectory: String { root + "/var/lib/threadkeeper" }
+  /// Where that daemon listens for programs of other users, if its settings say so.
+  package var clientSocket: String { root + "/run/threadkeeper/client.sock" }
+  /// Where members of that daemon's group look.
+  package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
+  package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
+
+  /// Whether a path lies below the root. Without a root every path does.
+  package func contains(_ path: String) -> Bool {
+    root.isEmpty || FilePath.isInside(path, root)
+  }
+}
+
+/// Paths as text: made absolute, compared without asking the file system.
+package enum FilePath {
+  /// - Parameters:
+  ///   - path: absolute, relative to `directory`, or below the home directory (`~/…`).
+  ///   - home: value of `HOME`.
+  /// - Returns: an absolute path without `.` and doubled slashes; nil without an absolute `home`
+  ///   for a path that needs one, and for `~name`.
+  package static func absolute(_ path: String, in directory: String, home: String?) -> String? {
+    var path = path
+    if path == "~" || path.hasPrefix("~/") {
+      guard let home, home.hasPrefix("/") else { return nil }
+      path = home + path.dropFirst()
+    } else if path.hasPrefix("~") {
+      return nil
+    } else if !path.hasPrefix("/") {
+      path = directory + "/" + path
+    }
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  package static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Whether the first is the second or lies below it. Both absolute; `..` is resolved by name.
+  package static func isInside(_ path: String, _ directory: String) -> Bool {
+    parts(path).starts(with: parts(directory))
+  }
+
+  private static func parts(_ path: String) -> [Substring] {
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") {
+      if part == ".." { _ = parts.popLast() } else if part != "." { parts.append(part) }
+    }
+    return parts
+  }
+}

@@ -80,3 +80,178 @@ extension OperationalDataset: CustomStringConvertible, CustomDebugStringConverti
   /// Without children, so that `dump` shows no byte.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+extension OperationalDataset {
+  /// Active Timestamp: says which of two datasets of one network is newer.
+  public var activeTimestamp: Timestamp? {
+    value(of: .activeTimestamp).map(Timestamp.init(bytes:))
+  }
+
+  /// Pending Timestamp; in pending datasets only.
+  public var pendingTimestamp: Timestamp? {
+    value(of: .pendingTimestamp).map(Timestamp.init(bytes:))
+  }
+
+  /// Delay Timer in milliseconds; in pending datasets only.
+  public var delayTimer: UInt32? {
+    value(of: .delayTimer).map(UInt32.init(bigEndianBytes:))
+  }
+
+  /// Channel: 11 to 26 on page 0.
+  public var channel: Channel? {
+    value(of: .channel).map(Channel.init(bytes:))
+  }
+
+  /// Wake-up Channel: 11 to 26 on page 0. Newer routers send it.
+  public var wakeUpChannel: Channel? {
+    value(of: .wakeUpChannel).map(Channel.init(bytes:))
+  }
+
+  /// Channel Mask: the channels that the network may use.
+  public var channelMask: ChannelMask? {
+    value(of: .channelMask).flatMap(ChannelMask.init(bytes:))
+  }
+
+  /// PAN ID, 0x0000 to 0xFFFE.
+  public var panID: UInt16? {
+    value(of: .panID).map(UInt16.init(bigEndianBytes:))
+  }
+
+  /// Extended PAN ID: the identity of the network.
+  public var extendedPANID: ExtendedPANID? {
+    value(of: .extendedPANID).flatMap(ExtendedPANID.init(bytes:))
+  }
+
+  /// Network Name, 1 to 16 bytes of UTF-8. It came from outside and may hold control characters.
+  public var networkName: String? {
+    value(of: .networkName).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Mesh-Local Prefix, 64 bits that begin with 0xFD.
+  public var meshLocalPrefix: MeshLocalPrefix? {
+    value(of: .meshLocalPrefix).flatMap(MeshLocalPrefix.init(bytes:))
+  }
+
+  /// Network Key, secret.
+  public var networkKey: NetworkKey? {
+    value(of: .networkKey).flatMap(NetworkKey.init(bytes:))
+  }
+
+  /// PSKc, the commissioner's pre-shared key, secret.
+  public var pskc: PSKc? {
+    value(of: .pskc).flatMap(PSKc.init(bytes:))
+  }
+
+  /// Security Policy: key rotation, and what the network allows.
+  public var securityPolicy: SecurityPolicy? {
+    value(of: .securityPolicy).flatMap(SecurityPolicy.init(bytes:))
+  }
+
+  /// Thread Domain Name, 0 to 16 bytes of UTF-8. It came from outside and may hold control
+  /// characters.
+  public var domainName: String? {
+    value(of: .domainName).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The TLVs of types that this library does not know, in their order.
+  public var unknown: [TLV] {
+    TLVSequence(bytes).compactMap { tlv in
+      TLVType(rawValue: tlv.type) == nil ? TLV(type: tlv.type, value: Array(tlv.value)) : nil
+    }
+  }
+}
+
+/// A parameter that decides whether two datasets describe the same network.
+///
+/// The raw value is its name in alerts and in JSON.
+public enum DatasetParameter: String, Sendable, Hashable, CaseIterable {
+  /// Network Key.
+  case networkKey = "network_key"
+  /// Extended PAN ID.
+  case extendedPANID = "ext_pan_id"
+  /// PAN ID.
+  case panID = "pan_id"
+  /// Channel.
+  case channel = "channel"
+  /// Network Name.
+  case networkName = "network_name"
+  /// PSKc.
+  case pskc = "pskc"
+  /// Mesh-Local Prefix.
+  case meshLocalPrefix = "mesh_local_prefix"
+  /// Security Policy, but for its legacy beacon bit.
+  case securityPolicy = "security_policy"
+  /// Thread Domain Name.
+  case domainName = "domain_name"
+
+  /// The TLV that holds it.
+  var type: TLVType {
+    switch self {
+    case .networkKey: .networkKey
+    case .extendedPANID: .extendedPANID
+    case .panID: .panID
+    case .channel: .channel
+    case .networkName: .networkName
+    case .pskc: .pskc
+    case .meshLocalPrefix: .meshLocalPrefix
+    case .securityPolicy: .securityPolicy
+    case .domainName: .domainName
+    }
+  }
+}
+
+/// One value to make a dataset of, or to put into one.
+///
+/// A description shows secrets as their length only, because their types do.
+public enum DatasetComponent: Sendable, Hashable {
+  /// Active Timestamp.
+  case activeTimestamp(Timestamp)
+  /// Pending Timestamp.
+  case pendingTimestamp(Timestamp)
+  /// Delay Timer in milliseconds.
+  case delayTimer(UInt32)
+  /// Channel: 11 to 26 on page 0.
+  case channel(Channel)
+  /// Wake-up Channel: 11 to 26 on page 0.
+  case wakeUpChannel(Channel)
+  /// Channel Mask.
+  case channelMask(ChannelMask)
+  /// PAN ID, 0x0000 to 0xFFFE.
+  case panID(UInt16)
+  /// Extended PAN ID.
+  case extendedPANID(ExtendedPANID)
+  /// Network Name, 1 to 16 bytes of UTF-8.
+  case networkName(String)
+  /// Mesh-Local Prefix.
+  case meshLocalPrefix(MeshLocalPrefix)
+  /// Network Key.
+  case networkKey(NetworkKey)
+  /// PSKc.
+  case pskc(PSKc)
+  /// Security Policy.
+  case securityPolicy(SecurityPolicy)
+  /// Thread Domain Name, 0 to 16 bytes of UTF-8.
+  case domainName(String)
+  /// Any other TLV.
+  case other(TLV)
+
+  var tlv: TLV {
+    switch self {
+    case .activeTimestamp(let timestamp): TLV(.activeTimestamp, timestamp.bytes)
+    case .pendingTimestamp(let timestamp): TLV(.pendingTimestamp, timestamp.bytes)
+    case .delayTimer(let milliseconds): TLV(.delayTimer, milliseconds.bigEndianBytes)
+    case .channel(let channel): TLV(.channel, channel.bytes)
+    case .wakeUpChannel(let channel): TLV(.wakeUpChannel, channel.bytes)
+    case .channelMask(let mask): TLV(.channelMask, mask.bytes)
+    case .panID(let panID): TLV(.panID, panID.bigEndianBytes)
+    case .extendedPANID(let identity): TLV(.extendedPANID, identity.bytes)
+    case .networkName(let name): TLV(.networkName, Array(name.utf8))
+    case .meshLocalPrefix(let prefix): TLV(.meshLocalPrefix, prefix.bytes)
+    case .networkKey(let key): TLV(.networkKey, key.bytes)
+    case .pskc(let pskc): TLV(.pskc, pskc.bytes)
+    case .securityPolicy(let policy): TLV(.securityPolicy, policy.bytes)
+    case .domainName(let name): TLV(.domainName, Array(name.utf8))
+    case .other(let tlv): tlv
+    }
+  }
+}

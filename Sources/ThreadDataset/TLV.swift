@@ -34,3 +34,54 @@ extension TLV: CustomStringConvertible, CustomDebugStringConvertible, CustomRefl
   /// Without children, so that `dump` shows no value.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+/// The TLVs of bytes whose structure was checked, in their order, without copying a value.
+struct TLVSequence: Sequence, IteratorProtocol {
+  private let bytes: [UInt8]
+  private var offset = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  mutating func next() -> (type: UInt8, value: ArraySlice<UInt8>)? {
+    guard offset + 1 < bytes.count else { return nil }
+    let start = offset + 2
+    let end = Swift.min(start + Int(bytes[offset + 1]), bytes.count)
+    defer { offset = end }
+    return (bytes[offset], bytes[start..<end])
+  }
+}
+
+/// A set of type bytes: 256 bits, no allocation.
+struct TypeSet {
+  private var bits: SIMD4<UInt64> = .zero
+
+  /// Puts `type` into the set. `false` when it was there already.
+  mutating func insert(_ type: UInt8) -> Bool {
+    let word = Int(type >> 6)
+    let bit: UInt64 = 1 << UInt64(type & 63)
+    defer { bits[word] |= bit }
+    return bits[word] & bit == 0
+  }
+
+  func contains(_ type: TLVType) -> Bool {
+    bits[Int(type.rawValue >> 6)] & (1 << UInt64(type.rawValue & 63)) != 0
+  }
+}
+
+extension FixedWidthInteger {
+  /// The number whose bytes these are, the highest first. Bytes missing in front are zero.
+  @inlinable
+  init(bigEndianBytes bytes: some Sequence<UInt8>) {
+    self = 0
+    for byte in bytes {
+      self = self << 8 | Self(truncatingIfNeeded: byte)
+    }
+  }
+
+  /// The bytes of the number, the highest first.
+  var bigEndianBytes: [UInt8] {
+    withUnsafeBytes(of: bigEndian) { Array($0) }
+  }
+}

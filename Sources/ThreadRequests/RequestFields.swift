@@ -117,3 +117,49 @@ enum RequestJSON {
     return Array(data)
   }
 }
+
+/// A sealed envelope as it travels in the field `sealed`: who made it, and what it holds, only its
+/// recipient can tell.
+package struct SealedText: Codable, Hashable, Sendable {
+  package var v: Int
+  package var typ: String
+  package var alg: String
+  /// Names the recipient's key.
+  package var kid: String
+  /// The ciphertext as base64.
+  package var ct: String
+
+  package init(v: Int, typ: String, alg: String, kid: String, ct: String) {
+    self.v = v
+    self.typ = typ
+    self.alg = alg
+    self.kid = kid
+    self.ct = ct
+  }
+}
+
+/// What a program calls itself, made fit for a line that a person decides by: letters and digits of
+/// ASCII, space, `.`, `_`, `-` and `+`. Without brackets nobody writes a second requester into it, and
+/// without other scripts nobody turns the line around.
+package struct ProgramName: Hashable, Sendable {
+  /// Characters at most.
+  package static let longest = 40
+
+  package let text: String
+
+  /// - Returns: nil where nothing of it is left.
+  package init?(_ given: String) {
+    let shown = given.unicodeScalars.prefix(Self.longest).map { scalar in
+      Self.isPlain(scalar) ? Character(scalar) : "_"
+    }
+    text = String(shown)
+    guard shown.contains(where: { $0.isLetter || $0.isNumber }) else { return nil }
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", " ", ".", "_", "-", "+": true
+    default: false
+    }
+  }
+}

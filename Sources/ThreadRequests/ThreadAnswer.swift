@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ThreadDataset
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -49,4 +51,152 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
     if let data, status == .ok { return data }
     throw error ?? AnswerFailure(.unsupported, "the daemon gives an answer that cannot be read")
   }
+}
+
+/// Why a request was not fulfilled. The raw values are stable: programs and automations are written
+/// against them. A dataset that was refused has the code of its own rule, see `DatasetError.Code`.
+package enum AnswerCode: String, CaseIterable, Sendable {
+  /// Not a JSON object, or a field that is missing, of another type, or out of range.
+  case invalidPayload = "invalid_payload"
+  /// A pending dataset, where the active one is asked for.
+  case incompleteDataset = "incomplete_dataset"
+  /// The dataset cannot be read for another reason than its rules.
+  case badDataset = "bad_dataset"
+  /// It belongs to another team, or the requester may not do that.
+  case notAuthorized = "not_authorized"
+  /// The answer holds secrets, and the requester has no key to seal them to.
+  case notEnrolled = "not_enrolled"
+  case consentRequired = "consent_required"
+  case consentDenied = "consent_denied"
+  case consentExpired = "consent_expired"
+  /// The consent that was to be decided is not, or no more, waiting.
+  case staleID = "stale_id"
+  case notFound = "not_found"
+  case conflict
+  /// The requester asks more often than it may.
+  case rateLimited = "rate_limited"
+  /// The requester's team has as many border agent ids as it may.
+  case tooManyRouters = "too_many_routers"
+  /// The request had waited for too long when it was read.
+  case expired
+  /// The store takes no changes.
+  case readOnly = "read_only"
+  /// An unknown command, or one that this version does not fulfil.
+  case unsupported
+  /// What is stored cannot be opened.
+  case damagedCredentials = "damaged_credentials"
+  /// The answer would be larger than a message may be.
+  case tooLarge = "too_large"
+  /// The daemon ends before it has done what it was asked for.
+  case ending
+  /// The store fails.
+  case store
+}
+
+/// Why a request was not fulfilled, as it is answered.
+package struct AnswerFailure: Error, Codable, Hashable, Sendable {
+  /// One of `AnswerCode`, or of `DatasetError.Code`.
+  package var code: String
+  /// One sentence: what was expected, what was found. Never a byte of a value.
+  package var message: String
+  /// The field of the request that is to blame.
+  package var field: String?
+  /// The name of the TLV that is to blame.
+  package var tlv: String?
+  /// Bytes from the beginning of the dataset, or of the payload.
+  package var offset: Int?
+  /// On the socket: what a person can do.
+  package var help: String?
+  /// On the socket: the exit status that a command should end with.
+  package var exit: Int32?
+
+  package init(
+    _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String,
+    help: String? = nil
+  ) {
+    self.code = code.rawValue
+    self.message = message
+    self.field = field
+    self.offset = offset
+    self.help = help
+  }
+
+  package init(_ error: DatasetError, field: String = "dataset") {
+    self.code = error.code.rawValue
+    self.message = error.message
+    self.field = field
+    self.tlv = error.tlvName
+    self.offset = error.offset
+  }
+
+  /// Nil for the code of a dataset's rule, and for one that this version does not know.
+  package var known: AnswerCode? { AnswerCode(rawValue: code) }
+
+  /// Nil unless a dataset was refused by one of its rules.
+  package var ofDataset: DatasetError.Code? { DatasetError.Code(rawValue: code) }
+}
+
+/// What a request comes to: the fields that its command has, see docs/reference/mqtt-protocol.md.
+package struct AnswerData: Codable, Hashable, Sendable {
+  /// What a store has changed.
+  package enum Change: String, Codable, Sendable {
+    case stored, updated, unchanged
+  }
+
+  /// How a dataset compares with the preferred network.
+  package enum Check: String, Codable, Sendable {
+    case match, mismatch
+    /// There is no preferred network, or its credentials are not here.
+    case none
+  }
+
+  // Of `ping`.
+  /// RFC 3339.
+  package var time: String?
+  package var version: String?
+  // Of `credentials/store`.
+  package var change: Change?
+  /// The stored dataset against the preferred network.
+  package var preferred: Check?
+  // Of `credentials/delete`.
+  package var deleted: Bool?
+  // Of all that return credentials.
+  package var credentials: [CredentialRecord]?
+  /// Border agent ids of which something is stored that cannot be opened. Of the lists.
+  package var damaged: [String]?
+  // Of `preferred/available`, and of `preferred/set` where the credentials of the network are not here.
+  package var available: Bool?
+  // Of `preferred/check`.
+  package var result: Check?
+  /// Names of the essential parameters that differ.
+  package var differs: [String]?
+  // Of `preferred/set`.
+  package var changed: Bool?
+  // Of `networks/forget`, and of `preferred/forget` what is kept from now on.
+  package var forgotten: [FormerNetworkRecord]?
+  /// Border agent ids of which credentials of the network stay. Of `networks/forget`.
+  package var remaining: [String]?
+  // Of `consent/pending`.
+  package var pending: [WaitingQuestion]?
+  // Of the lists, as they are published.
+  package var routers: [JSONValue]?
+  package var networks: [JSONValue]?
+  package var alerts: [JSONValue]?
+  /// In place of all the others.
+  package var sealed: SealedText?
+
+  package init() {}
+
+  package init(sealed: SealedText) {
+    self.sealed = sealed
+  }
+
+  package init(credentials: [CredentialRecord]) {
+    self.credentials = credentials
+  }
+
+  /// Whether it holds what nobody but the requester may see.
+  package var isSecret: Bool { credentials?.contains { $0.dataset != nil } ?? false }
+
+  package var json: [UInt8] { RequestJSON.encode(self) }
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A question that waits for a person, as its own requester is told of it.
 package struct WaitingQuestion: Codable, Hashable, Sendable {
   package var id: String
@@ -36,4 +42,21 @@ package struct WaitingQuestion: Codable, Hashable, Sendable {
   package func isAwaited(by transaction: String) -> Bool {
     transactions?.contains { $0.utf8.elementsEqual(transaction.utf8) } == true
   }
+}
+
+extension WaitingQuestion {
+  /// For the terminal of who asked and may not decide: who does, and how. It holds what the daemon has
+  /// sent, so it is to be made harmless before it is shown.
+  package func words(now: Date = Date()) -> String {
+    let seconds = (try? Date(expiresAt, strategy: .iso8601))
+      .map { max(0, Int($0.timeIntervalSince(now).rounded(.up))) }
+    let limit = seconds.map { ", up to \($0) s" } ?? ""
+    return "Waiting for consent\(limit): `threadkeeper consent approve \(id)`, "
+      + "by the daemon's user on its machine."
+  }
+}
+
+/// For how long an approval holds.
+package enum ConsentScope: String, Sendable, Codable, CaseIterable {
+  case once, always
 }
