@@ -359,10 +359,11 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "ConsentLedger", "EmbeddedBroker", "KeychainClientExample",
-        "KeychainCore", "LocalRequests", "MosquittoClient", "SQLiteDatabase", "SealedEnvelope",
-        "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
-        "VarlinkSocket", "YAMLReader", "service-probe", "threadkeeper",
+        "BoundedJSON", "Bridge", "BridgeProtocol", "ConsentLedger", "EmbeddedBroker",
+        "KeychainClientExample", "KeychainCore", "LocalRequests", "MosquittoClient",
+        "SQLiteDatabase", "SealedEnvelope", "Settings", "TestKit", "ThreadClientExample",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "VarlinkSocket",
+        "YAMLReader", "service-probe", "threadkeeper",
       ]),
   ] + fuzzProgram,
   swiftLanguageModes: [.v6]

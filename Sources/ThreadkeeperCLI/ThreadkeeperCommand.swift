@@ -24,7 +24,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Run it",
         subcommands: [
-          RunCommand.self, DemoCommand.self, InitCommand.self, AgentCommand.self,
+          RunCommand.self, DemoCommand.self, AgentCommand.self,
         ]),
       CommandGroup(
         name: "Look at it",

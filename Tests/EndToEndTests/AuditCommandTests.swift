@@ -67,7 +67,7 @@ struct AuditCommandTests {
   )
   func restarts() async throws {
     let installation = try Installation(try TestBroker())
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let session = try TerminalSession(
       ["audit", "--follow", "--config", installation.configuration],
       environment: installation.environment)
@@ -97,7 +97,7 @@ struct AuditCommandTests {
   @Test("--follow reads through the daemon where the store's key is not at hand")
   func withoutKey() async throws {
     let installation = try Installation(try TestBroker())
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let passphrase = try installation.passphraseFile()
     #expect(
       try await installation.command("keys", "add", "--passphrase-file", passphrase).status == 0)
@@ -122,7 +122,7 @@ struct AuditCommandTests {
   func nothing() async throws {
     let installation = try Installation(port: 1)
     #expect(try await installation.command("audit").status == 66)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.command("audit", "--verify").status == 0)
     #expect(try await installation.command("audit", "--verify", "--follow").status == 64)
     for last in ["--last=-1", "--last=0"] {

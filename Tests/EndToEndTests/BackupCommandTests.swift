@@ -12,7 +12,7 @@ struct BackupCommandTests {
     let installation = try Installation(broker, hold: 0)
     let file = installation.directory.file("monday.tkbackup")
     let none = try await installation.command("store", "backup", file)
-    #expect(none.status == 66 && none.error.contains("threadkeeper init"))
+    #expect(none.status == 66 && none.error.contains("threadkeeper setup"))
     let audience = try await Audience.start(broker)
     var daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
@@ -91,7 +91,7 @@ struct BackupCommandTests {
   @Test("A restore says who has access again, though it was revoked since, and with whose password")
   func access() async throws {
     let installation = try Installation(port: 1, mqtt: ["username: keeper"])
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let anna = try await installation.clientKeygen(installation.directory.file("anna.key"))
     #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
     let login = try await ThreadkeeperBinary.run(
@@ -128,7 +128,7 @@ struct BackupCommandTests {
   @Test("What is no backup, or an altered or cut one, is refused with words")
   func refusals() async throws {
     let installation = try Installation(port: 1)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let file = installation.directory.file("backup")
     #expect(try await installation.command("store", "backup", file).status == 0)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
@@ -160,7 +160,7 @@ struct BackupCommandTests {
   @Test("A backup is restored with the passphrase, where the key file is lost")
   func passphrase() async throws {
     let installation = try Installation(port: 1)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let (file, right) = (
       installation.directory.file("backup"), installation.directory.file("right.txt")
     )
@@ -185,7 +185,7 @@ struct BackupCommandTests {
     Installation, file: String, credentials: String
   ) {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let passphrase = installation.directory.file("passphrase.txt")
     try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphrase))
     chmod(passphrase, 0o600)

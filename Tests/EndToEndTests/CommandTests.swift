@@ -6,20 +6,21 @@ import Testing
 
 @Suite("Commands on an installation", .inTurns, .timeLimit(.minutes(30)))
 struct CommandTests {
-  @Test("init makes everything for this user alone, says what to back up, and does it once")
+  @Test("setup makes a store for this user alone, and leaves one that is there as it is")
   func initialize() async throws {
     let directory = try TemporaryDirectory()
     let state = directory.file("state")
     func run(_ arguments: String...) async throws -> ThreadkeeperBinary.Outcome {
       try await ThreadkeeperBinary.run(
-        arguments + ["--state-directory", state], environment: ["HOME": directory.path])
+        arguments + ["--config", "\(state)/threadkeeper.yaml", "--state-directory", state],
+        environment: ["HOME": directory.path])
     }
-    let made = try await run("init")
-    #expect(made.status == 0)
+    let made = try await run("setup", "--broker", "embedded", "--yes")
+    #expect(made.status == 0, "\(made.error)")
     for path in ["store.key", "store", "threadkeeper.yaml"] {
       #expect(made.output.contains("/state/\(path)"), "\(path)")
     }
-    #expect(made.output.contains("Back up") && made.output.contains("threadkeeper store backup"))
+    #expect(made.output.contains("Back up its key"))
     for (path, mode) in [
       ("store", 0o700), ("store/store.sqlite3", 0o600), ("store.key", 0o400),
       ("threadkeeper.yaml", 0o600),
@@ -28,27 +29,17 @@ struct CommandTests {
       #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
     }
     let key = try Data(contentsOf: URL(fileURLWithPath: "\(state)/store.key"))
-    let again = try await run("init", "--json")
-    #expect(again.status == 73)
-    #expect(again.output.isEmpty)
-    #expect(again.error.contains("already"))
+    let again = JSON(try await run("setup", "--yes", "--json").output)
+    #expect(again?["store_made"] == false)
     #expect(try Data(contentsOf: URL(fileURLWithPath: "\(state)/store.key")) == key)
 
     // What it wrote is a configuration, and what it made is a store.
-    let check = try await ThreadkeeperBinary.run(
-      "check-config", "--config", "\(state)/threadkeeper.yaml",
-      environment: ["HOME": directory.path])
+    let check = try await run("check-config")
     #expect(check.status == 0, "\(check.output)")
     let status = JSON(try await run("status", "--json").output)
     #expect(status?["running"] == false)
     #expect(status?["store"]?["condition"] == "healthy")
     #expect(status?["routers"] == 0)
-
-    let other = try await ThreadkeeperBinary.run(
-      ["init", "--json", "--state-directory", directory.file("other")],
-      environment: ["HOME": directory.path])
-    #expect(JSON(other.output)?["back_up"]?.list.count == 3)
-    #expect(JSON(other.output)?["key_file"]?.text?.hasSuffix("/other/store.key") == true)
   }
 
   @Test("check-config ends with 78 and names all problems at once; run refuses to start with them")
@@ -66,7 +57,7 @@ struct CommandTests {
       nonsense: 1
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-    for command in [["check-config"], ["run"], ["status"], ["init"]] {
+    for command in [["check-config"], ["run"], ["status"]] {
       let outcome = try await ThreadkeeperBinary.run(
         command + ["--config", file], environment: ["HOME": directory.path])
       #expect(outcome.status == 78, "\(command)")
@@ -97,7 +88,7 @@ struct CommandTests {
     let installation = try Installation(broker)
     let other = try Installation(broker)
     for installation in [installation, other] {
-      #expect(try await installation.command("init").status == 0)
+      try installation.makeStore()
     }
     let path = installation.directory.file("store.key")
     let own = try Data(contentsOf: URL(fileURLWithPath: path))

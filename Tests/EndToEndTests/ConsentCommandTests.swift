@@ -44,7 +44,7 @@ struct ConsentCommandTests {
   func withoutDaemon() async throws {
     let installation = try Installation(port: 1)
     #expect(try await installation.command("consent", "list").status == 66, "there is no store")
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.json("consent", "list") == ["pending": []])
     #expect(try await installation.json("consent", "grants") == ["grants": []])
     #expect(try await installation.json("consent", "history") == ["history": []])
@@ -70,7 +70,7 @@ struct ConsentCommandTests {
   func approve() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let id = try leave(in: installation, of: "phone", home)
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
@@ -131,7 +131,7 @@ struct ConsentCommandTests {
   func deny() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let id = try leave(in: installation, of: "phone", home)
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
@@ -152,7 +152,7 @@ struct ConsentCommandTests {
   func follow() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let none = try await installation.command("consent", "list", "--follow")
     #expect(none.status == 69 && none.error.contains("no daemon runs"))
     let other = ("3333333344444444", "attic")
@@ -218,7 +218,7 @@ struct ConsentCommandTests {
   @Test("A hostile name moves no cursor")
   func hostileNames() async throws {
     let installation = try Installation(port: 1)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     _ = try leave(in: installation, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
     let text = try await installation.command("consent", "list").output
     for scalar in ["\u{1B}", "\u{202E}", "\r", "\u{7}"] { #expect(!text.contains(scalar)) }

@@ -227,8 +227,7 @@ struct DoctorTests {
   @Test("A store whose key is lost is a problem with 77, and one that is lost itself with 74")
   func lostStore() async throws {
     let installation = try installation(try UnusedPort.next(), [])
-    let made = try await installation.command("init")
-    try #require(made.status == 0, "\(made.error)")
+    try installation.makeStore()
     let key = installation.directory.file("store.key")
     try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
     let locked = try await doctor(installation)

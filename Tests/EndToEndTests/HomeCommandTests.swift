@@ -15,7 +15,7 @@ struct HomeCommandTests {
       let outcome = try await installation.command(command)
       #expect(outcome.status == 66, "\(command)")
       #expect(outcome.error.contains("there is no store"), "\(command)")
-      #expect(outcome.error.contains("threadkeeper init"), "\(command)")
+      #expect(outcome.error.contains("threadkeeper setup"), "\(command)")
     }
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()

@@ -9,7 +9,7 @@ struct KeysAddFileTests {
   @Test("It is said when it is made; and none is made where a stick is not mounted")
   func made() async throws {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     try await expectFiles(installation, "one")
     let daemon = try await installation.start()
     try await expectFiles(installation, "two")

@@ -18,7 +18,7 @@ struct KeysAddQuestionTests {
   init() async throws {
     installation = try Installation(port: nil)
     let first = try installation.passphraseFile(Self.answers[2])
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.command("keys", "add", "--passphrase-file", first).status == 0)
   }
 

@@ -45,7 +45,7 @@ struct KeysBlockTests {
     try #require(commands.count == 5)
     try FileManager.default.createDirectory(
       atPath: installation.directory.file("stick"), withIntermediateDirectories: false)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     for command in commands {
       #expect(try await play(command) == 0, "\(command)")
     }

@@ -32,7 +32,7 @@ struct KeysTests {
   @Test("without a daemon, slots come and go, and every refusal has words and a status")
   func slots() async throws {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let (right, wrong) = try passphrases(installation)
     let last = try await installation.command("keys", "remove", "1")
     #expect(last.status == 64 && last.error.contains("the only key slot"))
@@ -102,7 +102,7 @@ struct KeysTests {
   func statusWithoutKey() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let (right, _) = try passphrases(installation)
     let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
     #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
@@ -126,7 +126,7 @@ struct KeysTests {
   @Test("a credential of systemd opens the store by itself")
   func credential() async throws {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let credentials = installation.directory.file("credentials")
     try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
     try Data(String(repeating: "a1", count: 32).utf8)
@@ -246,7 +246,7 @@ struct KeysTests {
   func rotation() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     try fill(installation)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let publisher = try await TestPublisher.start(broker)
@@ -297,7 +297,7 @@ struct KeysTests {
   @Test("new root keys: the leaked key file of before opens nothing")
   func master() async throws {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     try fill(installation)
     let (right, _) = try passphrases(installation)
     let leaked = installation.directory.file("leaked.key")

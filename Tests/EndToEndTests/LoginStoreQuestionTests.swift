@@ -32,7 +32,7 @@ struct LoginStoreQuestionTests {
     let opening = installation.directory.file("opening")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
     chmod(opening, 0o600)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     let session = try atTerminal()

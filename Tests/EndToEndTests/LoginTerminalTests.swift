@@ -118,7 +118,7 @@ struct LoginTerminalTests {
     let opening = installation.directory.file("opening")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
     chmod(opening, 0o600)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     for isBrokenOff in [true, false] {
@@ -292,7 +292,7 @@ struct LoginTerminalTests {
     ])
   func unlockBrokenOff(by end: End) async throws {
     let installation = try Installation(port: nil)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     let file = installation.directory.file("passphrase")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, 0o600)

@@ -87,7 +87,7 @@ struct PreferredHistoryCommandTests {
     let installation = try Installation(broker, hold: 0)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     for network in [home, guest] {
       #expect(try await installation.command("preferred", "set", network.hex()).status == 0)
     }

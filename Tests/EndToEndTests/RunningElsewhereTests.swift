@@ -85,7 +85,11 @@ struct RunningElsewhereTests {
   @Test("Without a daemon, status shows the store and ends with 69")
   func stopped() async throws {
     let state = "\(root)/state"
-    #expect(try await run("init", "--state-directory", state).status == 0)
+    #expect(
+      try await run(
+        "setup", "--broker", "embedded", "--yes", "--config", root + "/new.yaml",
+        "--state-directory", state
+      ).status == 0)
     let outcome = try await run("status", "--state-directory", state)
     #expect(outcome.status == 69)
     #expect(outcome.output.contains(", not running\n"))

@@ -14,7 +14,6 @@ struct SandboxTests {
     let status = try await ThreadkeeperBinary.run("status")
     #expect(status.status == 66)
     #expect(status.error.contains(root) || status.error.contains(home), "\(status.error)")
-    #expect(try await ThreadkeeperBinary.run("init").status != 0)
     #expect(try await ThreadkeeperBinary.run("run").status != 0)
   }
 

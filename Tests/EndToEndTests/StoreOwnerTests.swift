@@ -22,21 +22,24 @@ struct StoreOwnerTests {
   }
 
   private func run(
-    _ arguments: [String], as user: uid_t = 0
+    _ arguments: [String], as user: uid_t = 0, in place: String? = nil
   ) async throws -> ThreadkeeperBinary.Outcome {
     let launcher =
       user == 0
       ? [] : ["/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
     return try await ThreadkeeperBinary.run(
-      arguments + ["--state-directory", state], input: .text("Sesame-71a\n"),
+      arguments + ["--state-directory", place ?? state], input: .text("Sesame-71a\n"),
       environment: ["HOME": directory.path, "THREADKEEPER_MQTT_HOST": "127.0.0.1"]
         .merging(user == 0 ? [:] : TestSandbox.uncounted) { $1 },
       launcher: launcher)
   }
 
+  /// Makes a store.
+  private static let login = ["login", "--username", "a", "--password-stdin", "--no-validate"]
+
   @Test("root is named the way, and makes and changes nothing")
   func root() async throws {
-    #expect(try await run(["init"], as: Self.nobody).status == 0)
+    #expect(try await run(Self.login, as: Self.nobody).status == 0)
     let files = try FileManager.default.subpathsOfDirectory(atPath: state).sorted()
     let backup = directory.file("a.tkbackup")
     for command in [
@@ -57,8 +60,8 @@ struct StoreOwnerTests {
 
   @Test("Who may not look is told so, and not that there is no store")
   func noAccess() async throws {
-    #expect(try await run(["init"], as: Self.nobody).status == 0)
-    for command in [["routers"], ["status"], ["init"], ["run"]] {
+    #expect(try await run(Self.login, as: Self.nobody).status == 0)
+    for command in [["routers"], ["status"], Self.login, ["run"]] {
       let refused = try await run(command, as: 12_345)
       #expect(refused.status == 77, "\(command): \(refused.error)")
       #expect(refused.error.contains("this user has no access to"), "\(command)")
@@ -68,9 +71,7 @@ struct StoreOwnerTests {
 
   @Test(
     "root makes no store in a directory of another user",
-    arguments: [
-      ["init"], ["run"], ["login", "--username", "a", "--password-stdin", "--no-validate"],
-    ])
+    arguments: [["run"], login])
   func making(command: [String]) async throws {
     let refused = try await run(command)
     #expect(refused.status == 77, "\(refused.error)")
@@ -80,8 +81,7 @@ struct StoreOwnerTests {
 
   @Test("A state directory that is not there yet is made, also below another user's")
   func newPlace() async throws {
-    let made = try await ThreadkeeperBinary.run(
-      ["init", "--state-directory", "\(state)/new"], environment: ["HOME": directory.path])
+    let made = try await run(Self.login, in: "\(state)/new")
     #expect(made.status == 0, "\(made.error)")
   }
 
@@ -89,10 +89,9 @@ struct StoreOwnerTests {
     "A place where no directory can be made is said to be one",
     arguments: ["/etc/passwd/x", "/proc/x"])
   func noPlace(path: String) async throws {
-    let refused = try await ThreadkeeperBinary.run(
-      ["init", "--state-directory", path], environment: ["HOME": directory.path])
+    let refused = try await run(Self.login, in: path)
     #expect(refused.status == 73, "\(refused.error)")
     #expect(refused.error.contains("cannot make the directory"))
-    #expect(!refused.error.contains("threadkeeper init"))
+    #expect(!refused.error.contains("threadkeeper setup"))
   }
 }

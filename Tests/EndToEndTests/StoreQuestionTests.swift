@@ -22,7 +22,7 @@ struct StoreQuestionTests {
     let file = installation.directory.file("passphrase.txt")
     try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, 0o600)
-    #expect(try await installation.command("init").status == 0)
+    try installation.makeStore()
     #expect(try await installation.command("keys", "add", "--passphrase-file", file).status == 0)
     #expect(try await installation.command("store", "backup", backup).status == 0)
   }

@@ -72,7 +72,7 @@ enum StoreCheck {
   static func absent(_ failure: CommandFailure) -> Finding {
     check.warning(
       Check.sentence(failure.message),
-      Check.sentence(failure.remedy ?? "run `threadkeeper init`"))
+      Check.sentence(failure.remedy ?? "run `threadkeeper setup`"))
   }
 
   // MARK: Permissions

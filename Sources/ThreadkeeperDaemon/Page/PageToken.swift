@@ -62,7 +62,7 @@ package enum PageToken {
     func failure(_ code: Int32) -> CommandFailure {
       CommandFailure(
         .cannotCreate, "\(file) cannot be written: \(String(cString: strerror(code)))",
-        remedy: code == ENOENT ? "make the store first: `threadkeeper init`" : nil)
+        remedy: code == ENOENT ? "make the store first: `threadkeeper setup`" : nil)
     }
     let draft = "\(file).new"
     unlink(draft)

@@ -115,7 +115,7 @@ extension CommandFailure {
     case .noSuchKeychain:
       self.init(
         .noInput, error.message,
-        remedy: "`threadkeeper init` makes one; `--state-directory` or `store.path` names another")
+        remedy: "`threadkeeper setup` makes one; `--state-directory` or `store.path` names another")
     case .notAvailable where error.lockHolder != nil:
       self.init(
         .temporary, error.message,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import Foundation
 import KeychainCore
+import Settings
 import TestKit
+import ThreadkeeperDaemon
 
 /// A threadkeeper of a test's own: its configuration, its store, and the commands that look at it.
 /// All of it lies in a directory that goes with this object.
@@ -149,6 +152,17 @@ final class Installation: Sendable {
 
   var location: StoreLocation {
     StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor")
+  }
+
+  /// Makes the store, as `setup` and the first start do.
+  func makeStore() throws {
+    let result = SettingsLoader.load(file: configuration, environment: environment)
+    guard let settings = result.settings else {
+      throw DaemonProcess.Unexpected(description: "\(result.problems)")
+    }
+    let keychain = try OpenStore.create(settings)
+    defer { keychain.close() }
+    try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
   }
 
   /// Opens every item of the store; nobody else may have it open for writing.
