@@ -9,8 +9,6 @@ extension Settings {
     package var keyFile: String
     /// A passphrase or a recovery code that opens the store, instead of the key file.
     package var passphrase: SecretText?
-    /// After so many seconds without use, what is accessible "when unlocked" is locked. 0 = never.
-    package var lockAfterSeconds: Int = 0
 
     /// - Parameter keyFile: nil is the file beside the store.
     package init(path: String, keyFile: String? = nil) {

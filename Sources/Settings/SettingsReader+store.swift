@@ -9,7 +9,6 @@ extension SettingsReader {
     store.passphrase = text(.storePassphrase) {
       (1...4_096).contains($0.utf8.count)
     }.map { SecretText($0) }
-    store.lockAfterSeconds = number(.storeLockAfter, in: 0...604_800) ?? store.lockAfterSeconds
     if FilePath.isInside(store.keyFile, store.path) {
       report(
         .storeKeyFile, at: blamed(.storeKeyFile),

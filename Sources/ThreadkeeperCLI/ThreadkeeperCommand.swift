@@ -38,8 +38,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         name: "Set it up",
         subcommands: [
           SetupCommand.self, LoginCommand.self, LogoutCommand.self, KeysCommand.self,
-          LockCommand.self, UnlockCommand.self, CheckConfigCommand.self,
-          ACLCommand.self, ClientsCommand.self, StoreCommand.self, PageCommand.self,
+          CheckConfigCommand.self, ACLCommand.self, ClientsCommand.self, StoreCommand.self,
+          PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])

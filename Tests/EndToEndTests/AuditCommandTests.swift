@@ -62,6 +62,14 @@ struct AuditCommandTests {
     }
   }
 
+  private func enroll(
+    _ user: String, _ installation: Installation, _ session: TerminalSession
+  ) async throws {
+    let line = try await installation.clientKeygen(installation.directory.file("\(user).key"))
+    #expect(try await installation.command("clients", "enroll", user, line).status == 0)
+    try await session.until(user)
+  }
+
   @Test(
     "--follow goes on without the daemon and with the next one, shows nothing twice, and ends with Ctrl-C"
   )
@@ -76,17 +84,11 @@ struct AuditCommandTests {
       try await installation.command("keys", "add", "--passphrase-file", passphrase).status == 0)
     try await session.until("key_slot_added passphrase")
     var daemon = try await installation.start()
-    #expect(
-      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
-    try await session.until("  unlocked ")
+    try await enroll("bert", installation, session)
     #expect(try await daemon.stop() == .exit(0))
-    let anna = try await installation.clientKeygen(installation.directory.file("anna.key"))
-    #expect(try await installation.command("clients", "enroll", "anna", anna).status == 0)
-    try await session.until("anna")
+    try await enroll("anna", installation, session)
     daemon = try await installation.start()
-    #expect(
-      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
-    try await session.until("  unlocked ", count: 2)
+    try await enroll("carl", installation, session)
     session.type("\u{3}")
     _ = try await session.end()
     let lines = session.screen.split(separator: "\r\n").filter { $0.contains("  command of user ") }
@@ -107,9 +109,7 @@ struct AuditCommandTests {
     let session = try TerminalSession(
       ["audit", "--follow", "--config", installation.configuration],
       environment: installation.environment)
-    #expect(
-      try await installation.command("unlock", "--passphrase-file", passphrase).status == 0)
-    try await session.until("  unlocked ")
+    try await enroll("anna", installation, session)
     // Without the daemon it cannot read on, and says so.
     #expect(try await daemon.stop() == .exit(0))
     try await session.until("warning: No daemon runs, and the store cannot be read here")

@@ -147,67 +147,31 @@ struct KeysTests {
     #expect(try await installation.command("routers").status == 77)
   }
 
-  @Test("a locked daemon takes up every event, and gives its secrets only when it is unlocked")
-  func lock() async throws {
+  @Test("a daemon that the key file opened takes every event, and no second passphrase")
+  func locked() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
-    let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
-    #expect(try await installation.command("lock").status == 69)
-    #expect(try await installation.command("unlock").status == 69)
-    let daemon = try await installation.start()
-    let (right, wrong) = try passphrases(installation)
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-
-    #expect(try await installation.json("status")["store"]?["lock"] == "unlocked")
-    let little = try await installation.command("lock")
-    #expect(little.status == 0 && little.output.contains("has no passphrase"))
-    let plain = try await installation.command("keys", "add", "--recovery-code")
-    #expect(plain.status == 77 && plain.output.isEmpty)
-    #expect(plain.error.contains("`threadkeeper unlock`"))
-    #expect(!plain.error.contains("its passphrase"))
-    let first = BorderRouter(number: 1)
-    try await publisher.publish([first.announces(try home.hex())])
-    try await audience.until("the first router, while locked") {
-      $0.events("router_announced").contains { $0["border_agent_id"]?.text == first.agent }
-    }
-    #expect(try await installation.command("unlock").status == 0)
-
+    try installation.makeStore()
+    let (right, _) = try passphrases(installation)
     #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
-    let locked = try await installation.command("lock")
-    #expect(locked.status == 0 && !locked.output.contains("has no passphrase"))
-    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
-    let second = BorderRouter(number: 2)
-    try await publisher.publish([second.announces(try home.hex())])
-    try await audience.until("the second router, while locked") {
-      $0.events("router_announced").contains { $0["border_agent_id"]?.text == second.agent }
+    let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
+    let daemon = try await installation.start()
+    let publisher = try await TestPublisher.start(broker)
+    let router = BorderRouter(number: 1)
+    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
+    try await audience.until("the router") {
+      $0.events("router_announced").contains { $0["border_agent_id"]?.text == router.agent }
     }
-    #expect(try await installation.dataset(of: second.agent) != nil)
-    let refused = try await installation.command("unlock", "--passphrase-file", wrong)
-    #expect(refused.status == 77 && refused.error.contains("mistyped"))
+    #expect(try await installation.dataset(of: router.agent) != nil)
     let code = try await installation.command("keys", "add", "--recovery-code")
     #expect(code.status == 77 && code.error.contains("locked") && code.output.isEmpty)
-    let unlocked = try await installation.command("unlock", "--passphrase-file", right)
-    #expect(unlocked.status == 0)
-    #expect(try await installation.json("status")["store"]?["lock"] == "unlocked")
+    #expect(code.error.contains("`store.passphrase`"), "\(code.error)")
+    #expect(try await daemon.stop() == .exit(0))
+    let again = try await installation.start(
+      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
     #expect(try await installation.command("keys", "add", "--recovery-code").status == 0)
-    #expect(try await daemon.stop() == .exit(0))
-    for text in [daemon.log, refused.error, unlocked.output] {
-      #expect(!text.contains(Self.passphrase) && !text.contains("another passphrase"))
-    }
-    #expect(daemon.log.contains("the store is locked"))
-  }
-
-  @Test("a daemon locks after the time that is set")
-  func idle() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, variables: ["THREADKEEPER_STORE_LOCK_AFTER": "1"])
-    let daemon = try await installation.start()
-    try await eventually("the lock") {
-      try await installation.json("status")["store"]?["lock"] == "locked"
-    }
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(daemon.log.contains("nothing in it was used"))
+    #expect(try await again.stop() == .exit(0))
+    #expect(!(daemon.log + again.log).contains(Self.passphrase))
   }
 
   /// Items as other programs have them, so that a rotation has something to do.

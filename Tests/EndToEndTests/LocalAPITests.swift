@@ -19,7 +19,8 @@ struct LocalAPITests {
 
   @Test("It says of the daemon what `threadkeeper status` says, and again when that has changed")
   func status() async throws {
-    let installation = try Installation(TestBroker())
+    let broker = try TestBroker()
+    let installation = try Installation(broker)
     let daemon = try await installation.start()
     let client = try await client(installation)
     // What it says may change in between.
@@ -31,16 +32,19 @@ struct LocalAPITests {
       to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240))
     var iterator = replies.makeAsyncIterator()
     let first = try #require(await iterator.next())
-    #expect(first.status["store"]?["lock"] == "unlocked")
+    #expect(first.status["routers"] == 0)
     #expect(first.status["pid"]?.number == Int64(daemon.identifier))
-    #expect(try await installation.command("lock").status == 0)
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish([
+      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
+    ])
     var last = first
-    while last.status["store"]?["lock"] == "unlocked" {
+    while last.status["routers"] == 0 {
       let next = try #require(await iterator.next())
       #expect(next.status != last.status)
       last = next
     }
-    #expect(last.status["store"]?["lock"] == "locked")
+    #expect(last.status["routers"] == 1)
   }
 
   @Test("It ends with the daemon, which does not wait for its clients, and leaves no socket")

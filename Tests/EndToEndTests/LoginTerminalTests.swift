@@ -285,35 +285,6 @@ struct LoginTerminalTests {
     case signal(Int32)
   }
 
-  @Test(
-    "unlock, too, leaves the terminal as it was when it is broken off",
-    arguments: [
-      End.key("\u{1C}"), .key("\u{3}"), .signal(SIGTERM), .signal(SIGHUP), .signal(SIGQUIT),
-    ])
-  func unlockBrokenOff(by end: End) async throws {
-    let installation = try Installation(port: nil)
-    try installation.makeStore()
-    let file = installation.directory.file("passphrase")
-    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
-    chmod(file, 0o600)
-    #expect(try await installation.command("keys", "add", "--passphrase-file", file).status == 0)
-    let daemon = try await installation.start()
-    let session = try TerminalSession(
-      ["unlock", "--config", installation.configuration], environment: installation.environment)
-    try await session.until("Passphrase or recovery code")
-    try await session.untilHidden()
-    session.type("correct")
-    switch end {
-    case .key(let key): session.type(key)
-    case .signal(let number): try session.signal(number)
-    }
-    #expect(try await session.end() != 0)
-    #expect(session.isEchoing)
-    #expect(!session.screen.contains("correct"))
-    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("run: a login from elsewhere takes the question away")
   func runAnsweredElsewhere() async throws {
     let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))

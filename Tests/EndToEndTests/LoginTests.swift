@@ -340,7 +340,7 @@ struct LoginTests {
     chmod(installation.directory.path, 0o755)
     chmod(installation.configuration, 0o644)
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"], ["lock"]] {
+    for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"]] {
       let answer = try await ThreadkeeperBinary.run(
         command + ["--config", installation.configuration], input: .text(""),
         environment: installation.environment.merging(TestSandbox.uncounted) { $1 },

@@ -145,7 +145,7 @@ struct LookingTests {
     #expect(try await run(["credentials", "get", agent], launcher: launcher).status == 0)
     for command in [
       ["credentials", "get", agent, "--show-secrets"], ["preferred", "show", "--show-secrets"],
-      ["preferred", "forget"], ["credentials", "delete", agent], ["lock"],
+      ["preferred", "forget"], ["credentials", "delete", agent], ["keys", "rotate"],
       ["clients", "revoke", "anna"], ["preferred", "check", dataset],
     ] {
       let refused = try await run(command, launcher: launcher)

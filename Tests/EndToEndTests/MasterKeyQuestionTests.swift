@@ -79,21 +79,6 @@ struct MasterKeyQuestionTests {
     #expect(done.status == 0 && !done.output.contains("is removed"), "\(done.output)\(done.error)")
   }
 
-  @Test("what is unlocked for a rotation without a daemon is noted", arguments: [false, true])
-  func noted(isMaster: Bool) async throws {
-    let session = try TerminalSession(
-      ["keys", "rotate"] + (isMaster ? ["--master"] : []) + [
-        "--config", installation.configuration,
-      ],
-      environment: installation.environment)
-    try await session.until("Passphrase or recovery code")
-    try await session.untilHidden()
-    session.type("correct horse battery\n")
-    #expect(try await session.end() == 0, "\(session.screen)")
-    let audit = try await installation.command("audit", "--json")
-    #expect(audit.output.contains("\"unlocked\""), "\(audit.output)")
-  }
-
   /// At the question for what is locked, and at the one for what opens the store.
   @Test("Ctrl-C at the passphrase: nothing is begun", arguments: [false, true])
   func brokenOff(hasNoKeyFile: Bool) async throws {

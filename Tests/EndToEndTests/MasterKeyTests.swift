@@ -16,14 +16,15 @@ struct MasterKeyTests {
 
   init() async throws { place = try await RotatingHome() }
 
-  @Test("a daemon that the key file opened renews the roots by the passphrase, and stays locked")
+  @Test(
+    "a daemon that the key file opened renews the roots by the passphrase, and what is locked follows"
+  )
   func locked() async throws {
     try place.fill(300)
     #expect(
       try await installation.command("keys", "add", "--passphrase-file", passphraseFile).status == 0
     )
-    let daemon = try await installation.start()
-    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
+    var daemon = try await installation.start()
     let asked = try await installation.command(
       "keys", "rotate", "--master", "--passphrase-file", passphraseFile)
     #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
@@ -33,25 +34,23 @@ struct MasterKeyTests {
     #expect(done.output.contains("300 items have new keys"), "\(done.output)")
     #expect(done.output.contains("150 items are locked"), "\(done.output)")
     #expect(!done.output.contains("interrupted"))
-    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
     #expect(throws: KeychainError.self) {
       _ = try Keychain.open(
         at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
     }
-    // Unlocked, it goes on with what was locked.
-    let unlocked = try await installation.command("unlock", "--passphrase-file", passphraseFile)
-    #expect(unlocked.status == 0)
+    // With the passphrase it goes on with what was locked.
+    #expect(try await daemon.stop() == .exit(0))
+    daemon = try await installation.start(
+      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": passphraseFile])
     try await eventually("the rest of the items") {
       try await place.audit().filter { $0 == "daemon: rotation_finished" }.count == 2
     }
-    #expect(try await installation.command("lock").status == 0)
     #expect(try await daemon.stop() == .exit(0))
     let found = try await place.audit()
     #expect(
-      found.suffix(7) == [
+      found.suffix(5) == [
         "\(user): root_keys_renewed", "\(user): key_slot_removed", "\(user): rotation_begun",
-        "daemon: rotation_finished", "\(user): unlocked", "daemon: rotation_finished",
-        "\(user): locked",
+        "daemon: rotation_finished", "daemon: rotation_finished",
       ], "\(found)")
     #expect(try await installation.command("audit", "--verify").status == 0)
     let keychain = try Keychain.open(
@@ -65,8 +64,6 @@ struct MasterKeyTests {
     let spare = installation.directory.file("spare.key")
     #expect(try await installation.command("keys", "add", "--key-file", spare).status == 0)
     #expect(try await installation.command("keys", "remove", "3").status == 0)
-    #expect(try await installation.command("lock").status == 0)
-    #expect(try await installation.command("unlock").status == 0)
     #expect(try await installation.command("keys", "rotate").status == 0)
     let login = try await ThreadkeeperBinary.run(
       [
@@ -77,9 +74,9 @@ struct MasterKeyTests {
     #expect(try await daemon.stop() == .exit(0))
     let found = try await place.audit()
     #expect(
-      found.filter { !$0.hasPrefix("daemon:") }.suffix(6) == [
-        "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): locked",
-        "\(user): unlocked", "\(user): rotation_begun", "\(user): added",
+      found.filter { !$0.hasPrefix("daemon:") }.suffix(4) == [
+        "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): rotation_begun",
+        "\(user): added",
       ], "\(found)")
     #expect(found.contains("daemon: rotation_finished"))
   }

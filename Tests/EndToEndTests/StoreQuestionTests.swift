@@ -74,14 +74,6 @@ struct StoreQuestionTests {
     #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
   }
 
-  @Test("unlock: nothing is unlocked", arguments: End.allCases)
-  func unlock(by end: End) async throws {
-    let daemon = try await installation.start()
-    try await expectStopped(["unlock"], by: end, saying: "Nothing was unlocked.")
-    #expect(try await installation.json("status")["store"]?["lock"] == "locked")
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("keys rotate --master: nothing is changed", arguments: End.allCases)
   func master(by end: End) async throws {
     try await expectStopped(

@@ -19,8 +19,7 @@ struct VariableTests {
       "THREADKEEPER_MQTT_PROTOCOL": "3.1.1", "THREADKEEPER_MQTT_TLS_CA_FILE": "f",
       "THREADKEEPER_MQTT_TLS_CERT_FILE": "f", "THREADKEEPER_MQTT_TLS_KEY_FILE": "f",
       "THREADKEEPER_STORE_PATH": "s", "THREADKEEPER_STORE_KEY_FILE": "k",
-      "THREADKEEPER_STORE_PASSPHRASE": "p",
-      "THREADKEEPER_STORE_LOCK_AFTER": "9", "THREADKEEPER_ALERTS_HOLD": "2",
+      "THREADKEEPER_STORE_PASSPHRASE": "p", "THREADKEEPER_ALERTS_HOLD": "2",
       "THREADKEEPER_PREFERRED_ON_MISMATCH": "adopt",
       "THREADKEEPER_PRESENCE_OFFLINE_AFTER": "2", "THREADKEEPER_LOG_LEVEL": "debug",
       "THREADKEEPER_LOG_FORMAT": "json", "THREADKEEPER_TEAMS": "{c: [d]}",
@@ -40,7 +39,6 @@ struct VariableTests {
     #expect(settings.store.path == "\(directory.path)/s")
     #expect(settings.store.keyFile == "\(directory.path)/k")
     #expect(settings.store.passphrase?.revealed == "p")
-    #expect(settings.store.lockAfterSeconds == 9)
     #expect(settings.alerts.holdSeconds == 2)
     #expect(settings.preferred.onMismatch == .adopt)
     #expect(settings.presence.offlineAfterSeconds == 2)

@@ -14,8 +14,6 @@ package enum AuditAction: UInt8, Sendable {
   case rotationBegun = 9
   case rotationFinished = 10
   case rootsRenewed = 11
-  case locked = 12
-  case unlocked = 13
 
   // What people decide about credentials.
   case consentApproved = 30

@@ -9,19 +9,6 @@ extension Keychain {
     ChangeLedger.of(tx).audit.actor = actor
   }
 
-  /// Puts into the audit what changes nothing in the store. Does nothing where none is kept, or where
-  /// the store takes no changes.
-  ///
-  /// - Parameter actor: for whom; nil is the keychain's own auditor.
-  package func record(
-    _ action: AuditAction, _ subject: String, for actor: String? = nil
-  ) throws(KeychainError) {
-    guard auditLog.isKept, access != .readOnly, condition == .healthy else { return }
-    try KeychainError.wrap("writing the audit") {
-      try write { try changes.note(action, subject, for: actor, in: $0) }
-    }
-  }
-
   /// Adds a line about something that is no change of an item.
   ///
   /// - Parameter subject: never a secret. Its first 300 bytes are kept.

@@ -30,16 +30,12 @@ extension Keychain {
   package var isUnlocked: Bool { keys.isUnlocked }
 
   /// See `KeySlots.lock`.
-  @discardableResult
-  package func lock() throws(KeychainError) -> KeychainLock { try keySlots.lock() }
+  package func lock() { keySlots.lock() }
 
   /// See `KeySlots.unlock`.
   package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
     try keySlots.unlock(with: secret)
   }
-
-  /// See `KeyRing.lockIfIdle`.
-  package func lockIfIdle(for seconds: Int) -> Bool { keys.lockIfIdle(for: seconds) }
 
   /// See `Pseudonym.make`.
   package func pseudonym(for label: String, in tx: ReadTransaction) throws(KeychainError) -> String

@@ -13,26 +13,11 @@ extension KeyRing {
 
   /// Takes the session key out of `roots`, and what it wraps out of the records.
   func unlock(by roots: [KeyID: GuardedKey], in tx: ReadTransaction) throws {
-    let now = MonotonicTime.seconds()
     loaded.withLock { loaded in
-      loaded.unlock(now: now)
+      loaded.unlock()
       for (id, key) in roots where id.purpose == .session { loaded.add(key, as: id) }
     }
     try loadAll(in: tx)
-  }
-
-  /// Locks when what is accessible "when unlocked" was not used for so many seconds.
-  ///
-  /// - Returns: whether it has locked just now.
-  func lockIfIdle(for seconds: Int) -> Bool {
-    let now = MonotonicTime.seconds()
-    return loaded.withLock { loaded in
-      guard seconds > 0, let id = loaded.current[.session], loaded.keys[id] != nil,
-        now - loaded.lastUse >= seconds
-      else { return false }
-      loaded.lock()
-      return true
-    }
   }
 
   /// The answer where the session key is missing.

@@ -44,11 +44,7 @@ final class KeyRing: Sendable {
   }
 
   private func known(_ id: KeyID) -> GuardedKey? {
-    let now = id.purpose.isOfSession ? MonotonicTime.seconds() : 0
-    return loaded.withLock { loaded in
-      if now > 0 { loaded.lastUse = now }
-      return loaded.keys[id]
-    }
+    loaded.withLock { $0.keys[id] }
   }
 
   /// The newest key for `purpose`. A class gets its first key here, when it is first used.

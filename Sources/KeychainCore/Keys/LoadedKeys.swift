@@ -16,8 +16,6 @@ struct LoadedKeys {
 
   /// Nothing that a session key wraps comes in, nor the session key itself.
   private(set) var isLocked = false
-  /// When a key below the session key was asked for last, in seconds of the monotonic clock.
-  var lastUse = MonotonicTime.seconds()
 
   init(roots: [KeyID: GuardedKey]) {
     keys = [:]
@@ -66,10 +64,7 @@ struct LoadedKeys {
     current[.session] = nil
   }
 
-  mutating func unlock(now: Int) {
-    isLocked = false
-    lastUse = now
-  }
+  mutating func unlock() { isLocked = false }
 
   /// Notes that there is such a key.
   mutating func know(_ id: KeyID) {

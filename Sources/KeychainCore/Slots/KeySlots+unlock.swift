@@ -7,11 +7,7 @@ import SodiumCrypto
 extension KeySlots {
   /// Drops the session key and the class keys below it, and makes none of them come back before
   /// `unlock`. Reading that is under way ends with the keys that it has.
-  func lock() throws(KeychainError) -> KeychainLock {
-    keys.lock()
-    let isGuarded = try all().contains { $0.kind.guardsSession }
-    return isGuarded ? .locked : .lockedWithoutPassphrase
-  }
+  func lock() { keys.lock() }
 
   /// Brings the keys back that `lock` dropped, or that the way in which the store was opened did not
   /// reach.

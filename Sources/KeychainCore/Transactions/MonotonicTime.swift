@@ -8,8 +8,6 @@
 
 /// The clock for waiting times. It never goes back.
 enum MonotonicTime {
-  static func seconds() -> Int { Int(nanoseconds() / 1_000_000_000) }
-
   static func nanoseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -41,7 +41,7 @@ extension StatusReport {
   }
 
   private var storeText: String {
-    "\(store.path.printable), \(store.condition.printable)\(store.lock == "locked" ? ", locked" : "")"
+    "\(store.path.printable), \(store.condition.printable)"
   }
 
   private var preferredText: String {

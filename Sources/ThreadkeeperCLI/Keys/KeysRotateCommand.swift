@@ -20,7 +20,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
       (75): run it again when that is over; an interrupted one is finished first. The \
       key file of the settings stays, and what is given with --passphrase-file, or else \
       `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
-      the key file is there and cannot be read, nothing is done. The daemon may be locked.
+      the key file is there and cannot be read, nothing is done.
 
       Examples:
         threadkeeper keys rotate
@@ -146,7 +146,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
       return roots + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
     guard TerminalPrompt.isPossible,
-      try await client.list().guarded == true,
+      try await client.list().slots?.contains(where: { $0.kind == "passphrase" }) == true,
       let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return roots }
     return roots + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]

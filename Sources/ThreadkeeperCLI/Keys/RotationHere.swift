@@ -20,7 +20,7 @@ struct RotationHere: Sendable {
     let begun = try StoreActions(keychain: keychain, settings: client.settings).renewRoots(request)
     if request.roots != nil { watch.note(newRoots: begun) }
     watch.show(rotation, by: .command)
-    try unlock(request)
+    unlock(request)
     do {
       let report = try keychain.rotateKeys {
         (rotation.renewed, rotation.items) = ($0.renewed, $0.items)
@@ -38,14 +38,11 @@ struct RotationHere: Sendable {
 
   /// What opens a slot may open the locked items too, for as long as this command runs: they get their new
   /// keys at once.
-  private func unlock(_ request: KeysMethods.Rotation) throws {
-    guard !keychain.isUnlocked else { return }
+  private func unlock(_ request: KeysMethods.Rotation) {
     for secret in request.roots ?? [] where !keychain.isUnlocked {
       for way in (try? secret.ways()) ?? [] where !keychain.isUnlocked {
         try? keychain.unlock(with: way)
       }
     }
-    guard keychain.isUnlocked else { return }
-    try StoreActions(keychain: keychain, settings: client.settings).noteUnlock()
   }
 }

@@ -20,33 +20,6 @@ struct StoreClient: Sendable {
     try await DaemonClient(settings: settings).call(method, request, within: Self.timeout)
   }
 
-  // MARK: The lock
-
-  /// - Parameter words: of the failure with status 69 when no daemon runs.
-  func lock(orSay words: String) async throws -> StoreReport {
-    try await askRunningDaemon(StoreMethods.lock, VarlinkNothing(), orSay: words)
-  }
-
-  /// - Parameter words: of the failure with status 69 when no daemon runs.
-  func unlock(_ secret: StoreSecret, orSay words: String) async throws -> StoreReport {
-    try await askRunningDaemon(StoreMethods.unlock, .init(secret), orSay: words)
-  }
-
-  /// - Parameter words: of the failure with status 69 when no daemon runs.
-  func listInDaemon(orSay words: String) async throws -> StoreReport {
-    try await askRunningDaemon(KeysMethods.list, VarlinkNothing(), orSay: words)
-  }
-
-  private func askRunningDaemon<Request: Encodable & Sendable>(
-    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, orSay words: String
-  ) async throws -> StoreReport {
-    try await DaemonClient(settings: settings).askRunning(
-      orFail: CommandFailure(.unavailable, words)
-    ) {
-      try await ask(method, request)
-    }
-  }
-
   // MARK: Key slots
 
   func list() async throws -> StoreReport {
@@ -157,8 +130,7 @@ struct StoreClient: Sendable {
       let answer = try ask("The store is open, but parts of it are locked.\n")
     else { return }
     for way in try StoreSecret.ways(answer) {
-      do { try keychain.unlock(with: way) } catch { continue }
-      return try StoreActions(keychain: keychain, settings: settings).noteUnlock()
+      do { return try keychain.unlock(with: way) } catch { continue }
     }
     throw CommandFailure(.notPermitted, "this unlocks nothing: it is mistyped")
   }

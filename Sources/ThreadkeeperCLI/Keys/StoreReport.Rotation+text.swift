@@ -9,8 +9,8 @@ extension StoreReport.Rotation {
     if locked > 0 {
       text +=
         "\(locked) items are locked or of another device: their secrets keep the old keys. A daemon goes on"
-        + " with them when it is unlocked, or starts with their device.key in place; otherwise rotate"
-        + " again then.\n"
+        + " with them when it starts with `store.passphrase`, or with their device.key in place;"
+        + " otherwise rotate again then.\n"
     }
     if damaged > 0 {
       text +=

@@ -29,8 +29,8 @@ struct StoreVerifyCommand: AsyncParsableCommand {
           + (report.auditProblem.map { "The audit: \($0).\n" } ?? ""))
     if report.locked > 0 {
       try StandardStream.error.write(
-        "\(report.locked) items are locked, and their secrets were not opened. Run `threadkeeper unlock`, and verify"
-          + " again.\n")
+        "\(report.locked) items are locked, and their secrets were not opened. Name the passphrase in"
+          + " `store.passphrase`, and verify again without the daemon.\n")
     }
     guard report.isWell else { throw ExitCode(ExitStatus.badInput.rawValue) }
   }

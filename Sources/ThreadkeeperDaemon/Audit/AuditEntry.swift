@@ -64,8 +64,6 @@ extension AuditAction {
     case .rotationBegun: "rotation_begun"
     case .rotationFinished: "rotation_finished"
     case .rootsRenewed: "root_keys_renewed"
-    case .locked: "locked"
-    case .unlocked: "unlocked"
     case .consentApproved: "consent_approved"
     case .consentDenied: "consent_denied"
     case .consentExpired: "consent_expired"

@@ -85,7 +85,7 @@ package struct Daemon {
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
     let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)
     let state = DaemonStateReader(
-      settings: settings, port: port, monitor: bridge.monitor, keychain: keychain,
+      settings: settings, port: port, monitor: bridge.monitor,
       discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
     let store = StoreService(settings, keychain: keychain, logger: logger)
     let clients = ClientSocket(

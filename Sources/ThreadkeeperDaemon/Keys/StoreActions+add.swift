@@ -43,18 +43,9 @@ extension StoreActions {
 
   private func failure(_ error: KeychainError, newFile: String?) -> CommandFailure {
     switch error.status {
-    case .interactionNotAllowed where !hasPassphrase:
-      CommandFailure(
-        .notPermitted, "the store is locked",
-        remedy: "`threadkeeper unlock` unlocks it, without a passphrase: the store has none")
     case .writePermission where newFile != nil, .noSuchKeychain where newFile != nil:
       CommandFailure(.cannotCreate, error.message)
     default: CommandFailure(error)
     }
-  }
-
-  /// Also when that cannot be seen: then the usual words do.
-  private var hasPassphrase: Bool {
-    (try? keychain.slots().contains { $0.kind == .passphrase }) ?? true
   }
 }

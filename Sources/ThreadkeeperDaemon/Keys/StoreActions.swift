@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
-import Dispatch
 import KeychainCore
 import Settings
 
-/// The work of `keys`, `lock` and `unlock` on a store that is open: in the daemon, or in the command
-/// itself.
+/// The work of `keys` on a store that is open: in the daemon, or in the command itself.
 package struct StoreActions: Sendable {
-  /// How long who locks the store waits for the audit to say so.
-  private static let noteTimeout = DispatchTimeInterval.seconds(1)
-
   let keychain: Keychain
   let settings: Settings
   /// For whom, in the audit; nil is the process itself.
-  var actor: String?
-  /// The daemon's.
-  var notes: LockNotes?
+  let actor: String?
 
-  // MARK: Slots
+  package init(keychain: Keychain, settings: Settings, actor: String? = nil) {
+    self.keychain = keychain
+    self.settings = settings
+    self.actor = actor
+  }
 
   package func list() throws -> StoreReport {
     let slots = try keychain.slots()
     let tried = try tried(slots)
-    return StoreReport(
-      slots: slots.map { report($0, opens: tried[$0.number] ?? .notTried) },
-      unlocked: keychain.isUnlocked, guarded: slots.contains { $0.kind == .passphrase })
+    return StoreReport(slots: slots.map { report($0, opens: tried[$0.number] ?? .notTried) })
   }
 
   /// What is at hand here: the key file of the settings, and what systemd hands over.
@@ -95,54 +90,6 @@ package struct StoreActions: Sendable {
     try keychain.removeKeySlot(slot.number, for: actor)
     return StoreReport(removed: [report(slot, opens: .notTried)])
   }
-
-  // MARK: Lock
-
-  /// The keys go first, whatever becomes of the audit. Its note follows when whoever writes lets it.
-  func lock() throws -> StoreReport {
-    let outcome = try keychain.lock()
-    do throws(KeychainError) {
-      if let notes {
-        try notes.add(.locked, "by command", for: actor, within: Self.noteTimeout)?.get()
-      } else {
-        try keychain.record(.locked, "by command", for: actor)
-      }
-    } catch {
-      throw CommandFailure(
-        .inputOutput, "the store is locked, but its audit does not say so: \(error.message)")
-    }
-    return StoreReport(unlocked: false, guarded: outcome == .locked)
-  }
-
-  func unlock(_ secret: StoreSecret) throws -> StoreReport {
-    var refusal: KeychainError?
-    for way in try secret.ways() {
-      do {
-        try keychain.unlock(with: way)
-      } catch {
-        refusal = error
-        continue
-      }
-      try noteUnlock()
-      return StoreReport(
-        unlocked: true, guarded: try keychain.slots().contains { $0.kind == .passphrase })
-    }
-    throw refusal ?? KeychainError(.authFailed, "nothing unlocks the store")
-  }
-
-  /// Nobody reaches what is locked without a word of it, as long as the store takes one.
-  package func noteUnlock() throws(KeychainError) {
-    do throws(KeychainError) {
-      if let notes {
-        try notes.addNow(.unlocked, "by command", for: actor)
-      } else {
-        try keychain.record(.unlocked, "by command", for: actor)
-      }
-    } catch {
-      try keychain.lock()
-      throw error
-    }
-  }
 }
 
 extension KeySlot.Kind {
@@ -153,12 +100,5 @@ extension KeySlot.Kind {
     case .systemdCredential: "systemd_credential"
     case .recoveryCode: "recovery_code"
     }
-  }
-}
-
-extension StoreActions {
-  /// In a command, whose user the audit names.
-  package init(keychain: Keychain, settings: Settings) {
-    self.init(keychain: keychain, settings: settings, actor: nil, notes: nil)
   }
 }

@@ -50,8 +50,4 @@ package struct StoreReport: Codable, Sendable {
   /// The file of the device key was lost, and the daemon that had it has written it again.
   package var deviceKeyWritten: Bool?
   package var rotation: Rotation?
-  /// Whether what is accessible "when unlocked" can be reached.
-  package var unlocked: Bool?
-  /// Whether it takes a passphrase or a recovery code to reach it.
-  package var guarded: Bool?
 }

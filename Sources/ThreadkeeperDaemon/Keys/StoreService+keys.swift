@@ -2,11 +2,11 @@
 
 import KeychainCore
 
-/// The key slots and the lock, for who asks over the local API.
+/// The key slots, for who asks over the local API.
 extension StoreService {
   /// - Parameter actor: for whom, in the audit.
   private func actions(_ actor: String? = nil) -> StoreActions {
-    StoreActions(keychain: keychain, settings: settings, actor: actor, notes: notes)
+    StoreActions(keychain: keychain, settings: settings, actor: actor)
   }
 
   func listKeys() async throws -> StoreReport {
@@ -25,24 +25,6 @@ extension StoreService {
     try await turns.run { [self] in
       let report = try actions(actor).remove(request)
       logger.notice("a key slot is removed", metadata: ["slot": "\(Self.names(report.removed))"])
-      return report
-    }
-  }
-
-  func lock(for actor: String) async throws -> StoreReport {
-    try await locking.run { [self] in
-      // Before the answer, also where it is a failure: the store may be locked all the same.
-      let report = try actions(actor).lock()
-      logger.notice("the store is locked", metadata: ["reason": "somebody asked for it"])
-      return report
-    }
-  }
-
-  func unlock(_ secret: StoreSecret, for actor: String) async throws -> StoreReport {
-    try await turns.run { [self] in
-      let report = try actions(actor).unlock(secret)
-      logger.notice("the store is unlocked")
-      goOnRotating()
       return report
     }
   }

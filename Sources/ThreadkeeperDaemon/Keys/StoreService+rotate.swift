@@ -4,7 +4,7 @@ import KeychainCore
 import Logging
 
 extension StoreService {
-  /// What was interrupted, and items that were locked when it came to them.
+  /// What was interrupted, and items that were out of reach when it came to them.
   func goOnRotating() {
     let isPending = (try? keychain.rotationIsPending()) == true
     guard isPending || (try? keychain.rotationIsOwed()) == true else { return }

@@ -24,7 +24,6 @@ extension LocalAPISocket {
         AuditHandler(keychain: keychain),
         KeysHandler(service: store),
         StoreHandler(
-          service: store,
           maintenance: MaintenanceService(settings, keychain: keychain, logger: logger)),
         LoginHandler(service: logins),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)

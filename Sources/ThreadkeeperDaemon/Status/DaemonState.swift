@@ -66,8 +66,6 @@ package struct DaemonState: Equatable, Sendable {
   /// Whom the daemon says it is to its broker. Its settings may be others than those of who asks.
   package var login: Login?
   package var intake: Intake
-  /// Whether what is accessible "when unlocked" can be reached.
-  package var unlocked: Bool?
   /// Nil while it takes everything.
   package var refused: Refused?
   package var discovery: Discovery

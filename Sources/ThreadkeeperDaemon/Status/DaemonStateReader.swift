@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import KeychainCore
 import Settings
 import StatusPage
 
@@ -15,7 +14,6 @@ struct DaemonStateReader: Sendable {
   /// Of the broker.
   let port: UInt16
   let monitor: BridgeMonitor
-  let keychain: Keychain
   let discovery: @Sendable () -> DiscoveryState
   /// Nil where there is no page.
   let server: PageServer?
@@ -31,7 +29,7 @@ struct DaemonStateReader: Sendable {
         settings, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
       login: .init(username: login.username, source: login.source),
-      intake: .init(snapshot), unlocked: keychain.isUnlocked,
+      intake: .init(snapshot),
       refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
       discovery: .init(discovery()),
       page: .init(settings.http, besideStore: settings.store.path, server))

@@ -12,8 +12,6 @@ package struct StatusReport: Codable {
     package let path: String
     package let id: String
     package let condition: String
-    /// What the daemon can reach: `locked`, `unlocked`; null when none runs.
-    package let lock: String?
     let rotationPending: Bool
   }
 
@@ -137,7 +135,6 @@ package struct StatusReport: Codable {
     store = Store(
       path: settings.store.path, id: registry.keychain.storeID.description,
       condition: registry.keychain.condition.words,
-      lock: runtime?.unlocked.map { $0 ? "unlocked" : "locked" },
       rotationPending: try registry.keychain.rotationIsPending())
   }
 }

@@ -125,8 +125,7 @@ extension CommandFailure {
     case .interactionNotAllowed:
       self.init(
         .notPermitted, error.message,
-        remedy:
-          "`threadkeeper unlock` asks for it; without a running daemon, `store.passphrase` has it")
+        remedy: "`store.passphrase` names it; a command asks for it where no daemon runs")
     case .itemNotFound: self.init(.noInput, error.message)
     case .param: self.init(.usage, error.message)
     case .diskFull, .io: self.init(.inputOutput, error.message)

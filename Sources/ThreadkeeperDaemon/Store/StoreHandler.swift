@@ -4,20 +4,12 @@ import VarlinkSocket
 
 /// Answers `io.threadkeeper.Store` in the daemon.
 struct StoreHandler: LocalAPIHandler {
-  let service: StoreService
   let maintenance: MaintenanceService
 
   var interface: VarlinkInterface { .store }
 
   var endpoints: [VarlinkEndpoint] {
     [
-      StoreMethods.lock.answered { _, caller in
-        try await service.lock(for: OpenStore.actor(user: caller.peer.user))
-      },
-      StoreMethods.unlock.answered { request, caller in
-        try await service.unlock(
-          request.secret, for: OpenStore.actor(user: caller.peer.user))
-      },
       StoreMethods.verify.answered { _, caller, replies in
         let outcome = try await maintenance.verify(for: caller) {
           try await replies.send(VerificationStep(progress: $0))

@@ -70,18 +70,20 @@ final class Installation: Sendable {
   }
 
   /// Starts the daemon and does not wait for it.
-  func launch(stateDirectory: String? = nil) throws -> DaemonProcess {
+  func launch(
+    stateDirectory: String? = nil, environment more: [String: String] = [:]
+  ) throws -> DaemonProcess {
     try DaemonProcess(
       ["run", "--config", configuration]
         + (stateDirectory.map { ["--state-directory", $0] } ?? []), launcher: launcher,
-      environment: environment,
+      environment: environment.merging(more) { $1 },
       errorFile: directory.file("daemon-\(UInt64.random(in: 0 ... .max)).log"))
   }
 
   /// Starts the daemon and returns when everything that is said to it from now on is heard.
-  func start() async throws -> DaemonProcess {
+  func start(environment more: [String: String] = [:]) async throws -> DaemonProcess {
     try await Recorder.current?.ready()
-    let daemon = try launch()
+    let daemon = try launch(environment: more)
     try await ready(daemon)
     return daemon
   }

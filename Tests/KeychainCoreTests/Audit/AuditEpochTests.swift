@@ -102,20 +102,19 @@ import Testing
     try store.keychain.renewRootKeys([store.keyFile], for: "command of user 8")
     try store.keychain.rotateKeys()
     try store.keychain.rotateKeys(for: "command of user 9")
-    try store.keychain.record(.locked, "by a command", for: "command of user 10")
     let slot = try store.keychain.addKeySlot(spare)
     try store.keychain.removeKeySlot(slot.number, for: "command of user 11")
     let found = try records()
     #expect(
       found.map { $0.lines.map(\.action) } == [
         [.slotAdded], [.rootsRenewed, .slotRemoved, .rotationBegun], [.rotationFinished],
-        [.rotationBegun], [.rotationFinished], [.locked], [.slotAdded], [.slotRemoved],
+        [.rotationBegun], [.rotationFinished], [.slotAdded], [.slotRemoved],
       ])
     #expect(found[1].lines[1].subject == "keyFile spare")
     #expect(
       found.map(\.actor) == [
         "command of user 7", "command of user 8", "tester", "command of user 9", "tester",
-        "command of user 10", "tester", "command of user 11",
+        "tester", "command of user 11",
       ])
     #expect(try store.keychain.auditProblem() == nil)
   }

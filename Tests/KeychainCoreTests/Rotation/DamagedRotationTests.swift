@@ -66,7 +66,7 @@ import Testing
       #expect(try rotated.keychain.rotateKeys().damaged == 1)
       #expect(try !rotated.keychain.rotationIsOwed() && !rotated.keychain.rotationIsPending())
       // What is whole is owed all the same.
-      try rotated.keychain.lock()
+      rotated.keychain.lock()
       try rotated.keychain.renewRootKeys([rotated.store.keyFile, passphrase])
       let locked = try rotated.keychain.rotateKeys(beginning: false)
       #expect(locked.isFinished && (2...3).contains(locked.locked), "\(locked)")

@@ -76,7 +76,7 @@ import Testing
     try rotated.keychain.addKeySlot(passphrase)
     try rotated.keychain.addKeySlot(.recoveryCode(code))
     let leaked = LeakedKeys(rotated.keychain)
-    if isLockedByHand { try rotated.keychain.lock() } else { try rotated.store.reopen() }
+    if isLockedByHand { rotated.keychain.lock() } else { try rotated.store.reopen() }
     #expect(!rotated.keychain.isUnlocked)
     let secrets = [rotated.store.keyFile, passphrase, .recoveryCode(code)]
     #expect(try rotated.keychain.renewRootKeys(secrets).removedSlots.isEmpty)
@@ -105,7 +105,7 @@ import Testing
 
   @Test func aStoreWithoutAPassphraseThatIsLockedGetsNewRootsToo() throws {
     let rotated = try RotatedStore()
-    try rotated.keychain.lock()
+    rotated.keychain.lock()
     try rotated.keychain.renewRootKeys([rotated.store.keyFile])
     #expect(!rotated.keychain.isUnlocked)
     try rotated.keychain.unlock(with: rotated.store.keyFile)

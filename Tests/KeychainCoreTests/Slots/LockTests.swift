@@ -20,7 +20,7 @@ import Testing
     let keychain = rotated.keychain
     #expect(keychain.isUnlocked)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    #expect(try keychain.lock() == .locked)
+    #expect(keychain.lock() == .locked)
     #expect(!keychain.isUnlocked)
     keychain.keys.loaded.withLock { loaded in
       let purposes = Set(loaded.keys.keys.map(\.purpose.rawValue))
@@ -53,7 +53,7 @@ import Testing
     let code = KeySlotSecret.recoveryCode(RecoveryCode())
     try keychain.addKeySlot(code)
     for way in [passphrase, code] {
-      try keychain.lock()
+      keychain.lock()
       refuses(.authFailed) { try keychain.unlock(with: .passphrase(Sample.secret("wrong"))) }
       refuses(.interactionNotAllowed) { try keychain.unlock(with: rotated.store.keyFile) }
       #expect(!keychain.isUnlocked)
@@ -70,10 +70,10 @@ import Testing
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test func withoutAPassphraseItSaysHowLittleALockMeans() throws {
+  @Test func withoutAPassphraseTheKeyFileUnlocks() throws {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
-    #expect(try keychain.lock() == .lockedWithoutPassphrase)
+    keychain.lock()
     #expect(!keychain.isUnlocked)
     #expect(try keychain.verify(.everything).locked == 3)
     refuses(.interactionNotAllowed) { try keychain.addKeySlot(passphrase) }
@@ -108,7 +108,7 @@ import Testing
     let other = KeySlotSecret.passphrase(Sample.secret("another one"))
     try keychain.addKeySlot(other)
     let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
-    try keychain.lock()
+    keychain.lock()
     let opened = try keychain.keySlots.rootsOpened(by: passphrase)
     #expect(opened.roots.keys.contains { $0.purpose == .session })
     switch meanwhile {
@@ -130,30 +130,9 @@ import Testing
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test func idleMeansThatNothingOfTheClassWasUsed() throws {
-    let rotated = try guarded()
-    let keychain = rotated.keychain
-    let later = MonotonicTime.seconds() - 100
-    let locked = try #require(
-      try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
-    let open = try #require(
-      try keychain.items(ItemQuery()).first { $0.accessible == .afterFirstUnlock })
-    #expect(!keychain.lockIfIdle(for: 0))
-    keychain.keys.loaded.withLock { $0.lastUse = later }
-    _ = try keychain.secret(of: locked)
-    #expect(!keychain.lockIfIdle(for: 100))
-    keychain.keys.loaded.withLock { $0.lastUse = later }
-    _ = try keychain.secret(of: open)
-    #expect(!keychain.lockIfIdle(for: 1_000))
-    #expect(keychain.lockIfIdle(for: 100) && !keychain.isUnlocked)
-    #expect(!keychain.lockIfIdle(for: 100))
-    try keychain.unlock(with: passphrase)
-    #expect(!keychain.lockIfIdle(for: 100))
-  }
-
   @Test func aRotationGoesOnWhileLocked() throws {
     let rotated = try guarded()
-    try rotated.keychain.lock()
+    rotated.keychain.lock()
     let report = try rotated.keychain.rotateKeys()
     #expect(report.isFinished && report.locked == 3 && report.renewed == 18)
     try rotated.keychain.unlock(with: passphrase)

@@ -33,7 +33,7 @@ struct AuditFollowTests {
 
   private func note(_ subjects: [String]) throws {
     try store.keychain.write { tx in
-      for subject in subjects { try store.keychain.note(.unlocked, subject, in: tx) }
+      for subject in subjects { try store.keychain.note(.restored, subject, in: tx) }
     }
   }
 

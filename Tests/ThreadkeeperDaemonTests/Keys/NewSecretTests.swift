@@ -22,7 +22,7 @@ struct NewSecretTests {
     options.passwordHash = .floor
     let store = try TemporaryStore(options: options)
     let actions = StoreActions(
-      keychain: store.keychain, settings: MovedStore.settings(store), actor: nil, notes: nil)
+      keychain: store.keychain, settings: MovedStore.settings(store))
     let failure = #expect(throws: CommandFailure.self) { try actions.add(.init(secret: secret)) }
     #expect(failure.map(VarlinkError.init(failing:))?.code == "invalid_payload")
     #expect(try store.keychain.slots().count == 1)

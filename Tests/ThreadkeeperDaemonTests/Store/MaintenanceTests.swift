@@ -21,7 +21,6 @@ struct MaintenanceTests {
     moved = try MovedStore()
     let (settings, logger) = (MovedStore.settings(moved.store), Logger(label: "test"))
     let handler = StoreHandler(
-      service: StoreService(settings, keychain: moved.keychain, logger: logger),
       maintenance: MaintenanceService(settings, keychain: moved.keychain, logger: logger))
     path = moved.store.path + "/varlink.sock"
     var limits = VarlinkLimits.owner
@@ -95,7 +94,7 @@ struct MaintenanceTests {
           secret: .init(copying: [7]), accessible: .whenUnlocked), in: tx)
     }
     #expect(try await replies(StoreMethods.verify).last?.verified?.locked == 0)
-    _ = try moved.keychain.lock()
+    moved.keychain.lock()
     let outcome = try #require(try await replies(StoreMethods.verify).last?.verified)
     #expect(outcome.locked == 1 && outcome.items == 201, "\(outcome)")
   }

@@ -44,9 +44,8 @@ extension VarlinkInterface {
       exit: ?int
     )
 
-    # The key slots. `unlocked`: whether the store is unlocked. `guarded`: whether it takes a passphrase or a recovery
-    # code to unlock it.
-    method List() -> (slots: []Slot, unlocked: bool, guarded: bool)
+    # The key slots.
+    method List() -> (slots: []Slot)
 
     # Adds a key slot. A key file is made where there is none: `key_file_made` is its path then.
     # `device_key_written`: the file of the device key was lost, and is written again.

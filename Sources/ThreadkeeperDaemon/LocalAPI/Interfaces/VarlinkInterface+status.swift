@@ -113,8 +113,6 @@ extension VarlinkInterface {
       path: string,
       id: string,
       condition: string,
-      # What the daemon can reach: `locked` or `unlocked`.
-      lock: ?string,
       rotation_pending: bool
     )
 

@@ -6,14 +6,8 @@ extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Store.varlink; a test compares the two.
   package static let store = VarlinkInterface(
     """
-    # The store: its lock, for items that are accessible only while it is unlocked, its verification and its backups.
+    # The store: its verification and its backups.
     interface io.threadkeeper.Store
-
-    # `value` is a path, a passphrase, the name of a credential, or a recovery code.
-    type Secret (
-      kind: (key_file, passphrase, systemd_credential, recovery_code, passphrase_or_code),
-      value: string
-    )
 
     # Of a verification items, of a backup bytes.
     type Progress (done: int, total: int)
@@ -34,13 +28,6 @@ extension VarlinkInterface {
 
     # A backup: `bytes` are those of the database in it, `file_bytes` those of the whole file.
     type BackedUp (store_id: string, items: int, bytes: int, file_bytes: int)
-
-    # Locks the store, also while something else is under way. `guarded`: whether it takes a passphrase or a recovery
-    # code to unlock it. The record in the audit may follow later.
-    method Lock() -> (unlocked: bool, guarded: bool)
-
-    # Unlocks the store.
-    method Unlock(secret: Secret) -> (unlocked: bool, guarded: bool)
 
     # Checks that every item and every record of the audit opens, and that none was added, removed or replaced. A stream
     # (`more`): how far it is; `verified` comes last.
