@@ -37,9 +37,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Set it up",
         subcommands: [
-          SetupCommand.self, LoginCommand.self, LogoutCommand.self, KeysCommand.self,
-          CheckConfigCommand.self, ACLCommand.self, ClientsCommand.self, StoreCommand.self,
-          PageCommand.self,
+          SetupCommand.self, LoginCommand.self, KeysCommand.self, CheckConfigCommand.self,
+          ACLCommand.self, ClientsCommand.self, StoreCommand.self, PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ])

@@ -101,7 +101,7 @@ struct BackupCommandTests {
     let file = installation.directory.file("monday.tkbackup")
     #expect(try await installation.command("store", "backup", file).status == 0)
     #expect(try await installation.command("clients", "revoke", "anna").status == 0)
-    #expect(try await installation.command("logout").status == 0)
+    #expect(try await installation.command("login", "--remove").status == 0)
 
     let told = try await installation.command("store", "restore", "--yes", file)
     #expect(told.status == 0, "\(told.error)")

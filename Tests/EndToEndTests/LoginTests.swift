@@ -118,18 +118,16 @@ struct LoginTests {
     #expect(nobody.status == 64)
     #expect(nobody.error.contains("--password-stdin"))
     let embedded = try Installation(port: nil)
-    for command in ["login", "logout"] {
+    for command in [["login"], ["login", "--remove"]] {
       let answer = try await embedded.command(command)
       #expect(answer.status == 78)
       #expect(answer.error.contains("mqtt.host"))
     }
-    let nothing = try await installation.command("logout")
+    let nothing = try await installation.command("login", "--remove")
     #expect(nothing.status == 66)
-    for command in ["login", "logout"] {
-      let help = try await installation.command(command, "--help")
-      #expect(help.status == 0)
-      #expect(help.output.contains("Examples:"))
-    }
+    let help = try await installation.command("login", "--help")
+    #expect(help.status == 0 && help.output.contains("Examples:"))
+    #expect(try await installation.command("login", "--remove", "--username", "a").status == 64)
   }
 
   @Test("Without a name in the settings the stored one is used")
@@ -248,20 +246,20 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("logout deletes it; a running daemon loses it, and takes the next login")
-  func logout() async throws {
+  @Test("--remove deletes it; a running daemon loses it, and takes the next login")
+  func remove() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await installation.start()
-    let gone = try await installation.json("logout")
+    let gone = try await installation.json("login", "--remove")
     #expect(gone["deleted"] == .list(["keeper"]))
     #expect(gone["daemon_running"] == true)
     try await untilRefused(daemon)
     #expect(try await status()?["password_from"] == "none")
-    #expect(try await installation.command("logout").status == 66)
+    #expect(try await installation.command("login", "--remove").status == 66)
     #expect(try await login(Self.password).status == 0)
     try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await installation.json("logout")["daemon_running"] == false)
+    #expect(try await installation.json("login", "--remove")["daemon_running"] == false)
     #expect(try installation.verify().items == 0)
   }
 
@@ -307,7 +305,9 @@ struct LoginTests {
     let status = try await run("status", "--json")
     #expect(
       JSON(status.output)?["login"] == ["username": "keeper", "password_from": "settings"])
-    #expect(try await run("logout").output.contains("The running daemon's settings still have one"))
+    #expect(
+      try await run("login", "--remove").output.contains(
+        "The running daemon's settings still have one"))
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains("refused"))
   }
@@ -340,7 +340,7 @@ struct LoginTests {
     chmod(installation.directory.path, 0o755)
     chmod(installation.configuration, 0o644)
     let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    for command in [["login", "--password-stdin"], ["logout"], ["keys", "list"]] {
+    for command in [["login", "--password-stdin"], ["login", "--remove"], ["keys", "list"]] {
       let answer = try await ThreadkeeperBinary.run(
         command + ["--config", installation.configuration], input: .text(""),
         environment: installation.environment.merging(TestSandbox.uncounted) { $1 },

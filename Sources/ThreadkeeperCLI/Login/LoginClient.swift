@@ -135,3 +135,9 @@ struct LoginClient: Sendable {
   /// By the settings of this process, which is no daemon.
   private var isStoredInUse: Bool { settings.mqtt.password == nil }
 }
+
+/// The broker refuses a login: another password may be right. Nothing else that goes wrong is a reason to ask for one
+/// again, whatever its exit status.
+struct LoginRefusal: Error {
+  let failure: CommandFailure
+}

@@ -19,6 +19,9 @@ struct LoginCommand: AsyncParsableCommand {
       With --password-stdin and no name, the name that is stored is used. Another name than \
       `mqtt.username` of the settings is refused.
 
+      With --remove it deletes what is stored. A running daemon has no password any more then: the broker \
+      refuses it, and it raises an alert until the next `login`. Ends with 66 when none was stored.
+
       Ends with 77 when the broker refuses the login, or what opens the store is mistyped, and 69 when the \
       broker is not reached; nothing is stored then. 64: another name than the settings have; 75: another process holds the store; \
       78: the settings name no broker, or the running daemon has another one; 130: stopped.
@@ -28,6 +31,7 @@ struct LoginCommand: AsyncParsableCommand {
         threadkeeper login --username threadkeeper
         threadkeeper login --password-stdin < /run/secrets/mqtt
         pass show home/mqtt | threadkeeper login --password-stdin --json
+        threadkeeper login --remove
       """)
 
   @Option(
@@ -43,10 +47,20 @@ struct LoginCommand: AsyncParsableCommand {
   @Flag(help: "Store the login without asking the broker.")
   var noValidate = false
 
+  @Flag(help: "Delete the stored password.")
+  var remove = false
+
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    guard !remove || (username == nil && !passwordStdin && !noValidate) else {
+      throw ValidationError("--remove takes no other option about the login.")
+    }
+  }
+
   func run() async throws {
+    if remove { return try await removeLogin() }
     try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore(mayBeNew: true)
     let client = try LoginClient(settings)
@@ -66,6 +80,30 @@ struct LoginCommand: AsyncParsableCommand {
     let (login, stored) = try await Interruptible.run { try await session.run() }
     let report = Report(login, stored, client, isValidated: !noValidate)
     try output.show(report, text: report.text(settings))
+  }
+
+  private func removeLogin() async throws {
+    let settings = try options.loadOfStore()
+    let client = try LoginClient(settings)
+    try OpenStore.checkAccess(settings)
+    let nothing = CommandFailure(.noInput, "no password for \(client.address) is stored")
+    guard OpenStore.exists(settings) else { throw nothing }
+    let deleted = try await client.delete()
+    guard !deleted.users.isEmpty else { throw nothing }
+    let report = Removal(
+      broker: "\(client.address)", deleted: deleted.users, daemonRunning: deleted.isDaemonRunning)
+    let users = deleted.users.map(\.printable).joined(separator: ", ")
+    let whose = deleted.isDaemonRunning ? "The running daemon's settings" : "The settings"
+    let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"
+    try output.show(
+      report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")
+  }
+
+  struct Removal: Encodable {
+    let broker: String
+    /// User names.
+    let deleted: [String]
+    let daemonRunning: Bool
   }
 
   struct Report: Encodable {
