@@ -38,16 +38,6 @@ extension SQLiteDatabase {
       call.body = {}
     }
   }
-
-  /// Rewrites the file without its free pages. Takes the place of the file once more while it
-  /// works.
-  package func vacuum() throws {
-    guard let writer else {
-      throw SQLiteError(
-        kind: .readOnly, code: SQLITE_READONLY, message: "the database is open for reading only")
-    }
-    try lock.withLock { try writer.run("VACUUM") }
-  }
 }
 
 private final class ProgressCall {

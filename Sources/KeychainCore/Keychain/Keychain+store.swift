@@ -59,15 +59,6 @@ extension Keychain {
     return trailer
   }
 
-  /// See `StoreCompaction.run`.
-  @discardableResult
-  package func compact() throws(KeychainError) -> (before: UInt64, after: UInt64) {
-    try StoreCompaction(
-      access: access, database: database, health: health, erasure: erasure,
-      databasePath: location.databasePath
-    ).run()
-  }
-
   /// See `StoreTransactions.read`.
   package func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
     try transactions.read(body)

@@ -9,6 +9,6 @@ struct StoreCommand: ParsableCommand {
     abstract: "Look after the encrypted store itself.",
     subcommands: [
       StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
-      StoreCompactCommand.self, StoreAcceptRollbackCommand.self,
+      StoreAcceptRollbackCommand.self,
     ])
 }

@@ -273,23 +273,6 @@ import Testing
     #expect(try store.keychain.secret(of: store.keychain.items(ItemQuery())[0]).count == 6)
   }
 
-  @Test func compactingTakesTheRoomOfWhatWasDeleted() throws {
-    let store = try TemporaryStore()
-    for number in 0..<400 { try store.keychain.add(Sample.password("user \(number)")) }
-    for item in try store.keychain.items(ItemQuery()).dropFirst(3) {
-      try store.keychain.delete(item)
-    }
-    let sizes = try store.keychain.compact()
-    #expect(sizes.after < sizes.before / 2 && sizes.after > 4096)
-    #expect(try accounts(store.keychain).count == 3)
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 3))
-    let log = store.location.databasePath + "-wal"
-    #expect(try bytes(log).isEmpty)
-    try store.reopen()
-    #expect(store.keychain.condition == .healthy)
-    refuses(.readOnly) { try store.openBeside().compact() }
-  }
-
   @Test func aDiskThatFailsAnywhereLeavesNoHalfBackup() throws {
     var options = KeychainOptions()
     let disk = FaultyDisk()

@@ -21,14 +21,7 @@ import Testing
     let keychain = store.keychain
     let inUse = try failure { _ = try Keychain.open(at: store.location, with: store.keyFile) }
     #expect(inUse.status == .temporary && inUse.remedy?.contains("stop it") == true)
-    // Somebody reads while the log is to be cut.
     let beside = try store.openBeside()
-    let held = try beside.database.read { tx in
-      _ = try tx.first("SELECT count(*) FROM items") { $0.integer(0) }
-      try keychain.addKeySlot(.keyFile(path: store.path + "/other.key"))
-      return try failure { try keychain.compact() }
-    }
-    #expect(held.status == .temporary, "\(held)")
     try keychain.renewRootKeys([store.keyFile])
     let outdated = try failure {
       _ = try beside.database.read { try beside.items(matching: ItemQuery(), in: $0) }
