@@ -85,7 +85,7 @@ struct StoreQuestionTests {
   func others(by end: End) async throws {
     try moveKeyFile()
     for arguments in [
-      ["store", "accept-rollback"], ["store", "restore", "--yes", backup],
+      ["store", "restore", "--in-place"], ["store", "restore", "--yes", backup],
       ["clients", "fingerprint"], ["consent", "history"], ["credentials", "list"], ["status"],
     ] {
       try await expectStopped(arguments, by: end, saying: "Nothing was changed.")

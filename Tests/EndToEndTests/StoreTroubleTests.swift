@@ -175,7 +175,7 @@ struct StoreTroubleTests {
         && heard.state(Self.health)?["reason"]?.text?.contains("older than its anchor") == true
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
-    try await says("older than its anchor", audience, installation, daemon)
+    try await says("threadkeeper store restore --in-place", audience, installation, daemon)
     try await publisher.publish([third.announces(try home.hex())])
     let status = try await installation.json("status")
     #expect(status["store"]?["condition"]?.text?.contains("older than its anchor") == true)
@@ -187,8 +187,12 @@ struct StoreTroubleTests {
     #expect(try await installation.json("status")["routers"] == 1)
     #expect(try await daemon.stop() == .exit(0))
 
-    let accepted = try await installation.command("store", "accept-rollback")
+    let both = try await installation.command("store", "restore", "--in-place", copy)
+    #expect(both.status == 64, "\(both.error)")
+    let accepted = try await installation.command("store", "restore", "--in-place")
     #expect(accepted.status == 0, "\(accepted.error)")
+    // Once: there is nothing more to accept.
+    #expect(try await installation.command("store", "restore", "--in-place").status == 64)
     daemon = try await installation.start()
     try await audience.until("the third router, which has waited") { $0.state(third.topic) != nil }
     let topic = try #require(

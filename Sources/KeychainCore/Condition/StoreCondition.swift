@@ -34,7 +34,7 @@ package enum StoreCondition: Equatable, Sendable {
         "the manifest of the store was altered: restore a backup"
       case .rolledBack(let behindBy):
         "the store is \(behindBy) changes older than its anchor: an old copy was put in its place."
-          + " If you did that, accept it with `threadkeeper store accept-rollback`"
+          + " If you did that, accept it with `threadkeeper store restore --in-place`"
       }
     }
   }

@@ -9,6 +9,5 @@ struct StoreCommand: ParsableCommand {
     abstract: "Look after the encrypted store itself.",
     subcommands: [
       StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
-      StoreAcceptRollbackCommand.self,
     ])
 }

@@ -22,21 +22,24 @@ struct StoreRestoreCommand: ParsableCommand {
       none: the daemon starts with it. On another machine than that of the backup, items for that device only \
       are left out.
 
-      What was stored since the backup is lost; routers announce themselves again. The restored store \
-      needs no `accept-rollback`.
+      What was stored since the backup is lost; routers announce themselves again.
 
       With the store come back who was enrolled, what was consented to, the broker's password and the key \
       slots, as of the backup, whatever was revoked, removed or changed since. They are listed: revoke and \
       remove them again.
 
+      With --in-place no file is read: the store that is there is taken, though it is older than its anchor. \
+      Such a store is read-only until you say so that you put it there.
+
       Examples:
         threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
         threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
         threadkeeper store restore --key-file old/store.key home.tkbackup
+        threadkeeper store restore --in-place
       """)
 
   @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file())
-  var file: String
+  var file: String?
 
   @Option(
     help: ArgumentHelp(
@@ -46,6 +49,9 @@ struct StoreRestoreCommand: ParsableCommand {
 
   @Flag(help: "Also when there is a store, which goes.")
   var yes = false
+
+  @Flag(help: "Take the older store that is there: you copied it back yourself.")
+  var inPlace = false
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
@@ -87,8 +93,22 @@ struct StoreRestoreCommand: ParsableCommand {
     }
   }
 
+  struct Acceptance: Encodable {
+    let condition: String
+  }
+
+  func validate() throws {
+    guard inPlace != (file != nil) else {
+      throw ValidationError("Name the file of a backup, or say --in-place.")
+    }
+    guard !inPlace || (keyFile == nil && !yes) else {
+      throw ValidationError("--in-place takes the store as it is: without --key-file and --yes.")
+    }
+  }
+
   func run() throws {
     try? ProcessHardening.forbidCoreDumps()
+    guard let file else { return try accept() }
     let settings = try options.load()
     try OpenStore.checkMaking(settings)
     let progress = ProgressLine("Reading the backup:")
@@ -133,6 +153,19 @@ struct StoreRestoreCommand: ParsableCommand {
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
     try output.show(report, text: text(report, keyFileOpens: keyFileOpens))
+  }
+
+  private func accept() throws {
+    let keychain = try OpenStore.forWriting(options.loadOfStore())
+    defer { keychain.close() }
+    do {
+      try keychain.acceptRollback()
+    } catch {
+      throw CommandFailure(error)
+    }
+    try output.show(
+      Acceptance(condition: keychain.condition.words),
+      text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
   }
 
   private func text(_ report: Report, keyFileOpens: Bool) -> String {
