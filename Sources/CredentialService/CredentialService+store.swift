@@ -13,7 +13,7 @@ extension CredentialService {
     if let owner = try store.owner(of: agent, in: home, tx), !isOwn(owner) {
       throw AnswerFailure(
         .notAuthorized, field: "border_agent_id",
-        OwnershipAdvice.message(agent, team: context.team, home: home))
+        OwnershipAdvice.message(agent, home: home))
     }
     let preferred = try preferredNetwork()
     let credential = try store.credential(of: agent, in: home, tx)

@@ -4,17 +4,12 @@ import ThreadDataset
 
 /// The message to a login that publishes for another team's border agent id.
 package enum OwnershipAdvice {
-  /// - Parameters:
-  ///   - team: the team of the login that is refused.
-  ///   - home: nil where there is only one.
-  package static func message(
-    _ agent: BorderAgentID, team: String, home: String? = nil
-  ) -> String {
+  /// - Parameter home: nil where there is only one.
+  package static func message(_ agent: BorderAgentID, home: String? = nil) -> String {
     let option = home.map { " --home \(word($0) ?? "HOME")" } ?? ""
-    return "this border agent id belongs to another team; run "
-      + "`threadkeeper routers transfer \(agent) \(word(team) ?? "TEAM")\(option)` to give it to "
-      + "this login's team, or `threadkeeper routers release \(agent)\(option)` to give it to the "
-      + "next one that announces it"
+    return
+      "this border agent id belongs to another team; `threadkeeper routers remove \(agent)\(option)` "
+      + "gives it to the next login that announces it"
   }
 
   /// Nil for what a shell would not take as one plain word: the command is meant to be pasted.

@@ -25,24 +25,6 @@ extension ThreadCredentialStore {
     return owners
   }
 
-  /// Gives a border agent id to a team, with the credentials that are stored under it. The dataset is not
-  /// opened and may be damaged.
-  ///
-  /// - Throws: `KeychainError` with `decode` when the attributes of an item are damaged.
-  package func setOwner(
-    of agent: BorderAgentID, in home: String, to team: String, _ tx: WriteTransaction
-  ) throws {
-    let credential = try item(of: agent, in: home, tx)
-    if let credential {
-      try keychain.update(credential, attributes: [.accessGroup: .string(team)], in: tx)
-    }
-    if let former = try formerOwnerItem(of: agent, in: home, tx) {
-      try keychain.update(former, attributes: [.label: .string(team)], in: tx)
-    } else if credential == nil {
-      try addFormerOwner(team, of: agent, in: home, tx)
-    }
-  }
-
   /// Deletes the credentials of a border agent id and who owns it, damaged or not: it then belongs to no team.
   package func deleteOwner(
     of agent: BorderAgentID, in home: String, _ tx: WriteTransaction

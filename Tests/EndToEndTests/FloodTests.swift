@@ -102,7 +102,7 @@ struct FloodTests {
     // One for each id, and a few of the daemon's own.
     #expect((rows.last.flatMap { Int($0) } ?? 0) < 70, "\(rows)")
     // The owner of the honest team's router that left is still there.
-    let release = try await installation.command("routers", "release", left.agent)
-    #expect(release.status == 0, "\(release.output) \(release.error)")
+    let removed = try await installation.json("routers", "remove", left.agent)
+    #expect(removed["previous_team"] == "border-router", "\(removed)")
   }
 }

@@ -6,7 +6,7 @@ import KeychainCore
 import TestKit
 import Testing
 
-@Suite("threadkeeper routers transfer, release and remove", .inTurns, .timeLimit(.minutes(30)))
+@Suite("threadkeeper routers remove", .inTurns, .timeLimit(.minutes(30)))
 struct RoutersCommandTests {
   /// A broker with logins and an access list, and a daemon on it.
   private struct Scene {
@@ -50,87 +50,34 @@ struct RoutersCommandTests {
     }
   }
 
-  @Test("A transferred id is taken from the right login, and refused from the wrong one")
-  func transfer() async throws {
+  @Test("A removed id is taken by the next login that announces it")
+  func nextOwner() async throws {
     let scene = try await Scene()
     let daemon = try await scene.installation.start()
     try await scene.announced()
     let agent = scene.oldRouter.agent
     let advice = try await scene.refused(1)
-    #expect(advice.contains("`threadkeeper routers transfer \(agent) new-hub`"), "\(advice)")
-    #expect(advice.contains("`threadkeeper routers release \(agent)`"), "\(advice)")
-
-    let moved = try await scene.installation.command("routers", "transfer", agent, "new-hub")
-    #expect(moved.status == 0, "\(moved.error)")
-    #expect(moved.output.contains("belongs to the team `new-hub` now"), "\(moved.output)")
-    #expect(moved.output.contains("The stored dataset, with its network key, is handed to"))
-    try await scene.audience.until("the new login") {
-      $0.state(scene.newRouter.topic)?["user"] == "new-hub"
-    }
-    try await scene.right.publish([scene.newRouter.changes(to: try scene.home.hex(at: 2))])
-    try await scene.audience.until("the new login's dataset") {
-      $0.state(scene.newRouter.topic)?["active_timestamp"] == 2
-    }
-    try await scene.wrong.publish([scene.oldRouter.changes(to: try scene.home.hex(at: 3))])
-    try await scene.audience.until("the old login's rejection") {
-      $0.events("message_rejected").count == 2
-    }
-    #expect(try await scene.installation.dataset(of: agent) == (try scene.home.hex(at: 2)))
-    let again = try await scene.installation.json("routers", "transfer", agent, "new-hub")
-    #expect(again["changed"] == false && again["team"] == "new-hub")
-    let audit = try await scene.installation.command("audit")
-    #expect(
-      audit.output.contains(
-        "command of user \(getuid())  router_transferred \(agent) home home from old-hub to new-hub"
-      ),
-      "\(audit.output)")
-    #expect(!daemon.log.contains(try scene.home.hex()))
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("Without a daemon an id is transferred in the store, and counts at the next start")
-  func transferWithoutDaemon() async throws {
-    let scene = try await Scene()
-    let daemon = try await scene.installation.start()
-    try await scene.announced()
-    #expect(try await daemon.stop() == .exit(0))
-    let agent = scene.oldRouter.agent
-    let moved = try await scene.installation.json("routers", "transfer", agent, "new-hub")
-    #expect(moved["previous_team"] == "old-hub" && moved["credentials"] == true)
-    #expect(try await scene.installation.json("credentials", "get", agent)["team"] == "new-hub")
-    let again = try await scene.installation.start()
-    try await scene.right.publish([scene.newRouter.changes(to: try scene.home.hex(at: 2))])
-    try await scene.audience.until("the new login's dataset") {
-      $0.state(scene.newRouter.topic)?["active_timestamp"] == 2
-    }
-    #expect(scene.audience.look { $0.events("message_rejected").isEmpty })
-    #expect(try await again.stop() == .exit(0))
-    let report = try scene.installation.verify()
-    #expect(report == VerificationReport(items: report.items))
-  }
-
-  @Test("A released id is taken by the next login that announces it")
-  func release() async throws {
-    let scene = try await Scene()
-    let daemon = try await scene.installation.start()
-    try await scene.announced()
-    _ = try await scene.refused(1)
-    let agent = scene.oldRouter.agent
-    let released = try await scene.installation.command("routers", "release", agent)
-    #expect(released.status == 0, "\(released.error)")
-    #expect(released.output.contains("does not belong to the team `old-hub` any more"))
-    try await scene.audience.until("the router without credentials") {
-      $0.state(scene.oldRouter.topic)?["credentials"] == "missing"
-    }
+    #expect(advice.contains("`threadkeeper routers remove \(agent)`"), "\(advice)")
+    let removed = try await scene.installation.json("routers", "remove", agent)
+    #expect(removed["previous_team"] == "old-hub" && removed["credentials"] == true)
+    try await scene.audience.until("the router to go") { $0.latest[scene.oldRouter.topic] == "" }
     try await scene.right.publish([scene.newRouter.announces(try scene.home.hex())])
     try await scene.audience.until("the new owner") {
       $0.state(scene.newRouter.topic)?["credentials"] == "stored"
         && $0.state(scene.newRouter.topic)?["user"] == "new-hub"
     }
     #expect(try await scene.installation.json("credentials", "get", agent)["team"] == "new-hub")
+    try await scene.wrong.publish([scene.oldRouter.changes(to: try scene.home.hex(at: 3))])
+    try await scene.audience.until("the old login's rejection") {
+      $0.events("message_rejected").count == 2
+    }
+    let audit = try await scene.installation.command("audit")
+    #expect(
+      audit.output.contains(
+        "command of user \(getuid())  router_removed \(agent) home home from old-hub"),
+      "\(audit.output)")
+    #expect(!daemon.log.contains(try scene.home.hex()))
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await scene.installation.command("routers", "release", agent).status == 0)
-    #expect(try await scene.installation.command("routers", "release", agent).status == 66)
   }
 
   @Test("A removed ghost is gone from the broker's topics, and its alerts resolve")
@@ -169,45 +116,29 @@ struct RoutersCommandTests {
 
     // Without a daemon, the next one empties the topics.
     let other = scene.oldRouter
-    #expect(try await scene.installation.json("routers", "remove", other.agent)["changed"] == true)
+    #expect(
+      try await scene.installation.json("routers", "remove", other.agent)["credentials"] == true)
     let again = try await scene.installation.start()
     try await scene.audience.until("the other one's topics") { $0.latest[other.topic] == "" }
     #expect(try await scene.installation.json("routers") == [])
     #expect(try await again.stop() == .exit(0))
   }
 
-  @Test("Unknown ids end with 66, wrong arguments and teams without users with 64")
+  @Test("Unknown ids end with 66, wrong arguments with 64")
   func failures() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, more: "teams: {crew: [hub], nobody: []}")
+    let installation = try Installation(try TestBroker())
     let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let router = BorderRouter(number: 1, user: "other")
-    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await eventually("the router") { !(try await installation.json("routers").list.isEmpty) }
     for isRunning in [true, false] {
       let unknown = "00000000000000ff"
-      for command in [["transfer", unknown, "hub2"], ["release", unknown], ["remove", unknown]] {
-        let outcome = try await installation.command(["routers"] + command)
-        #expect(outcome.status == 66, "\(command): \(outcome.error)")
-        #expect(outcome.error.contains(unknown), "\(command): \(outcome.error)")
+      let outcome = try await installation.command("routers", "remove", unknown)
+      #expect(outcome.status == 66 && outcome.error.contains(unknown), "\(outcome.error)")
+      for arguments in [[], ["xyz"], [unknown, "--home", "elsewhere"]] {
+        let refused = try await installation.command(["routers", "remove"] + arguments)
+        #expect(refused.status == 64, "\(arguments): \(refused.error)")
       }
-      for command in [
-        ["transfer"], ["transfer", router.agent], ["transfer", "a1", "other"], ["release", "xyz"],
-        ["remove"], ["transfer", router.agent, "nobody"], ["transfer", router.agent, "hub"],
-        ["transfer", router.agent, "a/b"], ["transfer", router.agent, "threadkeeper.internal"],
-        ["remove", router.agent, "--home", "elsewhere"],
-      ] {
-        let outcome = try await installation.command(["routers"] + command)
-        #expect(outcome.status == 64, "\(command): \(outcome.error)")
-      }
-      let hint = try await installation.command("routers", "transfer", router.agent, "hub")
-      #expect(hint.error.contains("the login `hub` speaks for the team `crew`"), "\(hint.error)")
       if isRunning { #expect(try await daemon.stop() == .exit(0)) }
     }
-    for command in ["transfer", "release", "remove"] {
-      let help = try await ThreadkeeperBinary.run("routers", command, "--help")
-      #expect(help.status == 0 && help.output.contains("Examples:"), "\(help.output)")
-    }
+    let help = try await ThreadkeeperBinary.run("routers", "remove", "--help")
+    #expect(help.status == 0 && help.output.contains("Examples:"), "\(help.output)")
   }
 }

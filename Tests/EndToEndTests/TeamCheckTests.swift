@@ -7,7 +7,7 @@ import Testing
 @Suite("Teams that nobody speaks for", .inTurns, .timeLimit(.minutes(30)))
 struct TeamCheckTests {
   @Test(
-    "A login that `teams` lists later gets its router back by a transfer, as the start and status say"
+    "A login that `teams` lists later gets its router back by a removal, as the start and status say"
   )
   func teamMadeLater() async throws {
     let broker = try TestBroker()
@@ -32,7 +32,7 @@ struct TeamCheckTests {
       .write(to: URL(fileURLWithPath: installation.configuration))
     let again = try await installation.start()
     #expect(again.log.contains("border agent ids belong to a team that nobody speaks for"))
-    #expect(again.log.contains("threadkeeper routers transfer \(router.agent) TEAM"))
+    #expect(again.log.contains("threadkeeper routers remove \(router.agent)"))
     #expect(again.log.contains("no user belongs to a team of the settings"))
     let status = try await installation.command("status").output
     #expect(
@@ -47,10 +47,10 @@ struct TeamCheckTests {
     try await publisher.publish([router.changes(to: try home.hex(at: 2))])
     try await audience.until("the rejection") { heard in
       heard.events("message_rejected").last?["message"]?.text?
-        .contains("`threadkeeper routers transfer \(router.agent) crew`") == true
+        .contains("`threadkeeper routers remove \(router.agent)`") == true
     }
-    #expect(try await installation.command("routers", "transfer", router.agent, "crew").status == 0)
-    try await publisher.publish([router.changes(to: try home.hex(at: 2))])
+    #expect(try await installation.command("routers", "remove", router.agent).status == 0)
+    try await publisher.publish([router.announces(try home.hex(at: 2))])
     try await audience.until("the router's dataset") {
       $0.state(router.topic)?["active_timestamp"] == 2
     }

@@ -11,7 +11,7 @@ enum AdoptionEvent {
   case checked(AdoptionCheck)
   /// The alert about its mismatch was raised.
   case mismatchRaised
-  /// It left, was released, or belongs to another team.
+  /// It left, or was removed.
   case removed
   /// A person wants to be asked again.
   case wantedAgain

@@ -112,11 +112,6 @@ enum RouterLedger {
     return users
   }
 
-  /// Whether a user of the broker was the last one that spoke for some router, in any home.
-  static func hasSpoken(_ user: String, _ tx: ReadTransaction) throws -> Bool {
-    try tx.first("SELECT 1 FROM router WHERE user = ? LIMIT 1", .text(user)) { _ in true } ?? false
-  }
-
   /// Where the routers are that were on a preferred network last.
   ///
   /// - Parameter agent: one that is left out.

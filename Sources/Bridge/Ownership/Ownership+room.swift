@@ -67,7 +67,7 @@ extension Ownership {
         return [.routerForgotten, .checkKeys(home: router.home)]
       }
     } catch let error as KeychainError where error.isItemDamaged {
-      // Whose it is, is not known: a person decides, with `routers release`.
+      // Whose it is, is not known: a person decides, with `routers remove`.
       kept.lastSeen = now
     }
     try RouterLedger.update(kept, tx)

@@ -6,8 +6,8 @@ import SQLiteDatabase
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Which team a border agent id belongs to, within one transaction: transfer, release and removal of an id, and room
-/// for one more (`Ownership+room.swift`). What follows is returned.
+/// Which team a border agent id belongs to, within one transaction: removal of an id, and room for one more
+/// (`Ownership+room.swift`). What follows is returned.
 final class Ownership {
   let configuration: BridgeConfiguration
   let store: ThreadCredentialStore
@@ -33,94 +33,22 @@ final class Ownership {
     let stored: RouterRecord?
   }
 
-  /// Gives a border agent id, and the credentials stored under it, to a team.
-  ///
-  /// - Parameter logins: the broker's users in the team.
-  /// - Throws: `OwnershipFailure`.
-  func transfer(
-    _ agent: BorderAgentID, to team: String, logins: [String], in home: HomeRecord
-  ) throws -> (change: OwnershipChange, effects: [Effect]) {
-    let stored = try RouterLedger.find(agent, home: home.id, tx)
-    var change = try ownership(of: agent, stored, in: home.name)
-    guard !change.isDamaged else { throw OwnershipFailure.damaged }
-    guard stored != nil || change.previousTeam != nil else { throw OwnershipFailure.unknownID }
-    change.team = team
-    change.isTeamKnown =
-      try logins.isEmpty
-      || logins.contains { try RouterLedger.hasSpoken($0, tx) }
-    guard change.previousTeam?.hasBytes(of: team) != true else { return (change, []) }
-    try store.setOwner(of: agent, in: home.name, to: team, tx)
-    try note(.routerTransferred, agent, in: home, from: change.previousTeam, to: team)
-    guard let stored else {
-      try RouterLedger.insert(
-        RouterRecord(
-          absent: agent, home: home.id, user: logins.first ?? "", team: team,
-          credential: change.hadCredentials ? .stored : .missing, since: now), tx)
-      return (change, [.checkKeys(home: home.id)])
-    }
-    var router = stored
-    router.team = team
-    if !BrokerUser.isSame(configuration.team(router.user), team) {
-      // Credentials of an adoption are sealed to this login: never to one of the previous team.
-      router.user = logins.first ?? team
-      router.order = SequenceWindow()
-    }
-    guard stored.isPresent else {
-      try RouterLedger.update(router, tx)
-      return (change, [.checkKeys(home: home.id)])
-    }
-    return (
-      change,
-      [
-        .checkKeys(home: home.id),
-        .router(
-          RouterChange(
-            router, stored: stored, trigger: "transferred", endsAdoption: true, now: now)),
-        .routerGone(ofUser: stored.user, home: home.id),
-      ]
-    )
-  }
-
-  /// Deletes the credentials of a border agent id and its owner. The router stays listed.
-  ///
-  /// - Throws: `OwnershipFailure`.
-  func release(
-    _ agent: BorderAgentID, in home: HomeRecord
-  ) throws -> (change: OwnershipChange, effects: [Effect]) {
-    let stored = try RouterLedger.find(agent, home: home.id, tx)
-    let change = try ownership(of: agent, stored, in: home.name)
-    guard change.previousTeam != nil || change.isDamaged else {
-      throw stored == nil ? OwnershipFailure.unknownID : .unownedID
-    }
-    try deleteOwner(of: agent, stored, in: home.name)
-    try note(.routerReleased, agent, in: home, from: change.previousTeam)
-    guard let stored else { return (change, [.checkKeys(home: home.id)]) }
-    var router = stored
-    router.credential = .missing
-    guard stored.isPresent else {
-      try RouterLedger.update(router, tx)
-      return (change, [.checkKeys(home: home.id)])
-    }
-    router.forgetDataset()
-    return (
-      change,
-      [
-        .checkKeys(home: home.id),
-        .router(
-          RouterChange(router, stored: stored, trigger: "released", endsAdoption: true, now: now)),
-      ]
-    )
-  }
-
   /// Deletes all that is stored of a border agent id: credentials, owner, and its row with topics and alerts.
   ///
   /// - Throws: `OwnershipFailure`.
   func remove(
     _ agent: BorderAgentID, in home: HomeRecord
-  ) throws -> (change: OwnershipChange, effects: [Effect]) {
+  ) throws -> (removed: RemovedID, effects: [Effect]) {
     let stored = try RouterLedger.find(agent, home: home.id, tx)
-    let change = try ownership(of: agent, stored, in: home.name)
-    guard stored != nil || change.previousTeam != nil || change.isDamaged else {
+    var removed = RemovedID()
+    do {
+      let team = try store.team(of: agent, in: home.name, tx)
+      removed.hadCredentials = team != nil
+      removed.team = try team ?? store.formerOwner(of: agent, in: home.name, tx)
+    } catch let error as KeychainError where error.isItemDamaged {
+      removed.isDamaged = true
+    }
+    guard stored != nil || removed.team != nil || removed.isDamaged else {
       throw OwnershipFailure.unknownID
     }
     var effects: [Effect] = [.checkKeys(home: home.id)]
@@ -130,49 +58,36 @@ final class Ownership {
       effects.append(.unlist(stored, event))
     }
     effects.append(
-      .delete(Removal(agent: agent, home: home, team: change.previousTeam, stored: stored)))
-    return (change, effects)
+      .delete(Removal(agent: agent, home: home, team: removed.team, stored: stored)))
+    return (removed, effects)
   }
 
   /// What is left of a removed id once its router is off the list, which ends its adoption first.
   func delete(_ id: Removal) throws -> [Effect] {
-    try deleteOwner(of: id.agent, id.stored, in: id.home.name)
-    try note(.routerRemoved, id.agent, in: id.home, from: id.team)
+    try store.deleteOwner(of: id.agent, in: id.home.name, tx)
+    // A listed router's adoption ends with its row, which withdraws the question.
+    if id.stored?.isPresent != true {
+      try store.deleteAdoption(of: id.agent, in: id.home.name, tx)
+    }
+    try store.keychain.note(
+      .routerRemoved, "\(id.agent) home \(id.home.name) from \(id.team ?? "nobody")", in: tx)
     guard let stored = id.stored else { return [] }
     try RouterLedger.delete(stored, tx)
     return [.routerGone(ofUser: stored.user, home: id.home.id)]
   }
+}
 
-  private func deleteOwner(
-    of agent: BorderAgentID, _ stored: RouterRecord?, in home: String
-  ) throws {
-    try store.deleteOwner(of: agent, in: home, tx)
-    // A listed router's adoption ends with its row, which withdraws the question.
-    if stored?.isPresent != true { try store.deleteAdoption(of: agent, in: home, tx) }
-  }
+/// What was stored under a border agent id that is removed.
+package struct RemovedID: Sendable, Hashable {
+  /// The team that owned it; nil where none did.
+  package var team: String?
+  package var hadCredentials = false
+  /// Whether the owner could not be read, because what is stored of it is damaged.
+  package var isDamaged = false
+}
 
-  private func note(
-    _ action: AuditAction, _ agent: BorderAgentID, in home: HomeRecord, from previous: String?,
-    to team: String? = nil
-  ) throws {
-    let target = team.map { " to \($0)" } ?? ""
-    try store.keychain.note(
-      action, "\(agent) home \(home.name) from \(previous ?? "nobody")\(target)", in: tx)
-  }
-
-  /// How it is before the change.
-  private func ownership(
-    of agent: BorderAgentID, _ stored: RouterRecord?, in home: String
-  ) throws -> OwnershipChange {
-    var change = OwnershipChange(
-      hadCredentials: false, wasListed: stored?.isPresent == true)
-    do {
-      let team = try store.team(of: agent, in: home, tx)
-      change.hadCredentials = team != nil
-      change.previousTeam = try team ?? store.formerOwner(of: agent, in: home, tx)
-    } catch let error as KeychainError where error.isItemDamaged {
-      change.isDamaged = true
-    }
-    return change
-  }
+/// Why nothing can be done about a border agent id.
+package enum OwnershipFailure: Error, Hashable, Sendable {
+  /// Nothing is stored or listed under the id.
+  case unknownID
 }

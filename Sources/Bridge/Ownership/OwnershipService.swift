@@ -5,10 +5,8 @@ import Logging
 import ThreadCredentialStore
 import ThreadDataset
 
-/// Changes which team a border agent id belongs to, for the owner of the store. Each call is a transaction
-/// of its own and is on disk when it returns.
-///
-/// Every call throws `OwnershipFailure`, or what the store throws.
+/// Removes border agent ids, for the owner of the store. Each call is a transaction of its own and is on disk when it
+/// returns.
 package struct OwnershipService: Sendable {
   let transactions: TransactionRunner
 
@@ -21,53 +19,25 @@ package struct OwnershipService: Sendable {
     transactions = try TransactionRunner(configuration, keychain: keychain, clock: clock)
   }
 
-  /// Gives a border agent id, and the credentials stored under it, to a team.
-  ///
-  /// - Parameters:
-  ///   - logins: the broker's users in the team.
-  ///   - actor: who is named in the audit.
-  package func transfer(
-    _ agent: BorderAgentID, in home: String, to team: String, logins: [String], by actor: String
-  ) throws -> OwnershipChange {
-    try change("border agent id transferred", of: agent, in: home, by: actor) {
-      try $0.transfer(agent, to: team, logins: logins, in: $1)
-    }
-  }
-
-  /// Deletes the credentials and the owner of a border agent id; the router stays listed.
-  package func release(
-    _ agent: BorderAgentID, in home: String, by actor: String
-  ) throws -> OwnershipChange {
-    try change("border agent id released", of: agent, in: home, by: actor) {
-      try $0.release(agent, in: $1)
-    }
-  }
-
   /// Deletes all that is stored of a border agent id.
+  ///
+  /// - Parameter actor: who is named in the audit.
+  /// - Throws: `OwnershipFailure`, or what the store throws.
   package func remove(
     _ agent: BorderAgentID, in home: String, by actor: String
-  ) throws -> OwnershipChange {
-    try change("border router removed", of: agent, in: home, by: actor) {
-      try $0.remove(agent, in: $1)
-    }
-  }
-
-  private func change(
-    _ message: Logger.Message, of agent: BorderAgentID, in home: String, by actor: String,
-    _ body: (Ownership, HomeRecord) throws -> (change: OwnershipChange, effects: [Effect])
-  ) throws -> OwnershipChange {
-    let change = try transactions.run(as: actor) { transaction in
+  ) throws -> RemovedID {
+    let removed = try transactions.run(as: actor) { transaction in
       let context = transaction.context
-      let (change, effects) = try body(context.ownership, context.home(named: home).record)
+      let (removed, effects) = try context.ownership.remove(
+        agent, in: context.home(named: home).record)
       try transaction.apply(effects)
-      return change
+      return removed
     }
-    if let logger = transactions.logger, change.isChange {
+    if let logger = transactions.logger {
       var metadata: Logger.Metadata = ["border_agent_id": "\(agent)", "home": "\(home)"]
-      metadata["from"] = change.previousTeam.map { "\($0)" }
-      metadata["to"] = change.team.map { "\($0)" }
-      logger.notice(message, metadata: metadata)
+      metadata["from"] = removed.team.map { "\($0)" }
+      logger.notice("border router removed", metadata: metadata)
     }
-    return change
+    return removed
   }
 }

@@ -21,20 +21,16 @@ final class RouterChange {
   let stored: RouterRecord?
   /// What the router's alerts name as the reason.
   let trigger: String
-  /// Whether its adoption has no meaning any more.
-  let endsAdoption: Bool
   var dataset = Dataset.unchanged
   /// What is published about it; without a type, only its state.
   var event: EventRecord
 
   init(
-    _ router: RouterRecord, stored: RouterRecord?, trigger: String, endsAdoption: Bool = false,
-    now: WireTime
+    _ router: RouterRecord, stored: RouterRecord?, trigger: String, now: WireTime
   ) {
     self.router = router
     self.stored = stored
     self.trigger = trigger
-    self.endsAdoption = endsAdoption
     event = EventRecord(time: now, home: router.home)
     event.router = router.agent
   }

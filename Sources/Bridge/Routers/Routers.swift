@@ -66,7 +66,7 @@ final class Routers {
     throw Rejection(
       .notAuthorized, field: "border_agent_id",
       message: OwnershipAdvice.message(
-        agent, team: team, home: configuration.topics.homes.count > 1 ? home.name : nil))
+        agent, home: configuration.topics.homes.count > 1 ? home.name : nil))
   }
 
   /// The router with the event's number noted; nil for a repetition.

@@ -15,9 +15,6 @@ struct RouterWriter {
     let home = try context.home(change.router.home)
     var router = change.router
     var effects: [Effect] = []
-    if change.endsAdoption {
-      effects += try context.adoptions.end(&router, in: home.record.name)
-    }
     let dataset: OperationalDataset? =
       switch change.dataset {
       case .known(let dataset): dataset

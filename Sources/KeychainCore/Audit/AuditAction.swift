@@ -28,7 +28,5 @@ package enum AuditAction: UInt8, Sendable {
   case credentialsNotGiven = 36
 
   // What the owner of the store decides about border agent ids.
-  case routerTransferred = 50
-  case routerReleased = 51
   case routerRemoved = 52
 }

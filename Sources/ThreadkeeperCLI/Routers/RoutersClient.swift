@@ -7,27 +7,21 @@ import Settings
 import ThreadkeeperDaemon
 import VarlinkSocket
 
-/// Has the owner of a border agent id changed, or a router or network accepted: by the running daemon, or without one in
-/// the store itself.
+/// Has a router removed, or a router or network accepted: by the running daemon, or without one in the store itself.
 struct RoutersClient: Sendable {
   private static let timeout = Duration.seconds(60)
 
   let settings: Settings
 
-  func transfer(_ request: RouterTransfer) async throws -> RoutersReport {
-    try await change(RoutersMethods.transfer, request, isRepeatable: true) {
-      try $0.transfer(request)
+  func remove(_ router: RouterSelection) async throws -> RouterRemoval {
+    // A second removal finds nothing.
+    try await perform(RoutersMethods.remove, router, isRepeatable: false) { keychain in
+      try RoutersService(
+        settings: settings,
+        ownership: OwnershipService(BridgeConfiguration(settings), keychain: keychain),
+        actor: OpenStore.actor(user: geteuid())
+      ).remove(router)
     }
-  }
-
-  func release(_ router: RouterSelection) async throws -> RoutersReport {
-    try await change(RoutersMethods.release, router, isRepeatable: false) {
-      try $0.release(router)
-    }
-  }
-
-  func remove(_ router: RouterSelection) async throws -> RoutersReport {
-    try await change(RoutersMethods.remove, router, isRepeatable: false) { try $0.remove(router) }
   }
 
   func accept(_ router: RouterSelection) async throws -> RouterAcceptance {
@@ -47,20 +41,6 @@ struct RoutersClient: Sendable {
         RouterAcceptanceService(
           settings: settings,
           acceptance: AcceptanceService(BridgeConfiguration(settings), keychain: keychain),
-          actor: OpenStore.actor(user: geteuid())))
-    }
-  }
-
-  /// - Parameter isRepeatable: a second release or removal finds nothing.
-  private func change<Request: Encodable & Sendable>(
-    _ method: VarlinkMethod<Request, RoutersReport>, _ request: Request, isRepeatable: Bool,
-    here: (RoutersService) throws -> RoutersReport
-  ) async throws -> RoutersReport {
-    try await perform(method, request, isRepeatable: isRepeatable) { keychain in
-      try here(
-        RoutersService(
-          settings: settings,
-          ownership: OwnershipService(BridgeConfiguration(settings), keychain: keychain),
           actor: OpenStore.actor(user: geteuid())))
     }
   }

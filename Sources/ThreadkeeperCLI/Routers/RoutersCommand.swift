@@ -6,21 +6,18 @@ import ArgumentParser
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "routers",
-    abstract: "List the border routers, or change which team a border agent id belongs to.",
+    abstract: "List the border routers, remove one, or accept one that is new.",
     discussion: """
       Without a subcommand it lists them, with the options of `list`.
 
       Examples:
         threadkeeper routers
         threadkeeper routers --json
-        threadkeeper routers transfer a1b2c3d4e5f60718 hub
-        threadkeeper routers release a1b2c3d4e5f60718
         threadkeeper routers remove a1b2c3d4e5f60718
         threadkeeper routers accept a1b2c3d4e5f60718
       """,
     subcommands: [
-      RoutersListCommand.self, RoutersTransferCommand.self, RoutersReleaseCommand.self,
-      RoutersRemoveCommand.self, RoutersAcceptCommand.self,
+      RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self,
     ],
     defaultSubcommand: RoutersListCommand.self)
 }

@@ -14,6 +14,9 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
       are deleted, its topics on the broker are emptied, and its alerts resolve. The preferred network \
       stays as it is. A router that announces itself again is listed again.
 
+      Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
+      Stop the login that announced it before first.
+
       Works beside a running daemon and without one: then the topics are emptied at the next start. \
       Ends with 66 for an unknown id.
 

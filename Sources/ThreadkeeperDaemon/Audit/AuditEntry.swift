@@ -71,8 +71,6 @@ extension AuditAction {
     case .consentRevoked: "consent_revoked"
     case .credentialsGiven: "credentials_given"
     case .credentialsNotGiven: "credentials_not_given"
-    case .routerTransferred: "router_transferred"
-    case .routerReleased: "router_released"
     case .routerRemoved: "router_removed"
     }
   }

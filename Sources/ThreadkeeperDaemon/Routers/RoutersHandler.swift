@@ -21,14 +21,12 @@ struct RoutersHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      RoutersMethods.transfer.answered { request, caller in
-        try await fulfil(for: caller) { try $0.transfer(request) }
-      },
-      RoutersMethods.release.answered { request, caller in
-        try await fulfil(for: caller) { try $0.release(request) }
-      },
       RoutersMethods.remove.answered { request, caller in
-        try await fulfil(for: caller) { try $0.remove(request) }
+        try await queue.run { [settings, ownership] in
+          try RoutersService(
+            settings: settings, ownership: ownership, actor: OpenStore.actor(user: caller.peer.user)
+          ).remove(request)
+        }
       },
       RoutersMethods.accept.answered { request, caller in
         try await accept(for: caller) { try $0.accept(request) }
@@ -37,17 +35,6 @@ struct RoutersHandler: LocalAPIHandler {
         try await accept(for: caller) { try $0.accept(request) }
       },
     ]
-  }
-
-  private func fulfil(
-    for caller: VarlinkCaller,
-    _ body: @escaping @Sendable (RoutersService) throws -> RoutersReport
-  ) async throws -> RoutersReport {
-    try await queue.run { [settings, ownership] in
-      try body(
-        RoutersService(
-          settings: settings, ownership: ownership, actor: OpenStore.actor(user: caller.peer.user)))
-    }
   }
 
   private func accept<Reply: Sendable>(

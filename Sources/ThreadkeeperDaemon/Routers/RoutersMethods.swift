@@ -2,15 +2,11 @@
 
 import VarlinkSocket
 
-/// `io.threadkeeper.Routers`: who owns a border agent id, and what is there on purpose.
+/// `io.threadkeeper.Routers`: removes routers, and accepts routers and networks that are there on purpose.
 package enum RoutersMethods {
   private static let interface = VarlinkInterface.routers.name
 
-  package static let transfer = VarlinkMethod<RouterTransfer, RoutersReport>(
-    interface, "Transfer", for: .owner)
-  package static let release = VarlinkMethod<RouterSelection, RoutersReport>(
-    interface, "Release", for: .owner)
-  package static let remove = VarlinkMethod<RouterSelection, RoutersReport>(
+  package static let remove = VarlinkMethod<RouterSelection, RouterRemoval>(
     interface, "Remove", for: .owner)
   package static let accept = VarlinkMethod<RouterSelection, RouterAcceptance>(
     interface, "Accept", for: .owner)
@@ -30,31 +26,42 @@ package struct RouterSelection: Codable, Sendable {
   }
 }
 
-/// A border agent id of a home, and the team that is to own it.
-package struct RouterTransfer: Codable, Sendable {
-  package var home: String
-  /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
-  package var team: String
-
-  package init(_ router: RouterSelection, team: String) {
-    home = router.home
-    borderAgentId = router.borderAgentId
-    self.team = team
-  }
-}
-
-/// What has changed. Also what the commands print with `--json`.
-package struct RoutersReport: Codable, Sendable {
+/// What is removed. Also what `routers remove --json` prints.
+package struct RouterRemoval: Codable, Sendable {
   package var home: String
   package var borderAgentId: String
   /// Absent where nobody owned the id.
   package var previousTeam: String?
-  /// Absent where nobody owns it now.
-  package var team: String?
-  /// Whether credentials were stored under the id: handed to the team, or deleted.
+  /// Whether credentials were stored under the id.
   package var credentials: Bool
+}
+
+/// A network of a home, and whether routers are on it on purpose.
+package struct NetworkSelection: Codable, Sendable {
+  package var home: String
+  /// 16 hexadecimal digits.
+  package var extPanId: String
+  package var accepted: Bool
+
+  package init(home: String, extPanId: String, accepted: Bool) {
+    self.home = home
+    self.extPanId = extPanId
+    self.accepted = accepted
+  }
+}
+
+/// What has changed. Also what `networks accept --json` prints.
+package struct NetworkAcceptance: Codable, Sendable {
+  package var home: String
+  package var extPanId: String
   package var changed: Bool
-  /// Of a transfer: whether a login of the team has announced a router before.
-  package var teamKnown: Bool?
+  /// Whether it is listed.
+  package var known: Bool
+}
+
+/// What has changed. Also what `routers accept --json` prints.
+package struct RouterAcceptance: Codable, Sendable {
+  package var home: String
+  package var borderAgentId: String
+  package var changed: Bool
 }

@@ -56,6 +56,6 @@ package struct TeamCheck: Codable {
 
   /// What to do about a border agent id whose team is gone.
   package static func remedy(_ agent: String) -> String {
-    "run `threadkeeper routers transfer \(agent) TEAM`, or `threadkeeper routers remove \(agent)`"
+    "run `threadkeeper routers remove \(agent)`: the next login that announces it owns it"
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("What follows from a change of ownership")
+@Suite("What follows from the removal of an id")
 struct OwnershipEffectsTests {
   let bridge: TestBridge
 
@@ -19,8 +19,9 @@ struct OwnershipEffectsTests {
   func removal() throws {
     _ = try bridge.transaction { transaction in
       let home = try transaction.context.home(named: "home").record
-      let (change, effects) = try transaction.context.ownership.remove(agent(Agent.attic), in: home)
-      #expect(change.wasListed && change.hadCredentials)
+      let (removed, effects) = try transaction.context.ownership.remove(
+        agent(Agent.attic), in: home)
+      #expect(removed.hadCredentials)
       guard effects.count == 3, case .checkKeys(let checked) = effects[0],
         case .unlist(let router, _) = effects[1], case .delete(let id) = effects[2]
       else {
@@ -33,31 +34,5 @@ struct OwnershipEffectsTests {
       #expect(try transaction.context.store.team(of: id.agent, in: "home", transaction.tx) == nil)
     }
     #expect(try bridge.router(Agent.attic) == nil)
-  }
-
-  @Test("A released router stays listed, and its adoption ends with the change of its row")
-  func release() throws {
-    _ = try bridge.transaction { transaction in
-      let home = try transaction.context.home(named: "home").record
-      let (_, effects) = try transaction.context.ownership.release(agent(Agent.attic), in: home)
-      guard effects.count == 2, case .router(let change) = effects[1] else {
-        Issue.record("\(effects)")
-        return
-      }
-      #expect(change.endsAdoption && change.trigger == "released")
-      #expect(change.router.credential == .missing && change.router.network == nil)
-      try transaction.apply(effects)
-    }
-    #expect(try bridge.router(Agent.attic)?.isPresent == true)
-  }
-
-  @Test("A transfer to the owner has no effects")
-  func transferToOwner() throws {
-    _ = try bridge.transaction { transaction in
-      let home = try transaction.context.home(named: "home").record
-      let (change, effects) = try transaction.context.ownership.transfer(
-        agent(Agent.attic), to: "hub", logins: ["hub"], in: home)
-      #expect(!change.isChange && effects.isEmpty)
-    }
   }
 }

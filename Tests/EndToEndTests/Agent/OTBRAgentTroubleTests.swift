@@ -75,12 +75,15 @@ struct OTBRAgentTroubleTests {
     try await audience.until("the router") {
       $0.state(place.topic(id))?["preferred"] == "match"
     }
-    #expect(try await installation.command("routers", "transfer", id, "hub").status == 0)
+    let key = try await installation.clientKeygen(installation.directory.file("attic.key"))
+    #expect(
+      try await installation.command("clients", "enroll", "attic", key, "--trust", "signed").status
+        == 0)
     try routers.order(0, "form", home.hex(at: 2, channel: 20))
     try await eventually("the refusal") {
       agent.output.contains("threadkeeper has rejected dataset (")
     }
-    #expect(try await installation.command("routers", "transfer", id, "attic").status == 0)
+    #expect(try await installation.command("clients", "revoke", "attic", "--forget").status == 0)
     try await audience.until("the changed dataset") {
       $0.state(place.topic(id))?["channel"] == 20
     }

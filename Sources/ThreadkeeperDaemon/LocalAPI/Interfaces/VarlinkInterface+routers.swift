@@ -6,24 +6,9 @@ extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Routers.varlink; a test compares the two.
   package static let routers = VarlinkInterface(
     """
-    # Which team a border agent id belongs to, and which routers and networks are there on purpose. Every method but
-    # AcceptNetwork fails with `not_found` for an id that the daemon does not know.
+    # Removes routers, and accepts routers and networks that are there on purpose. Every method but AcceptNetwork
+    # fails with `not_found` for an id that the daemon does not know.
     interface io.threadkeeper.Routers
-
-    # Gives an id, and the credentials stored under it, to another team. `border_agent_id` is 16 or 32 hexadecimal
-    # digits.
-    method Transfer(home: string, border_agent_id: string, team: string) -> (
-      home: string,
-      border_agent_id: string,
-      # Absent where nobody owned the id.
-      previous_team: ?string,
-      team: ?string,
-      # Whether credentials were stored under the id, which are the team's now.
-      credentials: bool,
-      changed: bool,
-      # Whether a login of the team has announced a router before.
-      team_known: ?bool
-    )
 
     # Ends the alert UnknownRouter of a router.
     method Accept(home: string, border_agent_id: string) -> (
@@ -42,23 +27,15 @@ extension VarlinkInterface {
       known: bool
     )
 
-    # Deletes the credentials and the owner of an id. The next team that announces it owns it.
-    method Release(home: string, border_agent_id: string) -> (
-      home: string,
-      border_agent_id: string,
-      previous_team: ?string,
-      # Whether credentials were stored under the id, which are deleted.
-      credentials: bool,
-      changed: bool
-    )
-
-    # Removes a router that is gone, with all that is stored of it.
+    # Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
+    # `border_agent_id` is 16 or 32 hexadecimal digits.
     method Remove(home: string, border_agent_id: string) -> (
       home: string,
       border_agent_id: string,
+      # Absent where nobody owned the id.
       previous_team: ?string,
-      credentials: bool,
-      changed: bool
+      # Whether credentials were stored under the id.
+      credentials: bool
     )
 
     """)
