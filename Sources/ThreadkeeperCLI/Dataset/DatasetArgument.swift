@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Synchronization
 import ThreadDataset
 
 /// A dataset on the command line, `-` for one on standard input, or `@` and the name of a file.
@@ -13,15 +12,12 @@ struct DatasetArgument: ExpressibleByArgument {
   private static let warning =
     "warning: other users of this machine can read a dataset on the command line; give @FILE, or - for"
     + " standard input\n"
-  private static let hasWarned = Atomic(false)
 
   private let text: String
 
   init?(argument: String) {
     text = argument
   }
-
-  var isStandardInput: Bool { text == "-" }
 
   /// - Throws: `DatasetError` for a bad dataset, and for an incomplete one unless that is allowed;
   ///   `CommandFailure` when the input can't be read.
@@ -31,20 +27,14 @@ struct DatasetArgument: ExpressibleByArgument {
     return dataset
   }
 
-  /// Of two datasets once.
-  private static func warnOnce() throws {
-    guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
-    try StandardStream.error.write(warning)
-  }
-
   private func digits() throws -> String {
     let bytes: [UInt8]?
-    if isStandardInput {
+    if text == "-" {
       bytes = try StandardInput.read(limit: Self.longestInput)
     } else if text.hasPrefix("@") {
       bytes = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
     } else {
-      try Self.warnOnce()
+      try StandardStream.error.write(Self.warning)
       return text
     }
     guard let bytes else {

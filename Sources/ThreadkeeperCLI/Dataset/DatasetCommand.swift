@@ -6,12 +6,12 @@ import ArgumentParser
 struct DatasetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dataset",
-    abstract: "Decode and compare operational datasets.",
+    abstract: "Decode operational datasets.",
     discussion: """
       A dataset holds the secrets of a Thread network. What stands on a command line can be read \
       by other users of the machine in the list of processes, and is kept in the shell's history. \
       So give @FILE, or "-" and pass the dataset on standard input. Otherwise a warning is written to \
       standard error.
       """,
-    subcommands: [DatasetDecodeCommand.self, DatasetCompareCommand.self])
+    subcommands: [DatasetDecodeCommand.self])
 }

@@ -12,11 +12,9 @@ struct DatasetErrorReport: Encodable {
     let tlvType: UInt8?
     let offset: Int
     let message: String
-    /// Which of two datasets; absent where there is one.
-    let argument: String?
 
     enum CodingKeys: CodingKey {
-      case code, tlv, tlvType, offset, message, argument
+      case code, tlv, tlvType, offset, message
     }
 
     /// Null says that there is no TLV to blame: the key is always there.
@@ -27,16 +25,15 @@ struct DatasetErrorReport: Encodable {
       try container.encode(tlvType, forKey: .tlvType)
       try container.encode(offset, forKey: .offset)
       try container.encode(message, forKey: .message)
-      try container.encodeIfPresent(argument, forKey: .argument)
     }
   }
 
   let error: Body
 
-  init(_ error: DatasetError, argument: String? = nil) {
+  init(_ error: DatasetError) {
     self.error = Body(
       code: error.code.rawValue, tlv: error.tlvName ?? error.type.map { "TLV \($0)" },
-      tlvType: error.type, offset: error.offset, message: error.message, argument: argument)
+      tlvType: error.type, offset: error.offset, message: error.message)
   }
 
   /// What the command has to throw. With `--json` the report is printed first, on standard output.
@@ -49,9 +46,8 @@ struct DatasetErrorReport: Encodable {
       try StandardStream.output.write(JSONText.pretty(self))
       return ExitCode(ExitStatus.badInput.rawValue)
     }
-    let dataset = error.argument.map { "dataset \($0)" } ?? "dataset"
     return CommandFailure(
-      .badInput, "bad \(dataset), \(error.code): \(error.message)",
+      .badInput, "bad dataset, \(error.code): \(error.message)",
       remedy: hasPartial && error.code == DatasetError.Code.missingTLV.rawValue
         ? "--partial accepts a dataset in which something is missing" : nil)
   }

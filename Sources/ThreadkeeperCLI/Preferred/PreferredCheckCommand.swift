@@ -41,7 +41,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
     do {
       dataset = try self.dataset.read(allowPartial: false)
     } catch let error as DatasetError {
-      throw try DatasetErrorReport(error, argument: nil).failure(output)
+      throw try DatasetErrorReport(error).failure(output)
     }
     let settings = try options.loadOfStore()
     let report = try await check(dataset, settings.home(named: home.home), settings)

@@ -87,7 +87,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
       }
       return dataset
     } catch let error as DatasetError {
-      throw try DatasetErrorReport(error, argument: nil).failure(output)
+      throw try DatasetErrorReport(error).failure(output)
     }
   }
 }

@@ -13,16 +13,6 @@ enum DatasetSamples {
   static let networkKey = "5b1fd2a7c94e3360f18a7be20c56d94f"
   static let pskc = "9d03c6e8a1574bfa62e07d18b43f95c0"
 
-  /// The same network, a second later.
-  static let homeLater = home.replacingOccurrences(
-    of: "0e080000000000010000", with: "0e080000000000020000")
-  /// The same network and time, another key and another channel.
-  static let homeWithOtherKey = home.replacingOccurrences(
-    of: networkKey, with: String(networkKey.reversed())
-  )
-  .replacingOccurrences(of: "0003000013", with: "0003000014")
-  /// Another network.
-  static let guest = home.replacingOccurrences(of: "acc214689bc40bdf", with: "acc214689bc40be0")
   /// The same network with another wake-up channel.
   static let homeWithWakeUpChannel = home + "4a03000018"
 
