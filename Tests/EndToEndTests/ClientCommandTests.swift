@@ -39,34 +39,41 @@ struct ClientCommandTests {
     #expect(made.output.contains(keys.fingerprint))
     let again = try await client("keygen")
     #expect(again.status == 73 && again.error.contains("already"))
-    let shown = try await client("show", "--json")
-    #expect(JSON(shown.output)?["line"]?.text == String(line))
+    func seal(key: String? = nil) async throws -> ThreadkeeperBinary.Outcome {
+      let arguments = ["--to", String(line), "--topic", topic, "--id", "r-17"]
+      return try await ThreadkeeperBinary.run(
+        ["client", "seal"] + arguments + (key.map { ["--key", $0] } ?? []), input: .text("{}"),
+        environment: ["HOME": directory.path])
+    }
+    let sealed = try await seal()
+    #expect(sealed.status == 0, "\(sealed.error)")
     // What it holds is in no output.
     let secret = try #require(
       try String(contentsOfFile: path, encoding: .utf8).split(separator: " ").last)
-    for text in [made.output, made.error, shown.output, again.error] {
+    for text in [made.output, made.error, sealed.output, again.error] {
       #expect(!text.contains(secret.prefix(20)))
     }
     for loose: mode_t in [0o640, 0o604, 0o660] {
       chmod(path, loose)
-      let refused = try await client("show")
+      let refused = try await seal()
       #expect(refused.status == 77 && refused.error.contains("chmod 600"))
     }
     chmod(path, 0o600)
     try Data("something else\n".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(try await client("show").status == 65)
-    #expect(try await client("show", "--key", directory.file("none")).status == 66)
-    #expect(try await client("show", "--key", directory.path).status == 66)
+    #expect(try await seal().status == 65)
+    #expect(try await seal(key: directory.file("none")).status == 66)
+    #expect(try await seal(key: directory.path).status == 66)
   }
 
   @Test(
     "A key file of another user is refused with that user's name",
     .enabled(if: getuid() == 0, "only root can give a file away"))
   func anothersKeyFile() async throws {
-    let (file, _) = try await keygen("router.key")
+    let (file, line) = try await keygen("router.key")
     let nobody = try #require(getpwuid(65534).map { String(cString: $0.pointee.pw_name) })
     #expect(chown(file, 65534, 65534) == 0)
-    let refused = try await client("show", "--key", file)
+    let refused = try await client(
+      "seal", "--key", file, "--to", line, "--topic", topic, "--id", "r-17", input: "{}")
     #expect(refused.status == 77 && refused.error.contains("belongs to \(nobody)"))
   }
 

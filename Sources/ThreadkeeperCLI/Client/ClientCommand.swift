@@ -12,7 +12,7 @@ struct ClientCommand: ParsableCommand {
       These work on any machine, without a store and without a daemon.
       """,
     subcommands: [
-      ClientKeygenCommand.self, ClientShowCommand.self, ClientSealCommand.self,
-      ClientOpenCommand.self, ClientRequestCommand.self,
+      ClientKeygenCommand.self, ClientSealCommand.self, ClientOpenCommand.self,
+      ClientRequestCommand.self,
     ])
 }

@@ -18,7 +18,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
         threadkeeper clients enroll living-room-router tk1:…
         threadkeeper clients enroll living-room-router tk1:… --trust signed
         threadkeeper clients enroll hub \\
-          "$(ssh hub threadkeeper client show | head -1)"
+          "$(ssh hub threadkeeper client keygen | head -1)"
       """)
 
   @Argument(help: "The user's name at the broker.")

@@ -20,7 +20,7 @@ struct ConsentListCommand: AsyncParsableCommand {
       credentials.
 
       What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
-      show` prints it on the machine of who asks.
+      keygen` printed it on the machine of who asks.
 
       With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
       over a restart of the daemon. --json prints a line of JSON for each then, with `event`: asked, \
