@@ -16,12 +16,12 @@ struct DatasetMemoryTests {
   func ways() async throws {
     let place = try await PageHome()
     let (broker, installation) = (place.broker, place.installation)
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let sealer = try SealingLogin("sealer", "a1b2c3d4e5f60704")
     #expect(
       try await installation.command(
         "clients", "enroll", sealer.user, sealer.identity.keys.line, "--trust", "signed"
       ).status == 0)
+    let line = try await installation.daemonLine()
     let answers = try await TestSubscriber.start(broker, "threadkeeper/out/#")
     let router = BorderRouter("a1b2c3d4e5f60701")
     var needles: [ProcessMemory.Needle] = []

@@ -24,8 +24,12 @@ struct EnrolmentTests {
     let enrolled = try await installation.command(
       "clients", "enroll", "router", router.line, "--trust", "signed", "--label", "Attic")
     #expect(enrolled.status == 0 && enrolled.output.contains(router.fingerprint))
-    let own = try await installation.json("clients", "fingerprint")
-    #expect(enrolled.output.contains(try #require(own["line"]?.text)))
+    let own = try await installation.daemonLine()
+    #expect(enrolled.output.contains(own))
+    let shown = try await installation.command("clients", "list").output
+    let fingerprint = try PublicIdentity(line: own).fingerprint
+    #expect(shown.contains(own) && shown.contains(fingerprint))
+    #expect(shown.contains(router.fingerprint))
     let list = try await installation.json("clients", "list")["clients"]?.list
     #expect(list?.count == 1)
     #expect(list?.first?["user"] == "router")
@@ -34,18 +38,13 @@ struct EnrolmentTests {
     #expect(list?.first?["label"] == "Attic")
     #expect(list?.first?["line"]?.text == router.line)
     #expect(list?.first?["enrolled_by"]?.text == "command of user \(getuid())")
-    #expect(
-      try await installation.json("clients", "fingerprint", "router")["fingerprint"]?.text
-        == router.fingerprint)
 
     #expect(
       try await installation.command("clients", "enroll", "router", String(router.line.dropLast()))
         .status
         == 64)
     #expect(
-      try await installation.command(
-        "clients", "enroll", "router", try #require(own["line"]?.text)
-      ).status == 64)
+      try await installation.command("clients", "enroll", "router", own).status == 64)
     #expect(try await installation.command("clients", "enroll", "a/b", router.line).status == 64)
     #expect(
       try await installation.command("clients", "enroll", "a", router.line, "--home", "none").status
@@ -56,7 +55,6 @@ struct EnrolmentTests {
         .status
         == 64)
     #expect(try await installation.command("clients", "revoke", "nobody").status == 66)
-    #expect(try await installation.command("clients", "fingerprint", "nobody").status == 66)
     #expect(try await installation.command("clients", "revoke", "router").status == 0)
     #expect(try await installation.json("clients", "list")["clients"] == [])
 
@@ -94,20 +92,21 @@ struct EnrolmentTests {
     let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
-    let own = try await installation.json("clients", "fingerprint")
-    let line = try #require(own["line"]?.text)
+    let identity = try Identity()
+    #expect(
+      try await installation.command(
+        "clients", "enroll", "router", identity.keys.line, "--trust", "signed"
+      ).status == 0)
+    let own = try await installation.json("clients", "list")["daemon"]
+    let line = try #require(own?["line"]?.text)
     try await audience.until("the daemon's keys") {
       let info = $0.state("threadkeeper/bridge/info")
       return info?["enrolment_line"]?.text == line
-        && info?["fingerprint"]?.text == own["fingerprint"]?.text
+        && info?["fingerprint"]?.text == own?["fingerprint"]?.text
     }
     let router = SealedRouter(
-      identity: try Identity(), daemon: try PublicIdentity(line: line), user: "router",
+      identity: identity, daemon: try PublicIdentity(line: line), user: "router",
       agent: "a1b2c3d4e5f60701")
-    #expect(
-      try await installation.command(
-        "clients", "enroll", "router", router.identity.keys.line, "--trust", "signed"
-      ).status == 0)
 
     Recorder.current?.allPublishersAreEnrolled()
     let home = try ThreadNetwork("home", networkKey: Self.key, pskc: Self.pskc)
@@ -192,8 +191,7 @@ struct EnrolmentTests {
     let tools = ThreadkeeperBinary.executable.deletingLastPathComponent().path
     let environment = [
       "PATH": "\(tools):/usr/bin:/bin", "HOME": installation.directory.path, "CLIENT_KEY": key,
-      "DAEMON_LINE": try #require(
-        try await installation.json("clients", "fingerprint")["line"]?.text),
+      "DAEMON_LINE": try await installation.daemonLine(),
       "MQTT_USERNAME": "attic", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)",
     ]
     func run(_ arguments: [String], _ input: String = "") throws -> Program.Result {

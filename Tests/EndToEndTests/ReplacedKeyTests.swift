@@ -45,12 +45,12 @@ struct ReplacedKeyTests {
   func asksAgain() async throws {
     let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let router = try SealingLogin("router", "a1b2c3d4e5f60702")
     #expect(
       try await installation.command("clients", "enroll", "router", router.identity.keys.line)
         .status == 0
     )
+    let line = try await installation.daemonLine()
     let received = try await TestSubscriber.start(broker, user: "router", Self.topic)
     func delivered() throws -> [String] {
       try received.messages.map { try dataset(in: $0, for: router, from: line) }

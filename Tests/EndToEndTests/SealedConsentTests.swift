@@ -99,9 +99,10 @@ struct SealedConsentTests {
   func keys() async throws {
     let scene = try await place.start()
     let key = try await place.enrollPhone()
-    let phone = try #require(
-      try await installation.json("clients", "fingerprint", "phone")["line"]?.text)
-    let fingerprint = try PublicIdentity(line: phone).fingerprint
+    let enrolled = try await installation.json("clients", "list")["clients"]?.list
+      .first { $0["user"] == "phone" }
+    let fingerprint = try #require(enrolled?["fingerprint"]?.text)
+    let phone = try #require(enrolled?["line"]?.text)
 
     async let first = place.request("preferred/get", key: key, line: scene.line)
     let id = try await place.waiting()

@@ -12,7 +12,7 @@ package struct ConsentRequester: Sendable, Codable, Hashable {
   package let userName: String?
   /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
   package let program: String?
-  /// Of the key that answers are sealed to, as `clients fingerprint` prints it. Nil on this machine, where
+  /// Of the key that answers are sealed to, as `clients list` prints it. Nil on this machine, where
   /// nothing is sealed.
   package let fingerprint: String?
 

@@ -15,7 +15,6 @@ struct ClientsCommand: ParsableCommand {
       """,
     subcommands: [
       ClientsEnrollCommand.self, ClientsListCommand.self, ClientsRevokeCommand.self,
-      ClientsFingerprintCommand.self,
     ])
 }
 

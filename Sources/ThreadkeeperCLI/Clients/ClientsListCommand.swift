@@ -7,12 +7,16 @@ import ThreadkeeperDaemon
 struct ClientsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the enrolled users.",
+    abstract: "List the enrolled users, and the daemon's own keys.",
     discussion: """
+      Clients seal to the daemon's line, and believe what its keys have signed. The first `clients enroll` \
+      makes these keys. The line is in `bridge/info` too; on a broker that you do not trust, take it from here.
+
       Examples:
         threadkeeper clients list
         threadkeeper clients list --json | \\
           jq -r '.clients[] | select(.trust == "broker") | .user'
+        threadkeeper clients list --json | jq -r .daemon.line
       """)
 
   @Option(help: "Of this home only.")
@@ -41,7 +45,10 @@ struct ClientsListCommand: AsyncParsableCommand {
       "The keys of \($0.printable) are revoked; what it says in plaintext is not believed either.\n"
     }
     let notes = damaged + revoked
-    guard !table.isEmpty || !notes.isEmpty else { return "Nobody is enrolled.\n" }
-    return table.text() + notes.joined()
+    let users = table.isEmpty && notes.isEmpty ? "Nobody is enrolled.\n" : table.text()
+    let daemon = report.daemon.map {
+      "The daemon's line:\n\($0.line)\nfingerprint  \($0.fingerprint)\n"
+    }
+    return users + notes.joined() + (daemon ?? "")
   }
 }

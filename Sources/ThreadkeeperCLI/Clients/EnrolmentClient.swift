@@ -23,11 +23,6 @@ struct EnrolmentClient: Sendable {
     }
   }
 
-  func fingerprint(_ request: ClientsMethods.Selection) async throws -> EnrolmentReport {
-    // The daemon's keys may have to be made.
-    try await perform(ClientsMethods.fingerprint, request) { try $0.fingerprint(request) }
-  }
-
   func revoke(_ request: ClientsMethods.Revocation) async throws {
     _ = try await perform(ClientsMethods.revoke, request, isRepeatable: false) {
       try $0.revoke(request)

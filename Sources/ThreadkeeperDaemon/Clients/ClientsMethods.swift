@@ -11,8 +11,6 @@ package enum ClientsMethods {
   package static let enroll = VarlinkMethod<Enrolment, EnrolmentReport>(
     interface, "Enroll", for: .owner)
   package static let list = VarlinkMethod<Home, EnrolmentReport>(interface, "List", for: .reader)
-  package static let fingerprint = VarlinkMethod<Selection, EnrolmentReport>(
-    interface, "Fingerprint", for: .owner)
   package static let revoke = VarlinkMethod<Revocation, VarlinkNothing>(
     interface, "Revoke", for: .owner)
 
@@ -40,17 +38,6 @@ package enum ClientsMethods {
     package var home: String?
 
     package init(_ home: String?) { self.home = home }
-  }
-
-  package struct Selection: Codable, Sendable {
-    package var home: String?
-    /// Nil for the daemon.
-    package var user: String?
-
-    package init(home: String? = nil, user: String? = nil) {
-      self.home = home
-      self.user = user
-    }
   }
 
   package struct Revocation: Codable, Sendable {
@@ -99,6 +86,6 @@ package struct EnrolmentReport: Codable, Sendable {
   package var revoked: [String]?
   /// `enrolled` or `updated`.
   package var change: String?
-  /// The daemon's own keys.
+  /// The daemon's own keys; nil before the first enrolment.
   package var daemon: PublicKeysReport?
 }

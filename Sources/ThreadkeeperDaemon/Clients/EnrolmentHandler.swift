@@ -33,9 +33,6 @@ struct EnrolmentHandler: LocalAPIHandler {
       ClientsMethods.list.answered { request, caller in
         try await fulfil(for: caller) { try $0.list(request.home) }
       },
-      ClientsMethods.fingerprint.answered { request, caller in
-        try await fulfil(for: caller) { try $0.fingerprint(request) }
-      },
       ClientsMethods.revoke.answered { request, caller in
         try await fulfil(for: caller) { try $0.revoke(request) }
         log("a client's enrolment is revoked", of: request.user, in: request.home)

@@ -14,8 +14,8 @@ extension PublicIdentity {
     } catch {
       throw CommandFailure(
         .usage, "\(whose): \(error.message)",
-        remedy: "the first line that `threadkeeper client keygen` and `client show` print is one, "
-          + "`threadkeeper clients fingerprint` has the daemon's")
+        remedy: "the first line that `threadkeeper client keygen` prints is one, "
+          + "`threadkeeper clients list` has the daemon's")
     }
   }
 }

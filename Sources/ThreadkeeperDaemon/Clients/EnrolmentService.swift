@@ -30,23 +30,16 @@ package struct EnrolmentService: Sendable {
 
   /// - Parameter home: nil for all.
   package func list(_ home: String?) throws -> EnrolmentReport {
-    let (clients, damaged) = try keychain.database.read { try enrolments.all(in: home, $0) }
+    let (enrolled, daemon) = try keychain.database.read {
+      // Damaged keys of the daemon are no reason to list nobody.
+      (try enrolments.all(in: home, $0), try? enrolments.loadIdentity($0)?.keys)
+    }
+    let (clients, damaged) = enrolled
     let revoked = clients.filter(\.isRevoked).map(\.user)
     return EnrolmentReport(
       clients: clients.filter { !$0.isRevoked }.map(EnrolmentReport.Client.init),
       damaged: damaged.isEmpty ? nil : damaged,
-      revoked: revoked.isEmpty ? nil : revoked)
-  }
-
-  /// Of a user, or of the daemon.
-  package func fingerprint(_ request: ClientsMethods.Selection) throws -> EnrolmentReport {
-    guard let user = request.user else {
-      return EnrolmentReport(daemon: PublicKeysReport(try identity().keys))
-    }
-    guard let home = request.home else {
-      throw CommandFailure(.usage, "a client has a home and a user name")
-    }
-    return try client(Self.checked(user), home)
+      revoked: revoked.isEmpty ? nil : revoked, daemon: daemon.map { PublicKeysReport($0) })
   }
 
   package func enroll(_ request: ClientsMethods.Enrolment) throws -> EnrolmentReport {
@@ -88,24 +81,6 @@ package struct EnrolmentService: Sendable {
   private func endConsent(of user: String, in home: String, _ tx: WriteTransaction) throws {
     try ConsentLedger(keychain).end(
       of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
-  }
-
-  private func client(_ user: String, _ home: String) throws -> EnrolmentReport {
-    guard let client = try keychain.database.read({ try enrolments.client(user, in: home, $0) }),
-      !client.isRevoked
-    else { throw Self.nobody(user, home) }
-    return EnrolmentReport(clients: [.init(client)])
-  }
-
-  /// The daemon's keys, made where there are none; a store that is open for reading only has them or not.
-  private func identity() throws -> Identity {
-    if let identity = try keychain.database.read({ try enrolments.loadIdentity($0) }) {
-      return identity
-    }
-    return try keychain.database.write { tx in
-      keychain.act(as: actor, in: tx)
-      return try enrolments.makeIdentity(tx)
-    }
   }
 
   /// A name that a topic can hold as one level.

@@ -20,11 +20,10 @@ struct OTBRAgentAdoptionTests {
     let audience = try await Audience.start(place.broker)
     let daemon = try await place.installation.start()
     let routers = try await ThreadRouters(3)
-    let line = try #require(
-      try await place.installation.json("clients", "fingerprint")["line"]?.text)
     let key = directory.file("router.key")
     let made = try await place.installation.clientKeygen(key)
     #expect(try await place.installation.command("clients", "enroll", "router", made).status == 0)
+    let line = try await place.installation.daemonLine()
     Recorder.current?.allPublishersAreEnrolled()
     // The home, its router; the neighbours' leader, and ours among them.
     try routers.order(0, "form", place.home.hex())

@@ -220,7 +220,7 @@ struct OTBRAgentTests {
       try await installation.command("clients", "enroll", "attic", made, "--trust", "signed").status
         == 0)
     Recorder.current?.allPublishersAreEnrolled()
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
+    let line = try await installation.daemonLine()
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
     let agent = try AgentProcess(

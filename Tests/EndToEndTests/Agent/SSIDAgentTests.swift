@@ -97,12 +97,12 @@ struct SSIDAgentTests {
     let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish([router.announces(try home.hex())])
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let key = directory.file("hall.key")
     let made = try await installation.clientKeygen(key)
     #expect(
       try await installation.command("clients", "enroll", "hall", made, "--trust", "signed").status
         == 0)
+    let line = try await installation.daemonLine()
     let agent = try AgentProcess(
       .ssid,
       [

@@ -41,10 +41,10 @@ struct AdoptingHome: Sendable {
     let audience = try await Audience.start(broker)
     let publisher = try await TestPublisher.start(broker)
     let daemon = try await installation.start()
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let hub = try SealingLogin("hub", "a1b2c3d4e5f60701")
     let router = try SealingLogin("router", "a1b2c3d4e5f60702")
     try await enroll(hub)
+    let line = try await installation.daemonLine()
     let scene = Scene(audience: audience, publisher: publisher, line: line, router: router)
     try await publisher.publish([hub.says("announce", home.hex(), to: line)])
     try await audience.until("the preferred network") {

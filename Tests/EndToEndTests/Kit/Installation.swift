@@ -152,6 +152,15 @@ final class Installation: Sendable {
     try await json("credentials", "get", agent, "--show-secrets")["dataset"]?.text
   }
 
+  /// The daemon's line, which clients seal to; somebody has to be enrolled.
+  func daemonLine() async throws -> String {
+    let keys = try await json("clients", "list")["daemon"]
+    guard let line = keys?["line"]?.text else {
+      throw DaemonProcess.Unexpected(description: "the daemon has no keys")
+    }
+    return line
+  }
+
   var location: StoreLocation {
     StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor")
   }

@@ -42,12 +42,12 @@ struct SealedHome: Sendable {
 
   /// The daemon's line, with a router enrolled that has announced itself.
   private func announced(_ audience: Audience, _ publisher: TestPublisher) async throws -> String {
-    let line = try #require(try await installation.json("clients", "fingerprint")["line"]?.text)
     let router = try SealingLogin("router", agent)
     #expect(
       try await installation.command(
         "clients", "enroll", router.user, router.identity.keys.line, "--trust", "signed"
       ).status == 0)
+    let line = try await installation.daemonLine()
     try await publisher.publish([router.says("announce", dataset, to: line)])
     try await audience.until("the router") {
       $0.state(router.state)?["preferred"] == "match"

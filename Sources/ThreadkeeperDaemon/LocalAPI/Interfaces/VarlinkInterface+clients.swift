@@ -36,16 +36,12 @@ extension VarlinkInterface {
       daemon: Keys
     )
 
-    # The enrolled users: of one home, or of all. `damaged` and `revoked` have names of users.
+    # The enrolled users: of one home, or of all. `damaged` and `revoked` have names of users. `daemon` is absent before
+    # the first enrolment.
     method List(home: ?string) -> (
       clients: []Client,
       damaged: ?[]string,
-      revoked: ?[]string
-    )
-
-    # The daemon's own keys, or those of a user of a home. Fails with `not_found`.
-    method Fingerprint(home: ?string, user: ?string) -> (
-      clients: ?[]Client,
+      revoked: ?[]string,
       daemon: ?Keys
     )
 
