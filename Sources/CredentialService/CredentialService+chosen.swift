@@ -34,7 +34,7 @@ extension CredentialService {
     guard let former else {
       throw AnswerFailure(
         .notFound, field: "id", "no network is kept under this id",
-        help: "`threadkeeper preferred history` lists what is kept")
+        help: "`threadkeeper preferred show --history` lists what is kept")
     }
     guard let dataset = former.dataset else {
       throw AnswerFailure(
@@ -67,7 +67,8 @@ extension CredentialService {
     guard let network = named.first else {
       throw AnswerFailure(
         .notFound, field: "network_name", "no network of this name is stored",
-        help: "`threadkeeper preferred history` lists the names; name a network that was only seen "
+        help:
+          "`threadkeeper preferred show --history` lists the names; name a network that was only seen "
           + "by its Extended PAN ID, which `threadkeeper networks` lists")
     }
     return network
@@ -139,6 +140,6 @@ extension CredentialService {
       .notFound, field: "ext_pan_id",
       "no credentials of this network are stored, and no listed border router is on it",
       help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
-        + "credentials list` and `threadkeeper preferred history` what is stored")
+        + "credentials list` and `threadkeeper preferred show --history` what is stored")
   }
 }

@@ -13,7 +13,7 @@ extension CredentialService {
         .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
         help: "choose another one with `threadkeeper preferred set`, or none with "
           + "`threadkeeper preferred forget`; of its earlier keys, name one of "
-          + "`threadkeeper preferred history` by its id")
+          + "`threadkeeper preferred show --history` by its id")
       // Nothing that waiting could change.
       failure.exit = 64
       throw failure
@@ -33,7 +33,7 @@ extension CredentialService {
       throw AnswerFailure(
         .notFound, field: request.id == nil ? "ext_pan_id" : "id",
         "nothing of this network is kept in the history" + stays,
-        help: "`threadkeeper preferred history` lists what is kept")
+        help: "`threadkeeper preferred show --history` lists what is kept")
     }
     var data = AnswerData()
     data.forgotten = deleted.map(FormerNetworkRecord.init)

@@ -42,7 +42,7 @@ struct BrowserChangeTests {
     try await tab.waitForText("No network is preferred now.")
     #expect(try await home.preferred == nil)
     #expect(
-      try await home.installation.json("preferred", "history").list.first?["network_name"]
+      try await home.installation.json("preferred", "show", "--history").list.first?["network_name"]
         == "other", "it is kept")
     try await tab.click("Prefer: home")
     try await eventually("home to be preferred") { try await home.preferred == "home" }

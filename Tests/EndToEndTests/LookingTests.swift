@@ -14,7 +14,7 @@ struct LookingTests {
   private static let otherUser: uid_t = 61_042
   private static let looks = [
     ["status"], ["alerts", "--all"], ["routers"], ["networks"], ["credentials", "list"],
-    ["preferred", "show"], ["preferred", "history"], ["audit"], ["audit", "--verify"],
+    ["preferred", "show"], ["preferred", "show", "--history"], ["audit"], ["audit", "--verify"],
     ["clients", "list"], ["consent", "list"], ["consent", "grants"], ["consent", "history"],
     ["keys", "list"],
   ]

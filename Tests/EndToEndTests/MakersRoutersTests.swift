@@ -124,7 +124,7 @@ struct MakersRoutersTests {
       $0.state(attic.topic)?["preferred"] == "match"
         && $0.state(routers[2].topic)?["preferred"] == "match"
     }
-    let former = try await installation.json("preferred", "history").list.first
+    let former = try await installation.json("preferred", "show", "--history").list.first
     #expect(former?["network_name"] == "MyHome1")
     #expect(try await installation.command("preferred", "forget").status == 0)
     try await prefer(try #require(former?["id"]?.text))
@@ -187,7 +187,7 @@ struct MakersRoutersTests {
     #expect(shown["dataset"]?.text == (try apple.hex()))
     #expect(await client.isPreferredAvailable())
     #expect(await client.isPreferred(forActiveOperationalDataset: Data(hex: try apple.hex())))
-    #expect(try await installation.json("preferred", "history") == [])
+    #expect(try await installation.json("preferred", "show", "--history") == [])
     #expect(try await daemon.stop() == .exit(0))
   }
 

@@ -46,7 +46,7 @@ struct PreferredClaimTests {
     }
 
     func history() async throws -> [JSON] {
-      try await installation.json("preferred", "history").list
+      try await installation.json("preferred", "show", "--history").list
     }
   }
 

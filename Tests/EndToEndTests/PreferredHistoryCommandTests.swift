@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("threadkeeper preferred history", .inTurns, .timeLimit(.minutes(30)))
+@Suite("threadkeeper preferred show --history", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredHistoryCommandTests {
   @Test("Listed, chosen, forgotten and deleted, beside the daemon and without one, and audited")
   func commands() async throws {
@@ -25,9 +25,9 @@ struct PreferredHistoryCommandTests {
     #expect(try await installation.command("preferred", "set", guest.hex()).status == 0)
     // At once: no background work has to come first.
     #expect(try await installation.json("routers").list.first?["preferred"] == "mismatch")
-    let history = try await installation.json("preferred", "history").list
+    let history = try await installation.json("preferred", "show", "--history").list
     #expect(history.map { $0["network_name"]?.text } == ["home"])
-    let table = try await installation.command("preferred", "history")
+    let table = try await installation.command("preferred", "show", "--history")
     for secret in [home.networkKey, home.pskc] {
       #expect(
         !table.output.lowercased().contains(secret.map { String(format: "%02x", $0) }.joined()))
@@ -42,16 +42,18 @@ struct PreferredHistoryCommandTests {
     #expect(try await installation.command("preferred", "set", "home").status == 0)
     #expect(try await installation.json("routers").list.first?["preferred"] == "match")
     #expect(
-      try await installation.json("preferred", "history").list.map { $0["network_name"]?.text }
+      try await installation.json("preferred", "show", "--history").list.map {
+        $0["network_name"]?.text
+      }
         == ["guest"])
     let unknown = try await installation.command("preferred", "set", "nowhere")
-    #expect(unknown.status == 66 && unknown.error.contains("preferred history"))
+    #expect(unknown.status == 66 && unknown.error.contains("preferred show --history"))
 
     let refused = try await installation.command("networks", "forget", home.extendedPANID)
     #expect(refused.status == 64 && refused.error.contains("preferred forget"))
     let deleted = try await installation.command("networks", "forget", guest.extendedPANID)
     #expect(deleted.status == 0 && deleted.output.contains("guest (\(guest.extendedPANID))"))
-    #expect(try await installation.json("preferred", "history").list.isEmpty)
+    #expect(try await installation.json("preferred", "show", "--history").list.isEmpty)
     #expect(try await installation.command("networks", "forget", guest.extendedPANID).status == 66)
     #expect(try await installation.command("networks", "forget", "guest").status == 64)
 
@@ -91,7 +93,7 @@ struct PreferredHistoryCommandTests {
     for network in [home, guest] {
       #expect(try await installation.command("preferred", "set", network.hex()).status == 0)
     }
-    let history = try await installation.command("preferred", "history", "--json").output
+    let history = try await installation.command("preferred", "show", "--history", "--json").output
     #expect(JSON(history)?.list.count == 1)
 
     let file = installation.directory.file("backup")
@@ -101,7 +103,7 @@ struct PreferredHistoryCommandTests {
       "store", "restore", file, "--key-file", installation.directory.file("store.key"))
     #expect(restored.status == 0, "\(restored.error)")
     #expect(
-      try await other.json("preferred", "history").list.map { $0["id"] }
+      try await other.json("preferred", "show", "--history").list.map { $0["id"] }
         == JSON(history)?.list.map { $0["id"] })
     #expect(try await other.command("preferred", "set", "home").status == 0)
     #expect(try await other.json("preferred", "show")["network_name"] == "home")

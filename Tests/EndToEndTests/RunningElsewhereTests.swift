@@ -42,7 +42,7 @@ struct RunningElsewhereTests {
     // It has the store a moment before it listens.
     try await eventually("the daemon to be found") { try await run("status").status == 0 }
     for command in [
-      ["status"], ["routers"], ["alerts"], ["clients", "list"], ["preferred", "history"],
+      ["status"], ["routers"], ["alerts"], ["clients", "list"], ["preferred", "show", "--history"],
     ] {
       let outcome = try await ThreadkeeperBinary.run(command, environment: environment)
       try #require(outcome.status == 0, "\(outcome.error)\(daemon.isRunning) \(daemon.log)")

@@ -41,7 +41,8 @@ extension AlertFacts {
         .joined(separator: ", ")
     }
     if isForgotten {
-      remedy += "; `threadkeeper preferred history\(homeOption)` lists those that were preferred"
+      remedy +=
+        "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
     } else if count > seen.count {
       remedy += "; `threadkeeper networks` lists all"
     }

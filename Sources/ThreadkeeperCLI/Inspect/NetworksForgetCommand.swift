@@ -12,7 +12,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     commandName: "forget",
     abstract: "Delete the credentials of a network that was preferred.",
     discussion: """
-      Deletes what `threadkeeper preferred history` lists of this network, or one entry of it. \
+      Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it. \
       Credentials of border routers that use the network stay, and are named. The preferred network is \
       not deleted. Works beside a running daemon and without one.
 

@@ -9,7 +9,7 @@ struct PreferredCommand: ParsableCommand {
     abstract: "Look at the preferred network, check a dataset against it, or choose another one.",
     subcommands: [
       PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self,
-      PreferredHistoryCommand.self, PreferredForgetCommand.self,
+      PreferredForgetCommand.self,
     ])
 }
 

@@ -12,7 +12,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
     abstract: "Make another network the preferred one.",
     discussion: """
       Name a network of which credentials are stored, or that was preferred before, by its Extended \
-      PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred history` \
+      PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
       lists by its id, or give a dataset. A network that border routers were only seen on is named by its \
       Extended PAN ID: its credentials can come later, by the same command. All border routers are then checked again. The network that \
       was preferred is kept in the history. Works beside a running daemon and without one.
@@ -75,7 +75,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
           + "credentials are not here: see `threadkeeper preferred show`.\n"
         : changed
           ? "The preferred network is changed, and all border routers are checked again. "
-            + "`threadkeeper preferred history` lists what was preferred before.\n"
+            + "`threadkeeper preferred show --history` lists what was preferred before.\n"
           : "That is the preferred network already.\n")
   }
 

@@ -100,7 +100,8 @@ package struct ListsService {
       if isForgotten {
         throw CommandFailure(
           .noInput, "no network is preferred, because a person has forgotten the last one",
-          remedy: "`threadkeeper preferred history` lists it, and `threadkeeper preferred set` "
+          remedy:
+            "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` "
             + "chooses one")
       }
       throw CommandFailure(
