@@ -77,7 +77,7 @@ struct BrowserChangeTests {
     let denied = home.ask()
     try await tab.click("Deny")
     #expect(try await !denied.value)
-    let past = try await home.installation.command("consent", "history")
+    let past = try await home.installation.command("consent", "list", "--history")
     #expect(past.output.contains("the status page"), "\(past.output)")
     try await home.daemon.stop()
   }

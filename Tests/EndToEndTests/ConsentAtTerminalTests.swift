@@ -42,7 +42,7 @@ struct ConsentAtTerminalTests {
     try scene.check(granted, told: true)
 
     let grant = try #require(
-      try await scene.installation.json("consent", "grants")["grants"]?.list.first)
+      try await scene.installation.json("consent", "list", "--grants")["grants"]?.list.first)
     #expect(grant["requester"]?.text == requester)
     let id = try #require(grant["id"]?.text)
     #expect(try await scene.installation.command("consent", "revoke", id).status == 0)

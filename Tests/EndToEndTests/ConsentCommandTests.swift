@@ -46,8 +46,8 @@ struct ConsentCommandTests {
     #expect(try await installation.command("consent", "list").status == 66, "there is no store")
     try installation.makeStore()
     #expect(try await installation.json("consent", "list") == ["pending": []])
-    #expect(try await installation.json("consent", "grants") == ["grants": []])
-    #expect(try await installation.json("consent", "history") == ["history": []])
+    #expect(try await installation.json("consent", "list", "--grants") == ["grants": []])
+    #expect(try await installation.json("consent", "list", "--history") == ["history": []])
     #expect(
       try await installation.command("consent", "list").output == "Nothing waits for consent.\n")
     let id = try leave(in: installation, of: "phone", home)
@@ -62,7 +62,7 @@ struct ConsentCommandTests {
     let revoked = try await installation.command("consent", "revoke", "g-0123456789abcdef")
     #expect(revoked.status == 66 && revoked.error.contains("no such grant"))
     for last in ["--last=-1", "--last=0"] {
-      #expect(try await installation.command("consent", "history", last).status == 64)
+      #expect(try await installation.command("consent", "list", "--history", last).status == 64)
     }
   }
 
@@ -103,18 +103,18 @@ struct ConsentCommandTests {
     #expect(again.status == 66 && again.error.contains("approved already"))
     #expect(try await installation.command("consent", "deny", id).status == 66)
 
-    let grants = try await installation.json("consent", "grants")["grants"]?.list
+    let grants = try await installation.json("consent", "list", "--grants")["grants"]?.list
     #expect(
       grants?.first?["id"]?.text == grant
         && grants?.first?["requester"] == "login phone (team phone)")
     let revoked = try await installation.command("consent", "revoke", grant)
     #expect(revoked.status == 0 && revoked.output.contains("asked about again"))
     #expect(try await installation.command("consent", "revoke", grant).status == 66)
-    #expect(try await installation.json("consent", "grants") == ["grants": []])
-    let history = try await installation.json("consent", "history")["history"]?.list
+    #expect(try await installation.json("consent", "list", "--grants") == ["grants": []])
+    let history = try await installation.json("consent", "list", "--history")["history"]?.list
     #expect(history?.map { $0["outcome"] } == ["revoked", "approved"])
     #expect(history?.last?["decided_by"]?.text == "uid \(geteuid()) (command line)")
-    let shown = try await installation.command("consent", "history", "--last", "1").output
+    let shown = try await installation.command("consent", "list", "--history", "--last", "1").output
     #expect(shown.contains("revoked") && !shown.contains("approved"))
 
     let actions = try await installation.json("audit").list
@@ -144,7 +144,7 @@ struct ConsentCommandTests {
       $0.events("consent_denied").first?["decided_by"]?.text?.hasPrefix("uid ") == true
     }
     #expect(try await installation.command("consent", "approve", id).status == 66)
-    #expect(try await installation.json("consent", "grants") == ["grants": []])
+    #expect(try await installation.json("consent", "list", "--grants") == ["grants": []])
     try await daemon.stop()
   }
 

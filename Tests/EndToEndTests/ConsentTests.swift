@@ -140,10 +140,11 @@ struct ConsentTests {
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("has hung up"))
     }
-    let history = try await installation.json("consent", "history")["history"]?.list
+    let history = try await installation.json("consent", "list", "--history")["history"]?.list
     #expect(history?.map { $0["outcome"]?.text } == ["approved", "approved"])
     #expect(history?.map { $0["given"] } == [false, false])
-    #expect(try await installation.command("consent", "history").output.contains("not given"))
+    #expect(
+      try await installation.command("consent", "list", "--history").output.contains("not given"))
     func audited() async throws -> [String] {
       try await installation.json("audit").list.flatMap { $0["changes"]?.list ?? [] }
         .compactMap { $0["action"]?.text }.filter { $0.hasPrefix("credentials_") }
@@ -169,7 +170,7 @@ struct ConsentTests {
     #expect(try await installation.command("consent", "approve", id, "--always").status == 0)
     #expect(
       try await second.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
-    let history = try await installation.json("consent", "history")["history"]?.list
+    let history = try await installation.json("consent", "list", "--history")["history"]?.list
     #expect(history?.map { $0["id"]?.text } == [id], "one question, one decision")
     #expect(try await daemon.stop() == .exit(0))
   }
@@ -203,7 +204,7 @@ struct ConsentTests {
     #expect(
       try await asked.data?.credentials?.first?.dataset?.hex == (try scene.home.hex()))
     #expect(try await decide("anna", "deny") == "stale_id")
-    let history = try await scene.installation.json("consent", "history")["history"]?.list
+    let history = try await scene.installation.json("consent", "list", "--history")["history"]?.list
     #expect(history?.map { $0["decided_by"] } == ["mqtt user anna"])
     let audit = try await scene.installation.json("audit").list
       .filter { $0["actor"] == "mqtt user anna" }

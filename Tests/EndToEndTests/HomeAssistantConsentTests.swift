@@ -80,7 +80,7 @@ struct HomeAssistantConsentTests {
     try await areGone(scene)
     let decided = scene.audience.look { $0.events("consent_approved").first }
     #expect(decided?["decided_by"] == "mqtt user homeassistant")
-    let history = try await place.installation.command("consent", "history").output
+    let history = try await place.installation.command("consent", "list", "--history").output
     #expect(history.contains("mqtt user homeassistant"))
 
     // Pressed once more, a moment too late.

@@ -15,7 +15,8 @@ struct LookingTests {
   private static let looks = [
     ["status"], ["alerts", "--all"], ["routers"], ["networks"], ["credentials", "list"],
     ["preferred", "show"], ["preferred", "show", "--history"], ["audit"], ["audit", "--verify"],
-    ["clients", "list"], ["consent", "list"], ["consent", "grants"], ["consent", "history"],
+    ["clients", "list"], ["consent", "list"], ["consent", "list", "--grants"],
+    ["consent", "list", "--history"],
     ["keys", "list"],
   ]
 

@@ -98,7 +98,8 @@ struct ReplacedKeyTests {
     let questions = try await changedQuestions()
     #expect(try delivered() == [home.hex(at: 5)], "nothing was delivered without a person")
     #expect(
-      try await installation.json("consent", "grants")["grants"]?.list.first?["asks_again"] == true)
+      try await installation.json("consent", "list", "--grants")["grants"]?.list.first?[
+        "asks_again"] == true)
     #expect(try await installation.command("consent", "approve", questions).status == 0)
     try await eventually("the delivery that was agreed to") { try delivered().last == chosen }
     #expect(try !delivered().contains(evil))

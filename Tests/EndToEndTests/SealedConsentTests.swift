@@ -74,7 +74,8 @@ struct SealedConsentTests {
     #expect(try await approve(scene.line).status == 0)
     #expect(try await first.status == 0)
     #expect(
-      try await installation.json("consent", "history")["history"]?.list.first?["decided_by"]
+      try await installation.json("consent", "list", "--history")["history"]?.list.first?[
+        "decided_by"]
         == "mqtt user anna")
     #expect(try await scene.daemon.stop() == .exit(0))
   }
@@ -125,12 +126,13 @@ struct SealedConsentTests {
     #expect(
       try await installation.command("consent", "approve", place.waiting(), "--always").status == 0)
     #expect(try await second.status == 0)
-    let grants = try await installation.json("consent", "grants")["grants"]?.list
+    let grants = try await installation.json("consent", "list", "--grants")["grants"]?.list
     #expect(grants?.map { $0["fingerprint"]?.text } == [fingerprint])
-    #expect(try await installation.command("consent", "grants").output.contains(fingerprint))
+    #expect(
+      try await installation.command("consent", "list", "--grants").output.contains(fingerprint))
     let other = try Identity().keys.line
     #expect(try await installation.command("clients", "enroll", "phone", other).status == 0)
-    #expect(try await installation.json("consent", "grants") == ["grants": []])
+    #expect(try await installation.json("consent", "list", "--grants") == ["grants": []])
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 

@@ -86,7 +86,7 @@ struct StoreQuestionTests {
     try moveKeyFile()
     for arguments in [
       ["store", "restore", "--in-place"], ["store", "restore", "--yes", backup],
-      ["clients", "list"], ["consent", "history"], ["credentials", "list"], ["status"],
+      ["clients", "list"], ["consent", "list", "--history"], ["credentials", "list"], ["status"],
     ] {
       try await expectStopped(arguments, by: end, saying: "Nothing was changed.")
     }

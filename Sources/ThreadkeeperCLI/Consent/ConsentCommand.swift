@@ -14,11 +14,10 @@ struct ConsentCommand: ParsableCommand {
       Examples:
         threadkeeper consent list
         threadkeeper consent approve c-0123456789abcdef
-        threadkeeper consent grants
+        threadkeeper consent list --grants
       """,
     subcommands: [
       ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self,
-      ConsentAskCommand.self,
-      ConsentGrantsCommand.self, ConsentRevokeCommand.self, ConsentHistoryCommand.self,
+      ConsentAskCommand.self, ConsentRevokeCommand.self,
     ])
 }

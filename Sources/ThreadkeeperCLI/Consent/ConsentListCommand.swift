@@ -14,7 +14,7 @@ import ThreadkeeperDaemon
 struct ConsentListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the requests that wait.",
+    abstract: "List the requests that wait, the grants, or the decisions.",
     discussion: """
       A login may ask for several border routers: then each line names the router that would be given the \
       credentials.
@@ -27,14 +27,32 @@ struct ConsentListCommand: AsyncParsableCommand {
       approved, denied or expired. What is over before it was seen is told as asked too, without `reason` \
       and `expires_at`.
 
+      With --grants it lists who is given credentials without a question. A grant holds for the network key it was \
+      given for. After the key has changed, the next request is a question again; such a grant is marked "asks \
+      again" (--json: `asks_again`). The next `consent approve --always` replaces it.
+
+      With --history it shows what was decided, the newest first. The last 1,000 decisions are kept. \
+      `threadkeeper audit` has all of them, and whom credentials were given to each time.
+
       Examples:
         threadkeeper consent list
         threadkeeper consent list --follow
         threadkeeper consent list --json | jq -r '.pending[].id'
+        threadkeeper consent list --grants
+        threadkeeper consent list --history --last 5 --json
       """)
 
   @Flag(help: "Go on showing what comes, and what becomes of it.")
   var follow = false
+
+  @Flag(help: "List who is given credentials without a question.")
+  var grants = false
+
+  @Flag(help: "Show what was decided.")
+  var history = false
+
+  @Option(help: ArgumentHelp("With --history: how many; 50 without it.", valueName: "number"))
+  var last: Int?
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
@@ -42,9 +60,25 @@ struct ConsentListCommand: AsyncParsableCommand {
   /// Before a daemon that has ended is asked again.
   private static let pause = Duration.milliseconds(300)
 
+  func validate() throws {
+    guard [follow, grants, history].count(where: { $0 }) <= 1 else {
+      throw ValidationError("Say one of --follow, --grants, --history.")
+    }
+    guard last == nil || history else { throw ValidationError("--last goes with --history.") }
+    guard last ?? 1 > 0 else { throw ValidationError("--last is 1 or more.") }
+  }
+
   func run() async throws {
     let client = ConsentClient(settings: try options.loadOfStore())
     if follow { return try await follow(client) }
+    if grants {
+      let report = try await client.grants()
+      return try output.show(report, text: Self.text(report.grants))
+    }
+    if history {
+      let report = try await client.history(last ?? 50)
+      return try output.show(report, text: Self.text(report.history))
+    }
     var report = try await client.list()
     // For --follow only.
     report.revision = nil
@@ -106,5 +140,34 @@ struct ConsentListCommand: AsyncParsableCommand {
   private static func secondsLeft(_ pending: ConsentReport.Pending) -> Int {
     guard let expires = try? Date(pending.expiresAt, strategy: .iso8601) else { return 0 }
     return max(0, Int(expires.timeIntervalSinceNow.rounded(.up)))
+  }
+
+  private static func text(_ grants: [ConsentReport.Grant]) -> String {
+    var table = Table(
+      columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
+    for grant in grants {
+      table.add(
+        grant.id, grant.requester, grant.command, grant.networkNames, grant.createdAt,
+        grant.grantedBy, grant.fingerprint ?? "", grant.asksAgain == true ? "asks again" : "")
+    }
+    return table.isEmpty ? "Everybody is asked about each time.\n" : table.text()
+  }
+
+  static func text(_ history: [ConsentReport.Decision]) -> String {
+    var table = Table(
+      columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "ROUTER", "BY", "ID")
+    for past in history {
+      table.add(
+        past.decidedAt, outcome(past), past.requester, past.command, past.networkNames,
+        past.router?.description ?? "", past.decidedBy ?? "", past.id)
+    }
+    return table.isEmpty ? "Nothing has been decided yet.\n" : table.text()
+  }
+
+  private static func outcome(_ past: ConsentReport.Decision) -> String {
+    guard past.outcome == "approved" else { return past.outcome }
+    let approved = past.scope.map { "approved \($0)" } ?? past.outcome
+    guard past.given == false else { return approved }
+    return "\(approved), not given" + (past.notGiven.map { ": \($0.code)" } ?? "")
   }
 }

@@ -16,7 +16,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
         threadkeeper consent revoke g-0123456789abcdef
       """)
 
-  @Argument(help: "The id that `threadkeeper consent grants` shows.")
+  @Argument(help: "The id that `threadkeeper consent list --grants` shows.")
   var id: String
 
   @OptionGroup var options: SettingsOptions

@@ -207,7 +207,7 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let unseen =
       "Who has access could not be read. It is as of \(report.backupMade):"
-      + " look at `threadkeeper clients list`, `threadkeeper consent grants` and `threadkeeper keys list`.\n"
+      + " look at `threadkeeper clients list`, `threadkeeper consent list --grants` and `threadkeeper keys list`.\n"
     return text + (report.access?.text(made: report.backupMade) ?? unseen)
   }
 

@@ -58,7 +58,8 @@ extension CommandFailure {
         .noInput, refusal.message, remedy: "`threadkeeper consent list` shows what waits")
     case .notFound:
       self.init(
-        .noInput, refusal.message, remedy: "`threadkeeper consent grants` shows what there is")
+        .noInput, refusal.message,
+        remedy: "`threadkeeper consent list --grants` shows what there is")
     case .notAuthorized, .denied: self.init(.notPermitted, refusal.message)
     case .conflict: self.init(.usage, refusal.message)
     case .rateLimited: self.init(.temporary, refusal.message)

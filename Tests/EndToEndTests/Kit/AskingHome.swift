@@ -52,7 +52,7 @@ struct AskingHome: Sendable {
   }
 
   func history() async throws -> [JSON] {
-    try await installation.json("consent", "history")["history"]?.list ?? []
+    try await installation.json("consent", "list", "--history")["history"]?.list ?? []
   }
 
   func check(_ session: TerminalSession, told: Bool) throws {

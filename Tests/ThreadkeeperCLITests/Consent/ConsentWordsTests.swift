@@ -107,7 +107,7 @@ struct ConsentWordsTests {
     let changed = try approval("dataset/set", of: attic(), .changed)
     let before = try approval("preferred/get")
     let given = try approval("dataset/set", of: attic(), given: nil)
-    let rows = ConsentHistoryCommand.text([changed, before, given]).split(separator: "\n")
+    let rows = ConsentListCommand.text([changed, before, given]).split(separator: "\n")
       .dropFirst()
     #expect(rows.map { $0.contains(#"deadbeefcafe0042 "Attic""#) } == [true, false, true])
     #expect(
