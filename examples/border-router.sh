@@ -49,7 +49,7 @@ The broker
   MQTT_VERSION        mqttv5; with mqttv311 nobody says that a message was refused or rejected
 
 Sealing
-  DAEMON_LINE         threadkeeper's enrolment line (threadkeeper clients fingerprint | head -1)
+  DAEMON_LINE         threadkeeper's enrolment line (threadkeeper clients list)
   CLIENT_KEY          the router's key file; ~/.config/threadkeeper/client.key unless given
 
 Other variables

@@ -7,8 +7,7 @@
 # Needs the threadkeeper program, but no daemon here. Once, on this machine:
 #   threadkeeper client keygen
 # and once where the daemon is:
-#   threadkeeper clients enroll LOGIN tk1:… --trust signed
-#   threadkeeper clients fingerprint | head -1       # the daemon's line, for DAEMON_LINE
+#   threadkeeper clients enroll LOGIN tk1:… --trust signed       # prints the daemon's line, for DAEMON_LINE
 set -eu
 
 usage() {

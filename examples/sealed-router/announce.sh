@@ -8,7 +8,7 @@
 #
 # Once, on this machine:           threadkeeper client keygen --out /etc/threadkeeper/router.key
 # once, where threadkeeper runs:   threadkeeper clients enroll ROUTER tk1:… --trust signed
-# and threadkeeper's line, which `threadkeeper clients fingerprint` prints, goes into DAEMON_LINE.
+# and threadkeeper's line, which that prints, goes into DAEMON_LINE.
 set -eu
 
 usage() {
