@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BorderRouterAgent
+import SealedEnvelope
 
 /// How often an agent looks and publishes. All in seconds.
 struct AgentOptions: ParsableArguments {
@@ -37,5 +38,43 @@ struct AgentOptions: ParsableArguments {
     configuration.poll = .seconds(poll)
     configuration.rhythm = .init(heartbeat: .seconds(heartbeat), hold: .seconds(hold))
     configuration.requestTimeout = .seconds(requestTimeout)
+  }
+}
+
+/// `threadkeeper agent`
+struct AgentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agent",
+    abstract: "Publish for border routers that don't publish by themselves.",
+    discussion: """
+      These run on the router's machine, or on one that reaches it, without a store and without a daemon.
+      """,
+    subcommands: [AgentOTBRCommand.self, AgentSSIDCommand.self])
+}
+
+/// Where an agent publishes, and whether it seals.
+struct AgentLoginOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line"))
+  var daemon: String?
+
+  @OptionGroup var key: ClientKeyOption
+  @OptionGroup var broker: BrokerOptions
+
+  func validate() throws {
+    guard key.key == nil || daemon != nil else {
+      throw ValidationError("--key needs --daemon: without it nothing is sealed.")
+    }
+  }
+
+  func login() throws -> AgentLogin {
+    var login = AgentLogin(
+      base: broker.baseTopic, user: broker.username,
+      broker: try broker.configuration(subscribingTo: "\(broker.baseTopic)/out"))
+    login.brokerMessage = { BrokerOptions.words($0) }
+    if let daemon {
+      login.keys = AgentKeys(
+        own: try key.file().read(), daemon: try PublicIdentity.argument(daemon, whose: "--daemon"))
+    }
+    return login
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ThreadkeeperDaemon
 
 /// `threadkeeper consent`
 struct ConsentCommand: ParsableCommand {
@@ -20,4 +21,90 @@ struct ConsentCommand: ParsableCommand {
       ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self,
       ConsentAskCommand.self, ConsentRevokeCommand.self,
     ])
+}
+
+/// `threadkeeper consent deny`
+struct ConsentDenyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "deny",
+    abstract: "Refuse a program the credentials that it asks for.",
+    discussion: """
+      It is told so, and the same request is refused until it would have expired. Ends with 66 when \
+      nothing of that id waits any more, 69 when no daemon runs.
+
+      Example:
+        threadkeeper consent deny c-0123456789abcdef
+      """)
+
+  @Argument(help: "The id that `threadkeeper consent list` shows.")
+  var id: String
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let past = try await ConsentClient(settings: options.loadOfStore()).deny(id)
+    try output.show(
+      past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
+  }
+}
+
+/// `threadkeeper consent revoke`
+struct ConsentRevokeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke",
+    abstract: "Take an \"always\" back.",
+    discussion: """
+      The next request is a question again. What was given out is given out: only a new network key \
+      makes it worthless. Ends with 66 when there is no such grant.
+
+      Example:
+        threadkeeper consent revoke g-0123456789abcdef
+      """)
+
+  @Argument(help: "The id that `threadkeeper consent list --grants` shows.")
+  var id: String
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let grant = try await ConsentClient(settings: options.loadOfStore()).revoke(id).grant
+    try output.show(
+      grant,
+      text:
+        "\(grant.requester.printable) is asked about again for \(grant.networkNames.printable).\n"
+    )
+  }
+}
+
+/// `threadkeeper consent ask`
+struct ConsentAskCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ask",
+    abstract: "Be asked again whether a border router gets the preferred network's credentials.",
+    discussion: """
+      For a router of the alert AdoptionFailed: its question was denied or expired, or it did not use \
+      what it was sent. The question waits again as soon as the router is online; `threadkeeper consent \
+      list` shows it. Ends with 64 when there is nothing to ask again, 66 for an unknown id, 69 when no \
+      daemon runs.
+
+      Example:
+        threadkeeper consent ask a1b2c3d4e5f60718
+      """)
+
+  @OptionGroup var argument: CredentialArgument
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let router = try argument.router(settings)
+    try await ConsentClient(settings: settings).ask(router)
+    try output.show(
+      router,
+      text:
+        "You are asked again about \(router.borderAgentId); `threadkeeper consent list` shows it.\n"
+    )
+  }
 }

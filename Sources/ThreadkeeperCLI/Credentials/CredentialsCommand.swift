@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Settings
+import ThreadDataset
+import ThreadRequests
+import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// `threadkeeper credentials`
 struct CredentialsCommand: ParsableCommand {
@@ -10,4 +15,130 @@ struct CredentialsCommand: ParsableCommand {
     subcommands: [
       CredentialsListCommand.self, CredentialsGetCommand.self, CredentialsDeleteCommand.self,
     ])
+}
+
+/// `threadkeeper credentials list`
+struct CredentialsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List whose credentials are stored. Shows no secret.",
+    discussion: """
+      Examples:
+        threadkeeper credentials list
+        threadkeeper credentials list --json
+      """)
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let list = try await ListsClient(settings: options.loadOfStore())
+      .rows(ListsMethods.credentials, VarlinkNothing()) { try $0.credentials() }
+    var table = Table(
+      columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
+    for credential in list.rows {
+      table.add(
+        credential.borderAgentID, credential.team, credential.networkName ?? "",
+        credential.extendedPANID ?? "", credential.channel.map(String.init) ?? "",
+        credential.activeTimestamp.map { String($0) } ?? "")
+    }
+    try output.show(
+      list.rows,
+      text: table.isEmpty ? "No credentials are stored.\n" : table.text(style: .init(of: .output)))
+    let (unreadable, damaged) = (list.unreadable ?? 0, list.damaged ?? [])
+    guard unreadable == 0 else {
+      throw CommandFailure(
+        .badInput, "\(unreadable) more could not be read: \(damaged.joined(separator: ", "))",
+        remedy: "restore a backup, or delete them; the routers store them again when they announce "
+          + "themselves")
+    }
+  }
+}
+
+/// Which router's credentials are meant.
+struct CredentialArgument: ParsableArguments {
+  @Argument(help: "The border agent id: 16 or 32 hex digits.")
+  var borderAgentID: String
+
+  @Option(help: "The home; needed only where there is more than one.")
+  var home: String?
+
+  func agent() throws -> BorderAgentID {
+    guard let agent = BorderAgentID(hex: borderAgentID) else {
+      throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
+    }
+    return agent
+  }
+
+  func homeName(_ settings: Settings) throws -> String { try settings.home(named: home) }
+
+  func router(_ settings: Settings) throws -> RouterSelection {
+    RouterSelection(home: try homeName(settings), borderAgentId: try agent().description)
+  }
+}
+
+/// `threadkeeper credentials get`
+struct CredentialsGetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Show the stored credentials of one border router.",
+    discussion: """
+      The dataset holds the network key and is printed only with --show-secrets.
+
+      Examples:
+        threadkeeper credentials get a1b2c3d4e5f60718
+        threadkeeper credentials get a1b2c3d4e5f60718 --show-secrets --json | \\
+          jq -r .dataset
+      """)
+
+  @OptionGroup var argument: CredentialArgument
+  @Flag(help: "Print the dataset, which holds the network key.")
+  var showSecrets = false
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    _ = try argument.agent()
+    let settings = try options.loadOfStore()
+    let router = try argument.router(settings)
+    let method = showSecrets ? ListsMethods.credentialSecret : ListsMethods.credential
+    let report = try await ListsClient(settings: settings).one(method, router) {
+      try $0.credential(router, showingSecrets: showSecrets)
+    }
+    try output.show(report, text: report.text)
+  }
+}
+
+/// `threadkeeper credentials delete`
+struct CredentialsDeleteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete the stored credentials of one border router.",
+    discussion: """
+      The router stays in the list, without credentials. A router that announces itself again \
+      stores them again. Works beside a running daemon and without one.
+
+      Examples:
+        threadkeeper credentials delete a1b2c3d4e5f60718
+      """)
+
+  @OptionGroup var argument: CredentialArgument
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let deleted: String
+  }
+
+  func run() async throws {
+    let agent = try argument.agent()
+    let settings = try options.loadOfStore()
+    var request = ThreadRequest(.deleteCredentials)
+    request.home = try argument.homeName(settings)
+    request.agent = agent
+    // Done twice, the second time there is nothing to delete.
+    _ = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
+    try output.show(
+      Report(deleted: agent.description), text: "The credentials of \(agent) are deleted.\n")
+  }
 }

@@ -54,3 +54,14 @@ struct NetworksListCommand: AsyncParsableCommand {
     return table.isEmpty ? none : table.text(style: .init(of: .output))
   }
 }
+
+/// `threadkeeper networks`
+struct NetworksCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "networks",
+    abstract: "List the Thread networks and their border routers, accept or forget a network.",
+    subcommands: [
+      NetworksListCommand.self, NetworksAcceptCommand.self, NetworksForgetCommand.self,
+    ],
+    defaultSubcommand: NetworksListCommand.self)
+}

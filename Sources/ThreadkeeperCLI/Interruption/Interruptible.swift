@@ -4,6 +4,7 @@ import ArgumentParser
 import Logging
 import ServiceLifecycle
 import Synchronization
+import SystemThreads
 
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.
@@ -61,5 +62,51 @@ enum Interruptible {
       guard let value = outcome.withLock({ $0 }) else { throw CancellationError() }
       return value
     }
+  }
+}
+
+/// Long work on a thread of its own: a signal must find one of Swift's, of which a small machine has one.
+enum InterruptibleWork {
+  /// - Parameter body: checks now and then whether its task was cancelled.
+  static func result<R: Sendable>(
+    of body: @escaping @Sendable (StopFlag) throws -> R
+  ) async throws -> R {
+    let isStopped = StopFlag()
+    return try await withTaskCancellationHandler {
+      try await SystemThread.result { try body(isStopped) }
+    } onCancel: {
+      isStopped.raise()
+    }
+  }
+}
+
+/// Whether a task that waits for a thread was cancelled.
+final class StopFlag: Sendable {
+  private struct State {
+    var isUp = false
+    var whenRaised: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  var isUp: Bool { state.withLock { $0.isUp } }
+
+  func raise() {
+    let body = state.withLock { state in
+      state.isUp = true
+      return state.whenRaised
+    }
+    body?()
+  }
+
+  /// Runs `body`, and meanwhile calls `end` when the flag goes up, or at once if it is.
+  func ending<R>(by end: @escaping @Sendable () -> Void, _ body: () throws -> R) rethrows -> R {
+    let isUp = state.withLock { state in
+      state.whenRaised = end
+      return state.isUp
+    }
+    if isUp { end() }
+    defer { state.withLock { $0.whenRaised = nil } }
+    return try body()
   }
 }

@@ -85,3 +85,14 @@ package enum TerminalPrompt {
     }
   }
 }
+
+/// Lets the daemon ask at the terminal that `run` was started at.
+struct TerminalLoginPrompt: LoginPrompt {
+  var isPossible: Bool { TerminalPrompt.isPossible }
+
+  func ask(_ question: String, isHidden: Bool) async throws -> String? {
+    try await TerminalPrompt.ask(question, isHidden: isHidden)
+  }
+
+  func say(_ text: String) { TerminalPrompt.show(text) }
+}

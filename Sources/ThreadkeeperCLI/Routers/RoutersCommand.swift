@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BridgeProtocol
+import ThreadkeeperDaemon
+import VarlinkSocket
 
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
@@ -20,4 +23,120 @@ struct RoutersCommand: ParsableCommand {
       RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self,
     ],
     defaultSubcommand: RoutersListCommand.self)
+}
+
+/// `threadkeeper routers`, also as `threadkeeper routers list`.
+struct RoutersListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the border routers.",
+    discussion: """
+      Examples:
+        threadkeeper routers
+        threadkeeper routers --json | \\
+          jq -r '.[] | select(.preferred == "mismatch") | .name'
+        threadkeeper routers --json | \\
+          jq '.[] | {name, thread_state, current_ext_pan_id}'
+
+      THREAD is what the router reports of its Thread interface, with the network that it is on where
+      that is another one than it is configured for (NETWORK). SOURCE is `mqtt` where a login has announced \
+      the router, and `mdns` where only its record on the local network says that it is there.
+      """)
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let list = try await ListsClient(settings: options.loadOfStore())
+      .rows(ListsMethods.routers, VarlinkNothing()) { try $0.routers() }
+    var table = Table(
+      columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
+      "CREDENTIALS", "PREFERRED", "SOURCE")
+    for router in list.rows {
+      table.add(
+        router.borderAgentID, router.name ?? "", router.networkName ?? "",
+        router.channel.map(String.init) ?? "", thread(router), availability(router),
+        router.credentials.rawValue, router.preferred, router.source)
+    }
+    try output.show(
+      list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))
+  }
+
+  private func thread(_ router: RouterState) -> String {
+    let state = router.threadState ?? ""
+    guard let current = router.currentExtendedPANID, current != router.extendedPANID else {
+      return state
+    }
+    return state.isEmpty ? "on \(current)" : "\(state) on \(current)"
+  }
+
+  private func availability(_ router: RouterState) -> String {
+    router.offlineReason.map { "\(router.availability) (\($0))" } ?? router.availability
+  }
+}
+
+/// `threadkeeper routers remove`
+struct RoutersRemoveCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove a border router that is gone, with all that is stored of it.",
+    discussion: """
+      For a router that cannot leave by itself any more: one that was thrown away, or that has \
+      another border agent id since its factory reset. It leaves the list, its credentials and its owner \
+      are deleted, its topics on the broker are emptied, and its alerts resolve. The preferred network \
+      stays as it is. A router that announces itself again is listed again.
+
+      Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
+      Stop the login that announced it before first.
+
+      Works beside a running daemon and without one: then the topics are emptied at the next start. \
+      Ends with 66 for an unknown id.
+
+      Examples:
+        threadkeeper routers remove a1b2c3d4e5f60718
+        threadkeeper routers remove a1b2c3d4e5f60718 --json
+      """)
+
+  @OptionGroup var argument: CredentialArgument
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let report = try await RoutersClient(settings: settings).remove(argument.router(settings))
+    let credentials = report.credentials ? ", and so are its credentials" : ""
+    try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
+  }
+}
+
+/// `threadkeeper routers accept`
+struct RoutersAcceptCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept",
+    abstract: "End the alert about a border router that is new on the preferred network.",
+    discussion: """
+      A router that was not there before and joins the preferred network has its credentials, so the \
+      alert UnknownRouter names it until you accept it. Nothing else changes.
+
+      Works beside a running daemon and without one. Ends with 66 for an unknown id.
+
+      Examples:
+        threadkeeper routers accept a1b2c3d4e5f60718
+        threadkeeper routers accept a1b2c3d4e5f60718 --json
+      """)
+
+  @OptionGroup var argument: CredentialArgument
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let report = try await RoutersClient(settings: settings).accept(argument.router(settings))
+    try output.show(
+      report,
+      text: report.changed
+        ? "\(report.borderAgentId) is accepted.\n"
+        : "\(report.borderAgentId) needs no acceptance: it was there before, or is accepted already.\n"
+    )
+  }
 }

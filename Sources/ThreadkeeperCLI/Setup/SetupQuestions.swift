@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import MosquittoClient
 import Settings
 import ThreadkeeperDaemon
@@ -146,7 +147,7 @@ struct SetupQuestions: Sendable {
         why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
         "Authorities"
       ) {
-        $0 == "none" || ReadableFile.isThere(SetupFlags.absolute($0))
+        $0 == "none" || access(SetupFlags.absolute($0), R_OK) == 0
           ? nil : "There is no such file that can be read."
       }
       guard file != "none" else { return .own(host: host, port: number, caFile: nil) }

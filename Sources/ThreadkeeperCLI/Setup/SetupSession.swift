@@ -2,6 +2,7 @@
 
 import BrokerAccess
 import BrokerLoginStore
+import Glibc
 import KeychainCore
 import Settings
 import SodiumCrypto
@@ -97,7 +98,7 @@ struct SetupSession: Sendable {
           "sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto"
       },
       authorityProblem: { path in
-        guard isService, ReadableFile.isThere(path), !StoreOwner.canServiceRead(path) else {
+        guard isService, access(path, R_OK) == 0, !StoreOwner.canServiceRead(path) else {
           return nil
         }
         return

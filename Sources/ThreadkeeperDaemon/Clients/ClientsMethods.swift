@@ -2,6 +2,7 @@
 
 import BridgeProtocol
 import ClientEnrolment
+import SealedEnvelope
 import VarlinkSocket
 
 /// `io.threadkeeper.Clients`: the keys of users of the broker.
@@ -88,4 +89,35 @@ package struct EnrolmentReport: Codable, Sendable {
   package var change: String?
   /// The daemon's own keys; nil before the first enrolment.
   package var daemon: PublicKeysReport?
+}
+
+/// What is public of a client's or the daemon's keys.
+package struct PublicKeysReport: Codable, Sendable {
+  package var line: String
+  package var fingerprint: String
+  package var keyFile: String?
+
+  package init(_ keys: PublicIdentity, keyFile: String? = nil) {
+    line = keys.line
+    fingerprint = keys.fingerprint
+    self.keyFile = keyFile
+  }
+}
+
+extension PublicIdentity {
+  /// An enrolment line of the command line.
+  ///
+  /// - Parameter whose: for the words.
+  package static func argument(_ line: String, whose: String) throws(CommandFailure)
+    -> PublicIdentity
+  {
+    do throws(EnrolmentLineError) {
+      return try PublicIdentity(line: line)
+    } catch {
+      throw CommandFailure(
+        .usage, "\(whose): \(error.message)",
+        remedy: "the first line that `threadkeeper client keygen` prints is one, "
+          + "`threadkeeper clients list` has the daemon's")
+    }
+  }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
+
 /// What comes of a method; each has its own part of it. Also what the commands print with `--json`.
 package struct StoreReport: Codable, Sendable {
   package struct Slot: Codable, Sendable {
@@ -50,4 +52,27 @@ package struct StoreReport: Codable, Sendable {
   /// The file of the device key was lost, and the daemon that had it has written it again.
   package var deviceKeyWritten: Bool?
   package var rotation: Rotation?
+}
+
+extension StoreReport.Rotation {
+  package mutating func finish(_ report: RotationReport) {
+    running = false
+    finished = report.isFinished
+    resumed = report.wasPending
+    // An item may have had its turn in more than one pass.
+    renewed = items > 0 ? min(report.renewed, items) : report.renewed
+    (locked, damaged) = (report.locked, report.damaged)
+    retiredKeys = report.retiredKeys
+  }
+
+  mutating func fail(_ error: KeychainError) {
+    running = false
+    problem = error.message
+    exit = CommandFailure(error).status.rawValue
+  }
+
+  /// As without a daemon.
+  package var failure: CommandFailure? {
+    problem.map { CommandFailure(exit.flatMap(ExitStatus.init) ?? .inputOutput, $0) }
+  }
 }

@@ -92,3 +92,17 @@ extension BrokerLoginService {
       username: name, password: try Password.checked(Array(answer.utf8)[...]))
   }
 }
+
+/// Questions to the person at the daemon's terminal, where there is one. Whoever starts the daemon has it.
+package protocol LoginPrompt: Sendable {
+  /// Whether there is a person to ask now.
+  var isPossible: Bool { get }
+
+  /// Asks for one line. Cancellation ends the question.
+  ///
+  /// - Parameter isHidden: what is typed is not shown.
+  /// - Returns: nil at the end of the input.
+  func ask(_ question: String, isHidden: Bool) async throws -> String?
+
+  func say(_ text: String)
+}

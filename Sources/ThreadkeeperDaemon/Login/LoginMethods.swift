@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeychainCore
 import VarlinkSocket
 
 /// `io.threadkeeper.Login`: the password for the broker.
@@ -50,4 +51,37 @@ extension LoginMethods.NewLogin: CustomStringConvertible, CustomReflectable {
   /// Never the password.
   package var description: String { "a login" }
   package var customMirror: Mirror { Mirror(self, children: ["broker": broker]) }
+}
+
+/// Answers `io.threadkeeper.Login` in the daemon.
+struct LoginHandler: LocalAPIHandler {
+  let service: BrokerLoginService
+
+  var interface: VarlinkInterface { .login }
+
+  var endpoints: [VarlinkEndpoint] {
+    [
+      LoginMethods.store.answered { request, caller in
+        try await Self.reporting {
+          try await service.store(request, for: OpenStore.actor(user: caller.peer.user))
+        }
+      },
+      LoginMethods.delete.answered { request, caller in
+        try await Self.reporting {
+          try await service.delete(request, for: OpenStore.actor(user: caller.peer.user))
+        }
+      },
+    ]
+  }
+
+  private static func reporting<R>(_ body: () async throws -> R) async throws -> R {
+    do {
+      return try await body()
+    } catch is CancellationError {
+      throw CommandFailure(.temporary, "the daemon ends: nothing was stored")
+    } catch let error as KeychainError {
+      // No other password helps against a store that is locked.
+      throw VarlinkError(CommandFailure(error), code: VarlinkError.storeCode)
+    }
+  }
 }
