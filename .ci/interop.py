@@ -50,8 +50,11 @@ with varlink.Client(address="unix:" + socket) as client:
     with client.open("io.threadkeeper.Keys") as api:
         assert api.List() == printed("keys", "list"), api.List()
 
-    with client.open("io.threadkeeper.Routers") as api:
-        found = fails("io.threadkeeper.Failed", lambda: api.Release("home", "0123456789abcdef"))
+    with client.open("io.threadkeeper.Admin") as api:
+        found = fails(
+            "io.threadkeeper.Failed",
+            lambda: api.Perform(
+                "RemoveRouter", {"home": "home", "border_agent_id": "0123456789abcdef"}))
         assert (found["code"], found["exit"]) == ("not_found", 66), found
 
     with client.open("org.varlink.service") as service:

@@ -7,7 +7,7 @@ import Testing
 struct AcceptCommandTests {
   private static let network = "3333333344444444"
 
-  @Test("A network is accepted and taken back, beside the daemon and without one")
+  @Test("A network is accepted and taken back")
   func networks() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
@@ -26,7 +26,6 @@ struct AcceptCommandTests {
     try await audience.until("the acceptance") { $0.state(topic)?["accepted"] == true }
     let again = try await installation.command("networks", "accept", home.extendedPANID)
     #expect(again.output == "\(home.extendedPANID) is accepted already.\n")
-    _ = try await daemon.stop()
 
     let undone = try await installation.command(
       "networks", "accept", home.extendedPANID, "--undo", "--json")
@@ -36,6 +35,8 @@ struct AcceptCommandTests {
     #expect(report["known"] == true)
     let unknown = try await installation.command("networks", "accept", Self.network)
     #expect(unknown.output.hasSuffix("This network is not listed now.\n"))
+    _ = try await daemon.stop()
+    #expect(try await installation.command("networks", "accept", Self.network).status == 69)
   }
 
   @Test("What is no network and no listed router is refused by name")

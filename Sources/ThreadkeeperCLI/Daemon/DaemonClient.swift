@@ -48,13 +48,26 @@ struct DaemonClient: Sendable {
   ///   - ask: nil when no daemon listens.
   ///   - none: thrown when none runs.
   func askRunning<R: Sendable>(
-    orFail none: CommandFailure, _ ask: () async throws -> R?
+    isRepeatable: Bool = true, orFail none: CommandFailure, _ ask: () async throws -> R?
   ) async throws -> R {
-    try await Self.orStore(isRepeatable: true, daemon: ask) {
+    try await Self.orStore(isRepeatable: isRepeatable, daemon: ask) {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
         throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
       }
       throw none
+    }
+  }
+
+  /// Has an operation done.
+  func perform<Performed: Operation>(_ operation: Performed) async throws -> Performed.Reply {
+    let none = CommandFailure(
+      .unavailable, "no daemon runs on the store \(settings.store.path)",
+      remedy:
+        "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package")
+    return try await askRunning(isRepeatable: Performed.isRepeatable, orFail: none) {
+      try await call(
+        OperationCall<Performed>.method, OperationCall(operation), within: .seconds(60))?
+        .reply
     }
   }
 

@@ -13,7 +13,7 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
       raise PreferredNetworkMismatch, as an info, until their network is accepted. A router that was on the \
       preferred network and moves to an accepted one is an alert all the same. Nothing else changes.
 
-      Works beside a running daemon and without one.
+      The daemon has to run.
 
       Examples:
         threadkeeper networks accept 1111111122222222
@@ -31,13 +31,13 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).accept(
-      NetworkSelection(
+    let report = try await DaemonClient(settings: settings).perform(
+      AcceptNetwork(
         home: settings.home(named: home.home), extPanId: network, accepted: !undo))
     try output.show(report, text: text(report))
   }
 
-  private func text(_ report: NetworkAcceptance) -> String {
+  private func text(_ report: AcceptNetwork.Reply) -> String {
     let name = report.extPanId
     let change =
       switch (undo, report.changed) {

@@ -89,8 +89,7 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
       Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
       Stop the login that announced it before first.
 
-      Works beside a running daemon and without one: then the topics are emptied at the next start. \
-      Ends with 66 for an unknown id.
+      The daemon has to run. Ends with 66 for an unknown id.
 
       Examples:
         threadkeeper routers remove a1b2c3d4e5f60718
@@ -103,7 +102,9 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).remove(argument.router(settings))
+    let router = try argument.router(settings)
+    let report = try await DaemonClient(settings: settings).perform(
+      RemoveRouter(home: router.home, borderAgentId: router.borderAgentId))
     let credentials = report.credentials ? ", and so are its credentials" : ""
     try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
   }
@@ -118,7 +119,7 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
       A router that was not there before and joins the preferred network has its credentials, so the \
       alert UnknownRouter names it until you accept it. Nothing else changes.
 
-      Works beside a running daemon and without one. Ends with 66 for an unknown id.
+      The daemon has to run. Ends with 66 for an unknown id.
 
       Examples:
         threadkeeper routers accept a1b2c3d4e5f60718
@@ -131,7 +132,9 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await RoutersClient(settings: settings).accept(argument.router(settings))
+    let router = try argument.router(settings)
+    let report = try await DaemonClient(settings: settings).perform(
+      AcceptRouter(home: router.home, borderAgentId: router.borderAgentId))
     try output.show(
       report,
       text: report.changed

@@ -57,3 +57,15 @@ package enum ListsMethods {
     }
   }
 }
+
+/// A border agent id of a home.
+package struct RouterSelection: Codable, Sendable {
+  package var home: String
+  /// 16 or 32 hexadecimal digits.
+  package var borderAgentId: String
+
+  package init(home: String, borderAgentId: String) {
+    self.home = home
+    self.borderAgentId = borderAgentId
+  }
+}

@@ -80,7 +80,7 @@ extension LocalAPISocket {
       settings: settings,
       handlers: [
         StatusHandler(settings: settings, keychain: keychain, runtime: runtime),
-        RoutersHandler(settings, ownership: bridge.ownership, acceptance: bridge.acceptance),
+        OperationHandler(settings, bridge: bridge),
         EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
         ConsentHandler(keychain: keychain, consents: bridge.consents),
         ListsHandler(settings: settings, keychain: keychain),

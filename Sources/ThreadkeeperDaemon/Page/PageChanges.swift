@@ -35,16 +35,13 @@ struct PageChanges: Sendable {
   private func perform(_ change: PageChange) throws -> String {
     switch change {
     case .acceptNetwork(let home, let network, let isAccepted):
-      _ = try acceptance.accept(
-        NetworkSelection(home: home, extPanId: network, accepted: isAccepted))
+      _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
       return isAccepted ? "The network is accepted." : "The network is not accepted any more."
     case .acceptRouter(let home, let router):
-      _ = try acceptance.accept(RouterSelection(home: home, borderAgentId: router))
+      _ = try AcceptRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is accepted."
     case .forgetRouter(let home, let router):
-      let service = RoutersService(
-        settings: settings, ownership: bridge.ownership, actor: Self.actor)
-      _ = try service.remove(RouterSelection(home: home, borderAgentId: router))
+      _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is forgotten."
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
@@ -61,8 +58,8 @@ struct PageChanges: Sendable {
     }
   }
 
-  private var acceptance: RouterAcceptanceService {
-    RouterAcceptanceService(settings: settings, acceptance: bridge.acceptance, actor: Self.actor)
+  private var context: OperationContext {
+    OperationContext(settings: settings, bridge: bridge, actor: Self.actor)
   }
 
   private func prefer(_ hex: String, in home: String) throws -> String {
