@@ -9,6 +9,11 @@ import time
 import varlink
 
 program, socket, interfaces = sys.argv[1:]
+# The example of OpenThread's documentation.
+DATASET = (
+    "0e080000000000010000000300000f35060004001fffe0020811111111222222220708fdad70bfe5aa15dd0510"
+    "00112233445566778899aabbccddeeff030e4f70656e54687265616444656d6f010212340410445f2b5ca6f2a9"
+    "3a55ce570a70efeecb0c0402a0f7f8")
 files = {path.stem: path.read_text() for path in pathlib.Path(interfaces).glob("*.varlink")}
 
 
@@ -68,7 +73,7 @@ with varlink.Client(address="unix:" + socket) as client:
 
     with client.open("io.threadkeeper.Status") as api:
         replies = api.Watch(_more=True)
-        assert next(replies)["status"]["store"]["lock"] == "unlocked"
-        subprocess.check_call([program, "lock"], stdout=subprocess.DEVNULL)
-        while next(replies)["status"]["store"]["lock"] != "locked":
+        assert next(replies)["status"]["preferred_networks"] == []
+        subprocess.check_call([program, "preferred", "set", DATASET], stdout=subprocess.DEVNULL)
+        while not next(replies)["status"]["preferred_networks"]:
             pass

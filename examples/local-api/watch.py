@@ -9,6 +9,6 @@ with varlink.Client(address="unix:" + sys.argv[1]) as client:
     with client.open("io.threadkeeper.Status") as api:
         for number, reply in enumerate(api.Watch(_more=True), 1):
             status = reply["status"]
-            print(status["broker"]["state"], status["store"]["lock"], status["routers"], flush=True)
+            print(status["broker"]["state"], status["routers"], status["alerts"], flush=True)
             if number == lines:
                 break
