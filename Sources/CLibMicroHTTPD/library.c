@@ -27,6 +27,12 @@ int MHDDescriptor(const struct MHDLibrary *library, struct MHD_Daemon *daemon) {
   return info ? info->epoll_fd : -1;
 }
 
+int MHDConnectionDescriptor(const struct MHDLibrary *library, struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      library->get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
 void *MHDContext(const struct MHDLibrary *library, struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       library->get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);

@@ -66,7 +66,8 @@ extension HTTPAddress: CustomStringConvertible {
 
 /// An address of a host.
 struct IPAddress: Equatable {
-  /// In the order of the network: 4, or 16. An IPv4 address that is mapped into IPv6 has 4.
+  /// In the order of the network: 4, or 16. An IPv4 address that is mapped into IPv6 has 4. What is sent to 0.0.0.0 or
+  /// :: goes to this machine, so they are the loopback address.
   let bytes: [UInt8]
 
   private static let mapped = [UInt8](repeating: 0, count: 10) + [255, 255]
@@ -76,14 +77,20 @@ struct IPAddress: Equatable {
     var ipv4 = in_addr()
     var ipv6 = in6_addr()
     let host = String(text.prefix { $0 != "%" })
+    var bytes: [UInt8]
     if inet_pton(AF_INET, host, &ipv4) == 1 {
       bytes = withUnsafeBytes(of: &ipv4) { Array($0) }
     } else if inet_pton(AF_INET6, host, &ipv6) == 1 {
-      let all = withUnsafeBytes(of: &ipv6) { Array($0) }
-      bytes = all.starts(with: Self.mapped) ? Array(all.suffix(4)) : all
+      bytes = withUnsafeBytes(of: &ipv6) { Array($0) }
+      if bytes.starts(with: Self.mapped) { bytes.removeFirst(Self.mapped.count) }
     } else {
       return nil
     }
+    if bytes.allSatisfy({ $0 == 0 }) {
+      if bytes.count == 4 { bytes[0] = 127 }
+      bytes[bytes.count - 1] = 1
+    }
+    self.bytes = bytes
   }
 
   /// 127.0.0.0/8 or ::1: what is sent there stays on this machine.

@@ -55,6 +55,8 @@ final class HTTPTransfer {
         "Content-Type: \(request.contentType)", request.body, request.body.count,
         Int(timeout.pollMilliseconds), signal?.descriptor ?? -1, handler)
     }
+    // What an earlier address was refused for is no reason any more.
+    if outcome.code == CURLE_ABORTED_BY_CALLBACK, signal?.isRaised == true { throw .stopped }
     guard outcome.code == CURLE_OK else { throw failure(outcome) }
     guard isHeadComplete else { throw .garbage("the answer is cut off in its head") }
     guard (200..<600).contains(outcome.status) else { throw .garbage("the answer is not HTTP") }

@@ -40,6 +40,10 @@ struct MHD_Daemon *_Nullable MHDStart(
 /// What a daemon waits with: readable when `MHD_run` has something to do.
 int MHDDescriptor(const struct MHDLibrary *_Nonnull library, struct MHD_Daemon *_Nonnull daemon);
 
+/// The socket of a connection.
+int MHDConnectionDescriptor(
+    const struct MHDLibrary *_Nonnull library, struct MHD_Connection *_Nonnull connection);
+
 /// What `notify` has set for a connection.
 void *_Nullable MHDContext(const struct MHDLibrary *_Nonnull library, struct MHD_Connection *_Nonnull connection);
 

@@ -78,8 +78,9 @@ final class ConnectionTable: Sendable {
 
   /// Nil for who has no limit: on loopback all users of the machine have one address.
   private func limited(_ peer: String?) -> String? {
-    guard let peer, let address = PeerAddress(peer), !address.isLoopback, address != unlimited
-    else { return nil }
+    if let address = peer.flatMap(PeerAddress.init), address.isLoopback || address == unlimited {
+      return nil
+    }
     return peer
   }
 }

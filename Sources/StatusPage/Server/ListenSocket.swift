@@ -14,8 +14,8 @@ final class ListenSocket {
     fileprivate var storage = sockaddr_storage()
     fileprivate var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// The IP address; nil where there is no text for it.
-    var host: String? { text(NI_NUMERICHOST) }
+    /// The IP address, without the zone of a link-local one; nil where there is no text for it.
+    var host: String? { text(NI_NUMERICHOST).map { String($0.prefix { $0 != "%" }) } }
 
     var port: Int? { text(NI_NUMERICSERV).flatMap { Int($0) } }
 

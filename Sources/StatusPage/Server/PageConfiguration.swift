@@ -48,6 +48,8 @@ package struct PageLimits: Sendable {
   package var longestPauseSeconds: Int64 = 15
   /// From the connection to the end of its request, in seconds. A browser needs less than one.
   package var requestSeconds: Int64 = 10
+  /// For the daemon to make the reply, in seconds: a disk may hang, and a client that has left is not noticed meanwhile.
+  package var replySeconds: Int64 = 60
   /// For an answer, or one event, to leave, in seconds: then the client does not read.
   package var stallSeconds: Int64 = 10
   /// For the last bytes of each answer when the daemon ends, in milliseconds.

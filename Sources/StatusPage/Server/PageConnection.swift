@@ -46,7 +46,7 @@ final class PageConnection {
   var handle: HTTPHandle?
   /// Path and query as they came.
   var target = ""
-  /// Nil while the daemon makes the reply, and while a viewer has all that there is.
+  /// Nil while a viewer has all that there is.
   private(set) var deadline: ContinuousClock.Instant?
   private(set) var body: [UInt8] = []
   private var isSuspended = false
@@ -112,7 +112,7 @@ final class PageConnection {
       return .goOn
     case .body:
       guard keepsPlace() else { return .drop }
-      deadline = nil
+      deadline = .now + .seconds(limits.replySeconds)
       state = .whole
       // Suspended only when it comes again: what is suspended while it reads, reads on when it is resumed, and takes a
       // client that only waits for its answer for gone.

@@ -54,8 +54,8 @@ final class PageLoop {
   /// What libmicrohttpd waits with.
   private var events: Int32 = -1
   private var connections: [UInt64: PageConnection] = [:]
-  /// For which libmicrohttpd has no connection yet.
-  private var arriving: PageConnection?
+  /// For which libmicrohttpd has no connection yet, by the descriptor: from 1.0 on it makes it when it runs next.
+  private var arriving: [Int32: PageConnection] = [:]
   private var acceptsAgain: ContinuousClock.Instant?
   /// When it ends at the latest; nil until it is to stop.
   private var end: ContinuousClock.Instant?
@@ -107,6 +107,9 @@ final class PageLoop {
       for message in inbox.take() { take(message) }
       for connection in connections.values where connection.isOverdue { connection.drop() }
       _ = library.functions.pointee.run(daemon)
+      // What it could not begin it has closed.
+      for connection in arriving.values { table.remove(connection.number) }
+      arriving = [:]
     }
     // libmicrohttpd may be ended only when nothing is suspended.
     for connection in connections.values { connection.drop() }
@@ -179,14 +182,12 @@ final class PageLoop {
       return
     }
     if let evicted { connections[evicted]?.drop() }
-    arriving = PageConnection(
+    arriving[client.descriptor] = PageConnection(
       number: number, descriptor: client.descriptor, peer: peer, limits: limits)
     // It closes the socket where it fails.
     _ = client.address.withPointer {
       library.functions.pointee.add_connection(daemon, client.descriptor, $0, $1)
     }
-    if arriving != nil { table.remove(number) }
-    arriving = nil
   }
 
   // MARK: What libmicrohttpd calls
@@ -201,8 +202,8 @@ final class PageLoop {
   }
 
   private func begin(_ pointer: OpaquePointer) -> PageConnection? {
-    guard let connection = arriving else { return nil }
-    arriving = nil
+    let descriptor = MHDConnectionDescriptor(library.functions, pointer)
+    guard let connection = arriving.removeValue(forKey: descriptor) else { return nil }
     connection.handle = HTTPHandle(library: library, pointer: pointer)
     connections[connection.number] = connection
     return connection

@@ -9,8 +9,6 @@ import VarlinkSocket
 package protocol Operation: Codable, Sendable {
   associatedtype Reply: Codable & Sendable
 
-  /// Who may call it.
-  static var access: VarlinkAccess { get }
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
   static var isRepeatable: Bool { get }
 
@@ -21,7 +19,6 @@ package protocol Operation: Codable, Sendable {
 }
 
 extension Operation {
-  package static var access: VarlinkAccess { .owner }
   package static var isRepeatable: Bool { true }
 
   static var name: String { "\(Self.self)" }
@@ -55,11 +52,8 @@ struct OperationHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .reader)
+      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .owner)
         .answered { call, caller in
-          guard caller.access >= type(of: call.operation).access else {
-            throw VarlinkError.permissionDenied
-          }
           return try await queue.run {
             let context = OperationContext(
               settings: settings, bridge: bridge, actor: OpenStore.actor(user: caller.peer.user))
@@ -101,7 +95,7 @@ package struct OperationCall<Performed: Operation>: Encodable, Sendable {
   }
 
   package static var method: VarlinkMethod<Self, Answer> {
-    VarlinkMethod(VarlinkInterface.admin.name, "Perform", for: Performed.access)
+    VarlinkMethod(VarlinkInterface.admin.name, "Perform", for: .owner)
   }
 
   private let operation = Performed.name

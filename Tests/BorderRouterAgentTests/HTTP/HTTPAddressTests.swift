@@ -16,17 +16,17 @@ struct HTTPAddressTests {
     #expect(HTTPAddress(text)?.description == shown)
   }
 
-  @Test("Loopback is 127.0.0.0/8, ::1 and localhost, and no other name")
+  @Test("Loopback is 127.0.0.0/8, ::1, localhost and what leads there, and no other name")
   func loopback() {
     for text in [
       "127.0.0.1", "127.9.9.9:80", "[::1]", "localhost", "LOCALHOST:1",
-      "[::ffff:127.0.0.1]",
+      "[::ffff:127.0.0.1]", "0.0.0.0", "[::]",
     ] {
       #expect(HTTPAddress(text)?.isLoopback == true, "\(text)")
     }
     for text in [
-      "hub.local", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "0.0.0.0",
-      "[::]", "[fe80::1]", "[::ffff:10.0.0.1]", "127", "127.1",
+      "hub.local", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1",
+      "[fe80::1]", "[::ffff:10.0.0.1]", "127", "127.1",
     ] {
       #expect(HTTPAddress(text)?.isLoopback == false, "\(text)")
     }
