@@ -102,7 +102,9 @@ struct FloodTests {
     // One for each id, and a few of the daemon's own.
     #expect((rows.last.flatMap { Int($0) } ?? 0) < 70, "\(rows)")
     // The owner of the honest team's router that left is still there.
+    let again = try await installation.start()
     let removed = try await installation.json("routers", "remove", left.agent)
     #expect(removed["previous_team"] == "border-router", "\(removed)")
+    #expect(try await again.stop() == .exit(0))
   }
 }

@@ -68,8 +68,7 @@ struct HomeAssistantDeviceTests {
     try await audience.caughtUp()
     #expect(news(audience).count == 3)
 
-    let removed = try await installation.command("routers", "remove", second.agent)
-    #expect(removed.status == 0, "\(removed.error)")
+    try await publisher.publish([second.leaves])
     daemon = try await installation.start()
     try await audience.until("the removal") { $0.latest[Self.topic(second)] == "" }
     #expect(try await retained(broker) == [Self.bridge, Self.topic(first)])
