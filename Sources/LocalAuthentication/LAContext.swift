@@ -25,6 +25,7 @@ public enum LAPolicy: Int, Sendable {
 /// (https://developer.apple.com/documentation/localauthentication/lacontext), as far as wrappers of the keychain use
 /// them.
 open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked Sendable {
+  // Unchecked because it is open: what it has itself is guarded by a mutex.
   private struct State {
     var reason = ""
     var fallbackTitle: String?

@@ -22,6 +22,7 @@ import Foundation
 /// A border router is named by its *Border Agent ID*: 8 bytes (the MAC extended address) or 16
 /// bytes. 16 bytes that end in eight zero bytes mean the same as the first eight.
 open class THClient: NSObject, @unchecked Sendable {
+  // Unchecked because it is open: all that it has itself is a `let`.
   // Unchecked because the class is open, as Apple's is; all that it stores is one constant that is Sendable.
 
   let daemon: DaemonLink

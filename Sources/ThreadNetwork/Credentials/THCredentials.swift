@@ -9,6 +9,7 @@ import Synchronization
 ///
 /// Two are equal when all their values are. Nothing that is secret is in a description.
 public final class THCredentials: NSObject, NSSecureCoding, @unchecked Sendable {
+  // Unchecked because NSObject is: all properties are `let`, the channel is in a mutex.
   // Unchecked because of NSObject; its properties are constants, and the one that changes is in a mutex.
 
   /// The name of the network, 1 to 16 bytes of UTF-8. It comes from outside.

@@ -18,6 +18,7 @@ public let THErrorDomain = "THErrorDomain"
 ///       // or, as on Apple's systems: (error as NSError).code == 15
 ///     }
 public final class THError: NSError, @unchecked Sendable {
+  // Unchecked because NSError is: all properties are `let`.
   // Unchecked because of NSError; it is not changed after init, and `userInfo` has texts and numbers only.
 
   /// Whether the reason may be a daemon that starts or ends.

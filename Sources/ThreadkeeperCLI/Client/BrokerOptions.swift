@@ -80,7 +80,7 @@ struct BrokerOptions: ParsableArguments {
   }
 }
 
-/// What goes wrong with the broker is told in words of the daemon's settings, which a client does not have.
+/// Errors of the broker name settings of the daemon, which a client does not have: they are options here.
 extension BrokerOptions {
   private static let names = [
     (

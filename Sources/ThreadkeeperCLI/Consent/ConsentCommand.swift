@@ -29,7 +29,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
     commandName: "deny",
     abstract: "Refuse a program the credentials that it asks for.",
     discussion: """
-      It is told so, and the same request is refused until it would have expired. Ends with 66 when \
+      It gets that answer, and the same request is refused until it would have expired. Ends with 66 when \
       nothing of that id waits any more, 69 when no daemon runs.
 
       Example:

@@ -209,7 +209,7 @@ extension StoreActions {
     }
   }
 
-  /// What of a secret opens slots, and which. None of a key file that is not there: its slots are told
+  /// What of a secret opens slots, and which. None of a key file that is not there: its slots are reported
   /// before they go.
   private func opening(
     _ secret: StoreSecret, of slots: [KeySlot]

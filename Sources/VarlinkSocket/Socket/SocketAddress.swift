@@ -50,7 +50,7 @@ package struct SocketAddress: ~Copyable {
   }
 }
 
-/// What a socket is told before others use it.
+/// Options that a socket is given before others use it.
 package enum SocketOptions {
   /// SO_PASSRIGHTS of asm-generic/socket.h.
   private static let passRights: Int32 = 83
