@@ -133,16 +133,13 @@ struct IntakeMeasurement {
     var part = Part(
       "intake", "Durable intake",
       method: """
-        All subscribers have a session of their own on the same broker, which may have \(Helper.window.grouped) messages
-        in flight to each, and get the same bytes. *Live*: they are there while a
-        program in C publishes \(size.messages.grouped) finished packets with QoS 1, at most 1,000 unacknowledged; the
+        All subscribers have a session of their own on the same broker and get the same bytes. *Live*: they are there
+        while a program in C publishes \(size.messages.grouped) packets with QoS 1, at most 1,000 unacknowledged; the
         time is from its first byte to the last message on the disk (or counted, by the bare subscriber). *Backlog*: the
-        broker has all messages before the subscriber connects, and the time is from the accepted connection, so the
-        publisher plays no part. Its rate is in the last column: meanwhile, or before; the last row is what it can do.
-        In a live row where it is above the subscriber's rate, the publisher was done before the subscriber; where both
-        are equal, the broker is the limit, which passes each message on before it acknowledges it.
-        The subscribers with a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after
-        its commit, as the daemon does; the bare one stores nothing. One login sends all, so `limits` are raised.
+        broker has all messages before the subscriber connects, and the time is from the accepted connection. The last
+        column is the publisher's rate; where it equals the subscriber's, the broker is the limit. The subscribers with
+        a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after its commit,
+        as the daemon does; the bare one stores nothing.
         """,
       table: table, figures: figures)
     part.missing = results.missing
@@ -193,9 +190,8 @@ struct IntakeMeasurement {
     return Part(
       "cost", "Processor time of a message",
       method: """
-        Of the live deliveries above: the thread that takes messages in, from the first byte to the last commit; and all
-        threads of the daemon until what follows is published too. For a first announcement that is the retained state,
-        the availability, events, and a device for Home Assistant. The goal is about the intake's thread.
+        Of the live deliveries above: the thread that takes messages in, which the goal is about; and all threads of the
+        daemon until what follows is published too.
         """,
       table: table, figures: figures)
   }

@@ -97,8 +97,8 @@ struct LatencyMeasurement {
       method: """
         From the publication of an announcement by one client to the arrival of the router's new retained state at the
         same client, one at a time with pauses of 5 to 15 ms. Before each, the disk is measured beside the store: an
-        append of 16 KB and `fdatasync`, as with a new log; a log that is written over needs less. Half load: new routers are announced
-        meanwhile at half the rate that the daemon has stored and published in the same run.
+        append of 16 KB and `fdatasync`. Half load: new routers are announced meanwhile at half the rate that the daemon
+        has stored and published in the same run.
         """,
       table: table,
       figures: [

@@ -52,8 +52,7 @@ struct LocalAPIMeasurement {
       "local", "Look-up through the local API",
       method: """
         `io.threadkeeper.Credentials.Get` with the secret, \(Self.lookups.grouped) times one after the other on one
-        connection of `varlink.sock`, in a store of \(Self.items.grouped) credentials. JSON, the check of the caller's
-        rights and the socket are in it; the look-up in the process is under [Store](#store).
+        connection of `varlink.sock`, in a store of \(Self.items.grouped) credentials.
         """,
       table: table,
       figures: [

@@ -83,8 +83,8 @@ struct MemoryMeasurement {
     return Part(
       "memory", "Memory",
       method: """
-        Resident memory of the daemon after five seconds in which nothing happens, with \(Self.home) routers, which is
-        a large home, and with as many as no home has; and the part of it that holds no pages of files.
+        Resident memory of the daemon after five seconds in which nothing happens, with the \(Self.home) routers of a
+        large home and with more than any home has; and the part of it that holds no pages of files.
         """,
       table: table,
       figures: [

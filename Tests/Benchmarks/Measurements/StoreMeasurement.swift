@@ -126,10 +126,9 @@ struct StoreMeasurement {
         Passwords of \(Self.secret.count) bytes with service, account, group and label, in four stores; look-ups by turns. *Add*:
         for one item, when up to \(Self.typical.grouped) are added in one durable transaction (all at once in the JSON file).
         *Look-up*: a random item by its service, account and group, with its secret. *Change one*: another secret for
-        one item, on the disk. *Open*: until a first look-up is answered. SQLite and SQLCipher are used as C programs
-        use them: prepared statements, the same durability and cache, an index; SQLCipher has its key as it is, so that none
-        is derived at the opening. SQLite keeps the secrets in plain text, and so does the JSON file, a Python
-        dictionary that is written as a whole with each change. 100,000 items and more are measured in one round.
+        one item, on the disk. *Open*: until a first look-up is answered. SQLite and SQLCipher have the same durability
+        and cache and an index; SQLCipher derives no key. SQLite keeps the secrets in plain text, and so does the JSON
+        file, a Python dictionary that is written as a whole with each change.
         """,
       table: table, figures: figures)
     part.missing = results.missing

@@ -47,17 +47,15 @@ struct Report: Encodable {
     var blocks = [
       "# Benchmarks",
       """
-      This page shows how fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each
-      beside what it is compared with. `make bench` measures all of it again and writes this page.
+      How fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each beside what it is
+      compared with. `make bench` measures all of it again and writes this page.
       """.unfolded,
       "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
       """
       The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
-      the same broker and disk, by turns. A load average above the number of processors lowers them too: the daemon
-      stores and publishes at the same time, and needs more of the processors than a subscriber that only counts.
-      Where a best value stands beside a value, that is the median of
-      \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"); else the part says how often it was measured, or
-      it is of one run. Processor time is what the kernel counts for the threads.
+      the same broker and disk, by turns. Where a best value stands beside a value, that is the median of
+      \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
+      threads.
       """.unfolded,
       environment.text,
     ]
@@ -76,7 +74,7 @@ struct Report: Encodable {
     table.add(
       "machine",
       "\(machine.processors) processors (\(machine.model)), \(machine.memory.formatted(0)) GB")
-    table.add("load average", "\(load); before the run it includes the build")
+    table.add("load average", load)
     table.add(
       "system", "\(machine.system), Linux \(machine.kernel), stores on \(machine.fileSystem)")
     if let fsync = parts.lazy.compactMap({ $0.figure(LatencyMeasurement.fsync) }).first {

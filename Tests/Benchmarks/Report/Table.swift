@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table in Markdown whose columns are as wide as they need to be, so that it can be read in a terminal too.
+/// A table in Markdown.
 struct Table: Encodable {
   struct Column: Encodable, ExpressibleByStringLiteral {
     let title: String
@@ -24,22 +24,10 @@ struct Table: Encodable {
   mutating func add(_ cells: String...) { rows.append(cells) }
 
   var text: String {
-    let titles = columns.map(\.title)
-    let widths = columns.indices.map { place in
-      ([titles] + rows).map { $0[place].count }.max() ?? 0
-    }
-    let line = zip(columns, widths).map { column, width in
-      String(repeating: "-", count: width + 1) + (column.isRight ? ":" : "-")
-    }
-    let head = [row(titles, widths), "|\(line.joined(separator: "|"))|"]
-    return (head + rows.map { row($0, widths) }).joined(separator: "\n")
-  }
-
-  private func row(_ cells: [String], _ widths: [Int]) -> String {
-    let padded = columns.indices.map { place in
-      let space = String(repeating: " ", count: widths[place] - cells[place].count)
-      return columns[place].isRight ? space + cells[place] : cells[place] + space
-    }
-    return "| \(padded.joined(separator: " | ")) |"
+    let line = columns.map { $0.isRight ? "---:" : "---" }.joined(separator: "|")
+    let lines = [columns.map(\.title)] + rows
+    var text = lines.map { "| \($0.joined(separator: " | ")) |" }
+    text.insert("|\(line)|", at: 1)
+    return text.joined(separator: "\n")
   }
 }
