@@ -19,6 +19,7 @@ final class AvahiSession {
   private var browser: OpaquePointer?
   private var resolvers: [String: OpaquePointer] = [:]
   private var names: [OpaquePointer: String] = [:]
+  private var query: ServiceQuery?
   private var failure: DiscoveryObstacle?
 
   init(type: String, limits: ServiceLimits, output: BrowserOutput) {
@@ -42,11 +43,17 @@ final class AvahiSession {
     guard let client else { return DiscoveryObstacle(ofNewClient: code) }
     // Closes the connection first, and then frees the browser and the resolvers as well, without a call that blocks.
     defer { avahi_client_free(client) }
+    query = loop.interface.map { poll in
+      ServiceQuery(type: "\(type).\(Self.domain)", poll: poll) { [unowned self] name in
+        perform(table.queryAnswered(name), client)
+      }
+    }
+    defer { query = nil }
     while failure == nil, !output.isStopping {
-      guard loop.iterate(until: table.nextTick) else {
+      guard loop.iterate(until: min(table.nextTick ?? table.nextQuery, table.nextQuery)) else {
         return output.isStopping ? nil : .noResources
       }
-      perform(table.tick(.now), client)
+      perform(table.tick(.now) + table.query(.now), client)
     }
     return failure
   }
@@ -103,6 +110,9 @@ final class AvahiSession {
       case .release(let name): release(name)
       case .report(let update): output.report(update)
       case .refuse(let count): output.refuse(count)
+      case .query(let name, let paths):
+        if query?.send(name, on: paths) != true { table.querySendingFailed(name) }
+      case .endQueries: query?.end()
       case .browseAgain:
         if let browser { avahi_service_browser_free(browser) }
         browse(client)

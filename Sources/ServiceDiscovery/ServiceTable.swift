@@ -16,11 +16,20 @@
 ///   at another's host and port    this one is gone
 /// allForNow, and each resolver  listed, once
 ///   started before has answered
+/// every 5 minutes, sooner       query each
+///   while one is silent
+/// no answer within 10 seconds,  query it again, twice; then it is silent: lost (if it was found)
+///   but one to an earlier query
+/// answer of a silent one        release, resolve again
+/// resolved, a silent one        nothing; with a change: found
 /// ```
 /// A service is what its host stands behind: records of services live for 75 minutes, addresses for 2, and a power cut
 /// withdraws neither. avahi-daemon renews the addresses of what it resolves, so a resolver fails when nobody answers. A
 /// router that was reset keeps its host's name, and caches keep its former record: the later record at a host and port
 /// counts. Records of the first listing have no order.
+///
+/// A program can die while its host still answers, and avahi-daemon does not ask for a record that it has. So services
+/// are queried. Only one that has answered before can be silent: firewalls and some responders let no answer through.
 struct ServiceTable {
   struct ServicePlace: Equatable {
     let host: String
@@ -33,6 +42,10 @@ struct ServiceTable {
     /// The resolver of that name is not needed any more.
     case release(name: String)
     case report(ServiceUpdate)
+    /// Send a query for it on each of these paths.
+    case query(name: String, paths: Set<ServicePath>)
+    /// No more answers are waited for.
+    case endQueries
     /// End the browser and begin another, which reports all that is there.
     case browseAgain
     /// Something is not reported: count it.
@@ -45,6 +58,9 @@ struct ServiceTable {
   /// How long a service has been silent at least when its resolver fails after it was found: the lifetime of an address
   /// (RFC 6762, section 10), and the 5 seconds in which avahi-daemon looks for another one.
   static let silence = Duration.seconds(125)
+
+  /// Queries that a service leaves unanswered before it is silent.
+  static let maximumQueries = 3
 
   struct Service {
     /// With the number of the listing in which it was seen last.
@@ -61,6 +77,10 @@ struct ServiceTable {
     var place: ServicePlace?
     /// A later service at the same place.
     var replacement: String?
+    /// Whether it has ever answered a query.
+    var answersQueries = false
+    /// What the resolver said before it answered no more; nil: it is not silent.
+    var silentRecord: ServiceRecord?
   }
 
   let limits: ServiceLimits
@@ -76,10 +96,16 @@ struct ServiceTable {
   var lastListing: ContinuousClock.Instant
   /// Of services that have just gone.
   var paces: [String: ChangePace] = [:]
+  /// When `query` has something to do again.
+  private(set) var nextQuery: ContinuousClock.Instant
+  /// Queries of the present round that were sent, and the services that have answered none of them.
+  private var queries = 0
+  private var queried: Set<String> = []
 
   init(limits: ServiceLimits, now: ContinuousClock.Instant) {
     self.limits = limits
     lastListing = now
+    nextQuery = now + limits.queryInterval
   }
 
   mutating func appeared(_ name: String, on path: ServicePath) -> [Action] {
@@ -122,6 +148,14 @@ struct ServiceTable {
     _ record: ServiceRecord, at now: ContinuousClock.Instant
   ) -> [Action] {
     guard var service = services[record.name] else { return [] }
+    service.failedPaths = []
+    service.failedAt = nil
+    if record == service.silentRecord {
+      // Its host answers, and its records are from avahi-daemon's cache.
+      services[record.name] = service
+      return answered(record.name)
+    }
+    service.silentRecord = nil
     let place = ServicePlace(host: record.host, port: record.port)
     var actions = service.place == nil && isListed ? replace(at: place, by: record.name) : []
     service.place = place
@@ -132,8 +166,6 @@ struct ServiceTable {
       if refused + replaced > 0 { actions.append(.refuse(refused + replaced)) }
     }
     service.current = record
-    service.failedPaths = []
-    service.failedAt = nil
     services[record.name] = service
     actions += report(record.name, at: now)
     return actions + answered(record.name)
@@ -164,6 +196,7 @@ struct ServiceTable {
       services[name]?.current = nil
       services[name]?.reported = nil
       services[name]?.failedAt = nil
+      services[name]?.silentRecord = nil
     }
     return actions
   }
@@ -218,9 +251,7 @@ extension ServiceTable {
     }
     for (name, service) in services {
       guard let failed = service.failedAt, failed + limits.retryInterval <= now else { continue }
-      services[name]?.failedAt = nil
-      services[name]?.failedPaths = []
-      actions += [.release(name: name), .resolve(name: name, path: service.resolvedPath)]
+      actions += resolveAgain(name)
     }
     paces = paces.filter { $0.value.nextMinute.map { $0 > now } ?? false }
     if let time = nextListing, time <= now {
@@ -230,6 +261,13 @@ extension ServiceTable {
       actions.append(.browseAgain)
     }
     return actions
+  }
+
+  private mutating func resolveAgain(_ name: String) -> [Action] {
+    guard let service = services[name] else { return [] }
+    services[name]?.failedAt = nil
+    services[name]?.failedPaths = []
+    return [.release(name: name), .resolve(name: name, path: service.resolvedPath)]
   }
 
   /// When `tick` has something to do again; nil: not by itself.
@@ -244,6 +282,58 @@ extension ServiceTable {
   private var nextListing: ContinuousClock.Instant? {
     guard isOverLimit, services.count < limits.maximumServices else { return nil }
     return lastListing + limits.listingInterval
+  }
+}
+
+// MARK: Queries
+
+extension ServiceTable {
+  /// Begins or continues a round of queries when it is time.
+  mutating func query(_ now: ContinuousClock.Instant) -> [Action] {
+    guard nextQuery <= now else { return [] }
+    if queries == 0 {
+      queried = Set(
+        services.filter { $0.value.current != nil || $0.value.silentRecord != nil }.keys)
+    } else {
+      queried = queried.filter { name in
+        services[name].map { $0.answersQueries && $0.current != nil } ?? false
+      }
+    }
+    guard queries == Self.maximumQueries || queried.isEmpty else {
+      queries += 1
+      nextQuery = now + limits.queryTimeout
+      return queried.map {
+        .query(name: $0, paths: Set(services[$0]?.paths.keys.map(\.self) ?? []))
+      }
+    }
+    let actions = queried.flatMap { fellSilent($0) }
+    queries = 0
+    // A program that restarts reports nothing that is new to avahi-daemon.
+    let isAnySilent = services.values.contains { $0.silentRecord != nil }
+    nextQuery = now + (isAnySilent ? limits.silentInterval : limits.queryInterval)
+    return [.endQueries] + actions
+  }
+
+  private mutating func fellSilent(_ name: String) -> [Action] {
+    guard var service = services[name] else { return [] }
+    let silence = limits.queryTimeout * Self.maximumQueries
+    let lost: [Action] =
+      service.reported == nil ? [] : [.report(.lost(name: name, silence: silence))]
+    service.silentRecord = service.current
+    (service.current, service.reported) = (nil, nil)
+    services[name] = service
+    return lost
+  }
+
+  /// A query could not be sent, so nothing follows from its not being answered.
+  mutating func querySendingFailed(_ name: String) { queried.remove(name) }
+
+  mutating func queryAnswered(_ name: String) -> [Action] {
+    queried.remove(name)
+    services[name]?.answersQueries = true
+    guard services[name]?.silentRecord != nil else { return [] }
+    services[name]?.silentRecord = nil
+    return resolveAgain(name)
   }
 }
 
@@ -276,8 +366,8 @@ struct ServicePath: Hashable, Sendable {
 package enum ServiceUpdate: Sendable, Equatable {
   /// A service is there, or what it says has changed.
   case found(ServiceRecord)
-  /// It withdrew its records (RFC 6762, section 10.1), they expired, or its host has no address any more. Only after
-  /// `found`.
+  /// It withdrew its records (RFC 6762, section 10.1), they expired, its host has no address any more, or it answers no
+  /// more queries. Only after `found`.
   ///
   /// - silence: for how long it had not answered by then.
   case lost(name: String, silence: Duration = .zero)
@@ -299,14 +389,24 @@ package struct ServiceLimits: Sendable, Equatable {
   package var listingInterval: Duration
   /// Time after which a service that does not resolve is asked for again.
   package var retryInterval: Duration
+  /// Time between two rounds of queries, and the same while a service is silent.
+  package var queryInterval: Duration
+  package var silentInterval: Duration
+  /// Time in which a query is answered.
+  package var queryTimeout: Duration
 
   package init(
     maximumServices: Int = 200, changesPerMinute: Int = 10,
-    listingInterval: Duration = .seconds(60), retryInterval: Duration = .seconds(300)
+    listingInterval: Duration = .seconds(60), retryInterval: Duration = .seconds(300),
+    queryInterval: Duration = .seconds(300), silentInterval: Duration = .seconds(30),
+    queryTimeout: Duration = .seconds(10)
   ) {
     self.maximumServices = maximumServices
     self.changesPerMinute = changesPerMinute
     self.listingInterval = listingInterval
     self.retryInterval = retryInterval
+    self.queryInterval = queryInterval
+    self.silentInterval = silentInterval
+    self.queryTimeout = queryTimeout
   }
 }

@@ -71,7 +71,8 @@ package struct TXTRecord: Sendable, Equatable {
     return pairs.first { $0.key == wanted }
   }
 
-  private static func lowercase(_ key: some Sequence<UInt8>) -> [UInt8] {
+  /// ASCII alone, as in names of the DNS (RFC 6762, section 16).
+  static func lowercase(_ key: some Sequence<UInt8>) -> [UInt8] {
     key.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
 }

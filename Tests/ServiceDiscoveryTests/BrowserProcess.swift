@@ -10,15 +10,18 @@ final class BrowserProcess: Sendable {
 
   private let probe: LineProcess
 
-  /// - Parameter keys: of TXT records, whose values `found` lines show.
+  /// - Parameters:
+  ///   - launcher: has its queries sent in a network, `LocalNetwork.launcher()`.
+  ///   - keys: of TXT records, whose values `found` lines show.
   init(
-    _ environment: [String: String], type: String = "_meshcop._udp", maximumServices: Int = 200,
-    changesPerMinute: Int = 1_000, listingSeconds: Int = 1, keys: [String] = []
+    _ environment: [String: String], launcher: [String] = [], type: String = "_meshcop._udp",
+    maximumServices: Int = 200, changesPerMinute: Int = 1_000, listingSeconds: Int = 1,
+    querySeconds: Int = 300, keys: [String] = []
   ) throws {
     probe = try LineProcess(
-      [
+      launcher + [
         ServiceProbe.executable, "browse", type, "\(maximumServices)", "\(changesPerMinute)",
-        "\(listingSeconds)",
+        "\(listingSeconds)", "\(querySeconds)",
       ] + keys, environment: environment)
   }
 

@@ -252,4 +252,134 @@ struct ServiceTableTests {
     }
     #expect(table.services["a"]?.paths.count == ServiceTable.maximumPaths)
   }
+
+  // MARK: Queries
+
+  /// With services that were resolved at the start on these paths.
+  private func queried(_ names: [String], on paths: [ServicePath]) -> ServiceTable {
+    var table = table()
+    for name in names {
+      for path in paths { _ = table.appeared(name, on: path) }
+      let host = ServiceRecord(
+        name: name, host: "\(name).local", port: 1, text: TXTRecord(entries: []))
+      _ = table.resolved(host, at: start)
+    }
+    return table
+  }
+
+  private func queries(_ actions: [ServiceTable.Action]) -> Set<String> {
+    Set(actions.compactMap { if case .query(let name, _) = $0 { name } else { nil } })
+  }
+
+  /// Runs a round that is due, in which only `answering` answer, each time.
+  private func round(
+    _ table: inout ServiceTable, answering: [String] = []
+  ) -> (rounds: [Set<String>], actions: [ServiceTable.Action]) {
+    var rounds: [Set<String>] = []
+    var rest: [ServiceTable.Action] = []
+    while true {
+      let actions = table.query(table.nextQuery)
+      guard !queries(actions).isEmpty else { return (rounds, rest + actions) }
+      rounds.append(queries(actions))
+      for name in answering { rest += table.queryAnswered(name) }
+    }
+  }
+
+  @Test(
+    "Every 5 minutes each service is queried on all its paths, again after 10 seconds if it has ever answered"
+  )
+  func queries() {
+    var table = queried(["a", "b"], on: [ipv4, ipv6])
+    _ = table.appeared("unresolved", on: ipv4)
+    #expect(table.nextQuery == start + .seconds(300))
+    #expect(table.query(start + .seconds(299)) == [])
+    let actions = table.query(start + .seconds(300))
+    #expect(actions.contains(.query(name: "a", paths: [ipv4, ipv6])))
+    #expect(queries(actions) == ["a", "b"])
+    #expect(table.queryAnswered("a") == [])
+    #expect(table.nextQuery == start + .seconds(310))
+    #expect(table.query(start + .seconds(310)) == [.endQueries])
+    #expect(table.nextQuery == start + .seconds(610))
+    #expect(round(&table).rounds == [["a", "b"], ["a"], ["a"]])
+  }
+
+  @Test("A service that has answered, and leaves three queries unanswered, is lost")
+  func fellSilent() {
+    var table = queried(["a", "b"], on: [ipv4])
+    _ = round(&table, answering: ["a", "b"])
+    #expect(
+      round(&table, answering: ["b"]).actions
+        == [.endQueries, .report(.lost(name: "a", silence: .seconds(30)))])
+  }
+
+  @Test("A service that has never answered is not lost, nor one whose query could not be sent")
+  func cannotFallSilent() {
+    var table = queried(["never", "unsent"], on: [ipv4])
+    _ = round(&table, answering: ["unsent"])
+    for _ in 1...2 {
+      #expect(!queries(table.query(table.nextQuery)).isEmpty)
+      table.querySendingFailed("unsent")
+      #expect(round(&table).actions == [.endQueries])
+    }
+  }
+
+  @Test("One answer to three queries is enough")
+  func lateAnswer() {
+    var table = queried(["a"], on: [ipv4])
+    _ = round(&table, answering: ["a"])
+    for _ in 1...3 { _ = table.query(table.nextQuery) }
+    #expect(table.queryAnswered("a") == [])
+    #expect(table.query(table.nextQuery) == [.endQueries])
+  }
+
+  @Test("A silent service is queried every 30 seconds, and resolved again when it answers")
+  func answersAgain() {
+    var table = queried(["a"], on: [ipv4])
+    _ = round(&table, answering: ["a"])
+    _ = round(&table)
+    let ended = table.nextQuery
+    #expect(round(&table).rounds == [["a"]])
+    #expect(table.nextQuery == ended + .seconds(40))
+    #expect(
+      round(&table, answering: ["a"]).actions
+        == [.release(name: "a"), .resolve(name: "a", path: ipv4), .endQueries])
+    #expect(
+      table.resolved(record("a"), at: start) == [.report(.found(record("a")))])
+  }
+
+  @Test(
+    "A silent service is not found from a cache, but when it says something else, or appears anew")
+  func silentInCache() {
+    var table = table()
+    _ = table.appeared("a", on: ipv4)
+    _ = table.resolved(record("a"), at: start)
+    _ = round(&table, answering: ["a"])
+    _ = round(&table)
+    #expect(table.resolved(record("a"), at: start) == [])
+    // Its host goes and comes back.
+    #expect(table.failed("a", at: start) == [])
+    #expect(table.tick(start + .seconds(300)).count == 2)
+    #expect(table.resolved(record("a"), at: start) == [])
+    #expect(table.nextTick == nil)
+    let changed = record("a", "rv=2")
+    #expect(table.resolved(changed, at: start) == [.report(.found(changed))])
+    #expect(round(&table).actions.contains(.report(.lost(name: "a", silence: .seconds(30)))))
+    #expect(table.disappeared("a", on: ipv4) == [.release(name: "a")])
+    #expect(table.appeared("a", on: ipv4) == [.resolve(name: "a", path: ipv4)])
+    #expect(table.resolved(changed, at: start) == [.report(.found(changed))])
+    // It has to answer once more.
+    #expect(round(&table).actions == [.endQueries])
+  }
+
+  @Test("What has gone or failed during a round does not fall silent")
+  func goneInRound() {
+    var table = queried(["gone", "failed", "back"], on: [ipv4])
+    _ = round(&table, answering: ["gone", "failed", "back"])
+    _ = table.query(table.nextQuery)
+    _ = table.disappeared("gone", on: ipv4)
+    _ = table.failed("failed", at: start)
+    _ = table.disappeared("back", on: ipv4)
+    _ = table.appeared("back", on: ipv4)
+    #expect(round(&table).actions == [.endQueries])
+  }
 }

@@ -10,11 +10,13 @@ import ThreadDataset
 /// - `stop`: stops the browser, and writes how many milliseconds that took.
 enum BrowseProbe {
   static func run(arguments: [String]) {
-    let numbers = arguments[1...3].map { Int($0) ?? 0 }
-    let keys = Array(arguments[4...])
+    let numbers = arguments[1...4].map { Int($0) ?? 0 }
+    let keys = Array(arguments[5...])
+    let querySeconds = Duration.seconds(numbers[3])
     let limits = ServiceLimits(
       maximumServices: numbers[0], changesPerMinute: numbers[1],
-      listingInterval: .seconds(numbers[2]))
+      listingInterval: .seconds(numbers[2]), queryInterval: querySeconds,
+      silentInterval: querySeconds, queryTimeout: querySeconds)
     let browser = ServiceBrowser(type: arguments[0], limits: limits) { update in
       ServiceProbe.write(line(update, keys))
     }
