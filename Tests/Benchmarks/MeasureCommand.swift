@@ -18,11 +18,11 @@ struct MeasureCommand: AsyncParsableCommand {
 
   /// What is measured, in the order of the page.
   enum Name: String, CaseIterable, ExpressibleByArgument {
-    case live, backlog, store, local, latency, codec, memory, recovery
+    case live, backlog, store, latency, memory, recovery
     /// Only when it is named.
-    case page, rotation
+    case local, codec, page, rotation
 
-    var isOnPage: Bool { self != .page && self != .rotation }
+    var isOnPage: Bool { ![.local, .codec, .page, .rotation].contains(self) }
   }
 
   @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.")
