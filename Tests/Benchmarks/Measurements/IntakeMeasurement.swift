@@ -107,8 +107,8 @@ struct IntakeMeasurement {
 
   private func rates(_ results: Results, _ subscribers: [Subscriber]) -> Part {
     var table = Table(
-      "delivery", "messages", "subscriber", .right("messages/s"), .right("best"),
-      .right("of the bare one"), .right("best"), .right("publisher/s"))
+      "delivery", "messages", "subscriber", .right("messages/s"), .right("of the bare one"),
+      .right("publisher/s"))
     var figures: [Figure] = []
     for way in ways {
       for kind in Fleet.Kind.allCases {
@@ -128,7 +128,7 @@ struct IntakeMeasurement {
       }
     }
     table.add(
-      "none", Fleet.Kind.first.words, "nobody has subscribed", "", "", "", "",
+      "none", Fleet.Kind.first.words, "nobody has subscribed", "", "",
       results.publisher.median.grouped)
     var part = Part(
       "intake", "Durable intake",
@@ -150,13 +150,10 @@ struct IntakeMeasurement {
     _ runs: [IntakeStage.Run], _ words: String, _ way: Delivery, _ kind: Fleet.Kind,
     _ ratios: [Double]?, _ table: inout Table
   ) {
-    let rates = runs.map(\.rate)
     let digits = ratios?.median ?? 1 < 0.1 ? 3 : 2
     table.add(
-      way.rawValue, kind.words, words, rates.median.grouped, (rates.max() ?? 0).grouped,
-      ratios.map { $0.median.formatted(digits) } ?? "1",
-      ratios.map { ($0.max() ?? 0).formatted(digits) } ?? "",
-      runs.map(\.publisher).median.grouped)
+      way.rawValue, kind.words, words, runs.map(\.rate).median.grouped,
+      ratios.map { $0.median.formatted(digits) } ?? "1", runs.map(\.publisher).median.grouped)
   }
 
   private func goal(_ way: Delivery, _ kind: Fleet.Kind) -> Figure.Goal? {
@@ -168,14 +165,12 @@ struct IntakeMeasurement {
   }
 
   private func cost(_ results: Results) -> Part {
-    var table = Table(
-      "message", .right("intake, µs"), .right("best"), .right("whole daemon, µs"), .right("best"))
+    var table = Table("message", .right("intake, µs"), .right("whole daemon, µs"))
     var figures: [Figure] = []
     for kind in Fleet.Kind.allCases {
       guard let pair = results.pairs["\(Delivery.live) \(kind)"] else { continue }
       table.add(
-        kind.word, pair.intake.median.formatted(1), (pair.intake.min() ?? 0).formatted(1),
-        pair.whole.median.formatted(1), (pair.whole.min() ?? 0).formatted(1))
+        kind.word, pair.intake.median.formatted(1), pair.whole.median.formatted(1))
       let goal: Double? =
         switch kind {
         case .first: Self.firstCost

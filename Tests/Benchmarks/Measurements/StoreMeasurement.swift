@@ -105,16 +105,15 @@ struct StoreMeasurement {
 
   private func part(_ results: Results) -> Part {
     var table = Table(
-      .right("items"), "store", .right("add, µs"), .right("processor"), .right("look-up, µs"),
-      .right("processor"), .right("change one, ms"), .right("open, ms"), .right("bytes/item"))
+      .right("items"), "store", .right("add, µs"), .right("look-up, µs"),
+      .right("change one, ms"), .right("open, ms"), .right("bytes/item"))
     var figures: [Figure] = []
     for items in size.items {
       for name in results.names {
         guard let one = results.samples[items]?[name] else { continue }
         table.add(
           items.grouped, name == "threadkeeper" ? "**\(name)**" : name,
-          one.add.elapsed.formatted(1), one.add.processor.formatted(1),
-          one.find.elapsed.formatted(1), one.find.processor.formatted(1),
+          one.add.elapsed.formatted(1), one.find.elapsed.formatted(1),
           (one.change.elapsed / 1e3).formatted(2), (one.open.elapsed / 1e3).formatted(1),
           one.bytes.formatted(0))
         if name == "threadkeeper", items == Self.typical { figures += goals(one) }

@@ -53,7 +53,7 @@ struct Report: Encodable {
       "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
       """
       The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
-      the same broker and disk, by turns. Where a best value stands beside a value, that is the median of
+      the same broker and disk, by turns. Values are the median of
       \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
       threads.
       """.unfolded,
