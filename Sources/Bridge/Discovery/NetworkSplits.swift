@@ -6,7 +6,7 @@ import ThreadDataset
 
 /// Networks whose border routers are in several partitions: they do not reach each other by radio, and devices of one
 /// partition cannot be reached through routers of another one. Only of networks that the home wants: a neighbour's are
-/// not its business.
+/// not its business. Partitions are seen by mDNS; over MQTT, routers report that they lead one.
 struct NetworkSplits {
   /// A router by its partition.
   struct Place: Hashable {
@@ -23,9 +23,9 @@ struct NetworkSplits {
 
   func check() throws -> [Effect] {
     let record = home.record
-    let places = try RouterLedger.partitions(home: record.id, context.tx)
-    var split = Dictionary(grouping: places, by: \.network)
-      .filter { Set($1.map(\.partition)).count > 1 }
+    let seen = try Self.several(RouterLedger.partitions(home: record.id, context.tx))
+    let led = try Self.several(RouterLedger.leaders(home: record.id, context.tx))
+    var split = seen.merging(led) { seen, _ in seen }
     if !split.isEmpty {
       let preferred = try context.preferredNetwork(of: home)?.extendedPANID
       let accepted = try AcceptedNetworkLedger.all(home: record.id, context.tx)
@@ -33,7 +33,8 @@ struct NetworkSplits {
     }
     var effects: [Effect] = try split.map { network, places in
       let name = try NetworkLedger.find(network, home: record.id, context.tx)?.name
-      let facts = Self.facts(network, name, places)
+      var facts = Self.facts(network, name, places)
+      facts.trigger = seen[network] == nil ? "heartbeat" : "mdns"
       return .alert(.networkSplit, facts, about: network.description, home: record.id)
     }
     let active = try AlertLedger.activeSubjects(of: .networkSplit, home: record.id, context.tx)
@@ -41,6 +42,11 @@ struct NetworkSplits {
       effects.append(.alert(.networkSplit, nil, about: subject, home: record.id))
     }
     return effects
+  }
+
+  /// The networks with several partitions.
+  private static func several(_ places: [Place]) -> [ExtendedPANID: [Place]] {
+    Dictionary(grouping: places, by: \.network).filter { Set($1.map(\.partition)).count > 1 }
   }
 
   static func facts(_ network: ExtendedPANID, _ name: String?, _ places: [Place]) -> AlertFacts {
@@ -56,7 +62,6 @@ struct NetworkSplits {
         + "reach each other.")
     facts.networkName = name
     facts.extendedPANID = network.description
-    facts.trigger = "mdns"
     return facts
   }
 

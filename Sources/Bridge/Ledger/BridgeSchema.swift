@@ -123,6 +123,10 @@ package enum BridgeSchema {
       WHERE present = 0 AND credential = 'missing'
     """,
     "CREATE INDEX router_advertised ON router (home) WHERE advertised = 1",
+    """
+    CREATE INDEX router_leader ON router (home, coalesce(current_network, network))
+      WHERE thread_state = 'leader' AND online = 1 AND present = 1
+    """,
     "CREATE INDEX router_mdns ON router (home, last_seen) WHERE source = 'mdns' AND present = 1",
     """
     CREATE INDEX router_ext_address ON router (home, ext_address)

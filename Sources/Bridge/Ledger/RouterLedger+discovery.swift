@@ -74,4 +74,28 @@ extension RouterLedger {
         network: network, partition: partition, router: router.shownName)
     }
   }
+
+  /// Routers of one network that have reported over MQTT that they lead it, each after another one has begun to. A
+  /// partition has one leader, so each is in one of its own. The partitions are numbered.
+  static func leaders(home: Int64, _ tx: ReadTransaction) throws -> [NetworkSplits.Place] {
+    let routers = try tx.all(
+      """
+      SELECT * FROM router AS one INDEXED BY router_leader
+       WHERE home = ? AND thread_state = 'leader' AND online = 1 AND present = 1
+         AND EXISTS (
+           SELECT 1 FROM router AS other INDEXED BY router_leader
+            WHERE other.home = one.home AND other.thread_state = 'leader' AND other.online = 1
+              AND other.present = 1 AND other.id <> one.id
+              AND coalesce(other.current_network, other.network)
+                = coalesce(one.current_network, one.network)
+              AND one.last_seen >= other.thread_state_since
+              AND other.last_seen >= one.thread_state_since)
+      """,
+      .integer(home), row: RouterRecord.init(row:))
+    return routers.enumerated().compactMap { number, router in
+      (router.currentNetwork ?? router.network).map {
+        .init(network: $0, partition: UInt32(number), router: router.shownName)
+      }
+    }
+  }
 }

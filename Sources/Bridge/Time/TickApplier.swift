@@ -39,6 +39,9 @@ struct TickApplier {
     try forgetLeftRouters()
     try transaction.apply(context.consents.expire())
     try transaction.apply(context.servedHomes.map { .checkButtons(home: $0.record.id) })
+    for home in context.servedHomes {
+      try transaction.apply(NetworkSplits(context: context, home: home).check())
+    }
     try recheckRouters()
     try continueAdoptions(cursor: &cursors.adoptions)
   }

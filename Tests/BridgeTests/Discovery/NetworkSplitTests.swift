@@ -66,6 +66,63 @@ struct NetworkSplitTests {
     #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
   }
 
+  // MARK: Without mDNS
+
+  private func lead(_ agent: String, _ state: String = "leader") throws {
+    try bridge.say(.heartbeat, agent, ["ext_pan_id": subject, "thread_state": state])
+  }
+
+  @Test("Two routers that both report to lead the network are an alert, until one does not")
+  func leaders() throws {
+    try bridge.announce(Agent.attic, .home, at: 1, ["name": "Attic"])
+    try lead(Agent.living)
+    try lead(Agent.attic)
+    try bridge.pass()
+    try bridge.pass(31)
+    #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
+    let facts = try #require(try bridge.alert(.networkSplit, subject)?.facts)
+    #expect(facts.summary.contains(#""Attic" | "#) && facts.trigger == "heartbeat")
+    try lead(Agent.attic, "router")
+    try bridge.pass()
+    #expect(try bridge.alarms() == [])
+  }
+
+  @Test("A leader that reports nothing more, and the one that takes its place, are no split")
+  func formerLeader() throws {
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try lead(Agent.living)
+    try bridge.pass(12)
+    try lead(Agent.attic)
+    try bridge.pass()
+    try bridge.pass(60)
+    #expect(try bridge.alarms() == [])
+    try lead(Agent.living)
+    try bridge.pass()
+    try bridge.pass(31)
+    #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
+  }
+
+  @Test(
+    "Leaders of several networks, of one that is not wanted, and one that is offline are no split")
+  func otherLeaders() throws {
+    for agent in [Agent.attic, Agent.garage] { try bridge.announce(agent, .guest, at: 1) }
+    for agent in [Agent.attic, Agent.garage] {
+      try bridge.say(
+        .heartbeat, agent,
+        ["ext_pan_id": SampleNetwork.guest.extendedPANID, "thread_state": "leader"])
+    }
+    try lead(Agent.living)
+    try bridge.pass()
+    try bridge.pass(31)
+    #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
+    try lead(Agent.attic)
+    try bridge.say(.offline, Agent.attic)
+    try lead(Agent.living)
+    try bridge.pass()
+    try bridge.pass(31)
+    #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
+  }
+
   @Test("The text names a few routers of many")
   func many() throws {
     let places = (0..<9).map {
