@@ -40,7 +40,7 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but page and rotation.", valueName: "part"))
+        + "Default: all but local, codec, page and rotation.", valueName: "part"))
   var only: [Name] = []
 
   @Option(
