@@ -22,7 +22,7 @@ SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run status demo test test-brokers lint format build bench fuzz stress sanitize soak consumer hermetic interop \
-  docs deb test-deb image addon test-image install uninstall clean prepare compile
+  settings docs deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -111,6 +111,10 @@ hermetic: prepare compile ## Run all tests beside a daemon of the machine, and s
 interop: prepare ## Ask a daemon over the local API with a client from PyPI
 	$(SWIFT) build --product threadkeeper $(COUNTED)
 	@.ci/interop "$$($(SWIFT) build --show-bin-path)/threadkeeper"
+
+settings: prepare ## Write the settings file and the page about settings from their table
+	$(SWIFT) build --build-tests $(COUNTED)
+	@MAKE_SETTINGS=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter SettingsPagesTests
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs $(COUNTED)

@@ -124,9 +124,7 @@ let package = Package(
       ]),
     .target(
       name: "Settings",
-      dependencies: [
-        "BridgeProtocol", "BrokerAccess", "StatePlaces", "YAMLReader",
-      ]),
+      dependencies: ["BrokerAccess", "StatePlaces", "YAMLReader"]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(

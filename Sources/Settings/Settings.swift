@@ -1,72 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// All that a person can set, checked: a value of this type is fit to run with.
 ///
-/// `config/threadkeeper.yaml` tells every key with its default, its unit and its reason.
-/// Paths are absolute.
+/// `SettingsTable.swift` describes each; the defaults stand here. Paths are absolute.
 package struct Settings: Sendable, Equatable {
-  package var mqtt: MQTT
+  package var mqtt = MQTT()
   package var store: Store
-  package var alerts: Alerts
-  package var preferred: Preferred
-  package var presence: Presence
+  package var alerts = Alerts()
+  package var preferred = Preferred()
+  package var presence = Presence()
   package var discovery = Discovery()
   package var http = HTTP()
-  package var log: Log
-  package var consent: Consent
+  package var log = Log()
+  package var consent = Consent()
   package var limits = Limits()
   package var homeAssistant = HomeAssistant()
   /// Team → the broker's user names in it. No user is in two of them.
-  package var teams: [String: [String]]
+  package var teams: [String: [String]] = [:]
   /// Where programs of other users of this machine call.
   package var clients = Clients()
   /// User of this machine, by number → the team that its programs speak for.
   package var clientUsers: [UInt32: String] = [:]
   /// At least one; no base topic equals another or lies inside it.
-  package var homes: [Home]
+  package var homes = [Home(name: "home", baseTopic: MQTT().baseTopic)]
   /// Where state lies that has no path of its own; see `StateDirectory`.
   package var stateDirectory: String
 
-  package init(
-    mqtt: MQTT, store: Store, alerts: Alerts, preferred: Preferred, presence: Presence, log: Log,
-    consent: Consent = Consent(), teams: [String: [String]], homes: [Home], stateDirectory: String
-  ) {
-    self.mqtt = mqtt
-    self.store = store
-    self.alerts = alerts
-    self.preferred = preferred
-    self.presence = presence
-    self.log = log
-    self.consent = consent
-    self.teams = teams
-    self.homes = homes
+  /// The defaults, with the store in the state directory.
+  package init(stateDirectory: String) {
     self.stateDirectory = stateDirectory
+    store = Store(path: stateDirectory + "/store")
+  }
+
+  /// Where the encrypted store and what belongs to it lie. Three places apart from each other.
+  package struct Store: Sendable, Equatable {
+    /// Directory of the store.
+    package var path: String
+    /// File with the key that opens the store; never inside `path`.
+    package var keyFile: String
+    /// A passphrase or a recovery code that opens the store, instead of the key file.
+    package var passphrase: SecretText?
+
+    /// - Parameter keyFile: nil is the file beside the store.
+    package init(path: String, keyFile: String? = nil) {
+      self.path = path
+      self.keyFile = keyFile ?? path + ".key"
+    }
+
+    /// Directory of the anchor, which shows when the store was rolled back.
+    package var anchorPath: String { path + ".anchor" }
   }
 
   package struct Alerts: Sendable, Equatable {
-    /// How long a condition must hold before its alert is raised. Seconds, 0…86,400.
+    /// How long a condition must hold before its alert is raised. Seconds.
     package var holdSeconds: Int = 30
-
-    package init() {}
   }
 
   package struct Presence: Sendable, Equatable {
-    /// Silence after which a router counts as offline. Seconds, 0…604,800; 0 = never.
+    /// Silence after which a router counts as offline. Seconds; 0 = never.
     package var offlineAfterSeconds: Int = 300
-
-    package init() {}
   }
 
   /// What one login, or one team, may make of work and rows.
   package struct Limits: Sendable, Equatable {
-    /// Events of one login, a second, 1…10,000.
+    /// Events of one login, a second.
     package var eventsPerSecond: Int = 100
-    /// Events of one login at once, after a rest, 1…1,000,000.
+    /// Events of one login at once, after a rest.
     package var eventsBurst: Int = 100_000
-    /// Border routers of one team in one home, 1…100,000.
+    /// Border routers of one team in one home.
     package var routersPerTeam: Int = 10_000
-
-    package init() {}
   }
 
   /// A home: its credentials, routers and alerts are its own, and so is its base topic.
@@ -105,7 +117,7 @@ extension Settings {
       case named(String)
     }
 
-    package enum ProtocolVersion: String, Sendable, Equatable {
+    package enum ProtocolVersion: String, Sendable, Equatable, CaseIterable {
       case v5 = "5"
       case v311 = "3.1.1"
     }
@@ -124,14 +136,10 @@ extension Settings {
       }
     }
   }
-}
 
-extension Settings {
   /// The rules of the preferred network.
   package struct Preferred: Sendable, Equatable {
     package var onMismatch: OnMismatch = .alert
-
-    package init() {}
 
     /// What happens when a router is on another network.
     package enum OnMismatch: String, Sendable, Equatable, CaseIterable {
@@ -140,42 +148,30 @@ extension Settings {
       case adopt
     }
   }
-}
 
-extension Settings {
   /// Border routers that are found on the local network.
   package struct Discovery: Sendable, Equatable {
+    package var mdns = MDNS.auto
+
     package enum MDNS: String, Sendable, CaseIterable {
       /// On where avahi-daemon answers.
       case auto
       case off
     }
-
-    package var mdns = MDNS.auto
-
-    package init() {}
   }
-}
 
-extension Settings {
   /// A second socket, for programs of other users of this machine. The one in the store's directory
   /// is for the daemon's own user and root.
   package struct Clients: Sendable, Equatable {
     /// Its path; without one there is none. Everybody may connect, and who is no client is sent away.
     package var socket: String?
-
-    package init() {}
   }
-}
 
-extension Settings {
   /// Who says whether credentials are given out.
   package struct Consent: Sendable, Equatable {
     /// Logins of the broker that may approve and deny over MQTT; never their own requests.
     package var approvers: [String] = []
     package var approversTrust: ApproversTrust = .signed
-
-    package init() {}
 
     /// Which decisions of an approver count.
     package enum ApproversTrust: String, Sendable, Equatable, CaseIterable {
@@ -190,20 +186,15 @@ extension Settings {
       approvers.contains { $0.utf8.elementsEqual(user.utf8) }
     }
   }
-}
 
-extension Settings {
   /// Home Assistant's MQTT discovery.
   package struct HomeAssistant: Sendable, Equatable {
     package var discovery: Discovery = .on
     /// Home Assistant's discovery prefix: a topic that no home's base topic equals, contains or lies in.
     package var prefix = "homeassistant"
-
     package var consent: Consent = .adoptions
     /// Home Assistant's login at the broker. Nil: it decides nothing.
     package var login: String?
-
-    package init() {}
 
     /// What Home Assistant may decide about, in plaintext.
     package enum Consent: String, Sendable, Equatable, CaseIterable {
@@ -214,6 +205,13 @@ extension Settings {
       case all
     }
 
+    package enum Discovery: String, Sendable, Equatable, CaseIterable {
+      /// The daemon and its routers are announced as devices.
+      case on
+      /// What was announced before is removed.
+      case off
+    }
+
     /// The login that decides about something.
     package var approver: String? { consent == .off ? nil : login }
 
@@ -221,24 +219,15 @@ extension Settings {
     package func isApprover(_ user: String) -> Bool {
       approver?.utf8.elementsEqual(user.utf8) == true
     }
-
-    package enum Discovery: String, Sendable, Equatable, CaseIterable {
-      /// The daemon and its routers are announced as devices.
-      case on
-      /// What was announced before is removed.
-      case off
-    }
   }
-}
 
-extension Settings {
   /// The HTTP server of the daemon: health, metrics and the status page.
   package struct HTTP: Sendable, Equatable {
     package var isEnabled = true
     /// An IP address of this machine; `0.0.0.0` or `::` for all.
     package var address = "127.0.0.1"
     package var port: UInt16 = 8423
-    /// What a client of another address has to have: 16 to 256 characters that need no quoting in a URL.
+    /// What a client of another address has to have: characters that need no quoting in a URL.
     package var token: SecretText?
     /// Host names under which clients reach it, beside `localhost` and IP addresses.
     package var names: [String] = []
@@ -253,19 +242,13 @@ extension Settings {
     /// Whether there is, or may be, a file with a token that this user cannot read. Then nobody is let in without one.
     package var isTokenUnreadable = false
 
-    package init() {}
-
     /// Where `threadkeeper page token` puts the token; read where the settings have none.
     package func tokenFile(besideStore store: String) -> String { "\(store).http-token" }
   }
-}
 
-extension Settings {
   package struct Log: Sendable, Equatable {
     package var level: Level = .info
     package var format: Format = .text
-
-    package init() {}
 
     /// The least severe level that is written. The names are swift-log's.
     package enum Level: String, Sendable, Equatable, CaseIterable {
@@ -281,16 +264,70 @@ extension Settings {
   }
 }
 
+extension Settings {
+  /// Which teams users of the broker speak for. Of the names of `client_users`, none is given to a user of the broker.
+  package var brokerTeams: BrokerTeams {
+    BrokerTeams(teams, others: Set(clientUsers.values))
+  }
+
+  /// The team that a user of the broker speaks for: see `BrokerTeams.team`.
+  package func team(ofUser user: String) -> String { brokerTeams.team(of: user) }
+
+  /// The team that a user of this machine speaks for: what `client_users` says, otherwise, for those
+  /// whose store it is, a team of the user's own, `uid/<number>`. No other team has such a name.
+  ///
+  /// - Parameters:
+  ///   - user: as the kernel has it.
+  ///   - daemon: the user whose daemon it is.
+  /// - Returns: nil for a user who is nobody here.
+  package func team(ofUID user: UInt32, daemon: UInt32 = geteuid()) -> String? {
+    if let team = clientUsers[user] { return team }
+    return user == daemon || user == 0 ? "uid/\(user)" : nil
+  }
+
+  /// Whether nobody can speak for a team that owns a border agent id.
+  ///
+  /// The broker's logins are unknown here, so silence proves nothing: a login that no team lists is a team of
+  /// its own, and may come back any day. A team is abandoned where the settings have its only login speak
+  /// for another team, or where the login that spoke last for the id speaks for another team since and no
+  /// login of the team's name was ever seen.
+  ///
+  /// - Parameters:
+  ///   - lastLogin: the user of the broker that spoke last for the id; nil where none is known.
+  ///   - seen: users of the broker that have spoken for any router.
+  package func isAbandoned(_ team: String, lastLogin: String?, seen: Set<String>) -> Bool {
+    let hasProgram = clientUsers.values.contains(team)
+    if teams[team] != nil || hasProgram { return teams[team]?.isEmpty == true && !hasProgram }
+    if let user = Self.rest(of: team, after: "uid/") {
+      return UInt32(user).flatMap { clientUsers[$0] } != nil
+    }
+    let own = Self.rest(of: team, after: "user/") ?? team
+    guard self.team(ofUser: own).utf8.elementsEqual(team.utf8) else { return true }
+    guard let lastLogin else { return false }
+    return !self.team(ofUser: lastLogin).utf8.elementsEqual(team.utf8) && !seen.contains(own)
+  }
+
+  /// Teams that the settings list without any user.
+  package var emptyTeams: [String] {
+    teams.filter { $0.value.isEmpty && !clientUsers.values.contains($0.key) }.keys.sorted()
+  }
+
+  private static func rest(of team: String, after prefix: String) -> String? {
+    guard team.utf8.starts(with: prefix.utf8) else { return nil }
+    return String(Substring(team.utf8.dropFirst(prefix.utf8.count)))
+  }
+}
+
 /// Text that no description, dump or interpolation shows: only `revealed` does.
-package struct SecretText: Sendable, Hashable {
+package struct SecretText: Sendable, Hashable, CustomStringConvertible,
+  CustomDebugStringConvertible, CustomReflectable
+{
   package let revealed: String
 
   package init(_ revealed: String) {
     self.revealed = revealed
   }
-}
 
-extension SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   package var description: String { "<secret>" }
   package var debugDescription: String { description }
   package var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import YAMLReader
+
 /// One thing that is wrong with the settings, and where.
 ///
 /// Its description is one line as compilers write it, so that editors can jump to it:
@@ -8,7 +10,7 @@
 ///     THREADKEEPER_MQTT_PORT: error: mqtt.port: expected …
 ///
 /// It never holds the value of a secret.
-package struct SettingsProblem: Error, Sendable, Equatable {
+package struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertible {
   package enum Severity: String, Sendable {
     /// Works, but should be looked at.
     case warning
@@ -16,15 +18,26 @@ package struct SettingsProblem: Error, Sendable, Equatable {
     case error
   }
 
-  package enum Place: Sendable, Equatable {
-    /// The file as a whole.
-    case file(String)
-    /// Line and column count from 1; columns are Unicode scalars.
-    case position(file: String, line: Int, column: Int)
+  package enum Place: Sendable, Equatable, CustomStringConvertible {
+    /// A place in a file, or the whole.
+    case file(String, TextPosition? = nil)
     /// An environment variable.
     case variable(String)
     /// No place a person wrote in: a default.
     case defaults
+
+    package var description: String {
+      switch self {
+      case .file(let file, let position?): "\(file):\(position.line):\(position.column)"
+      case .file(let name, nil), .variable(let name): name
+      case .defaults: "threadkeeper"
+      }
+    }
+
+    /// A place inside a file; a variable has none.
+    func at(_ position: TextPosition?) -> Self {
+      if case .file(let file, _) = self { .file(file, position) } else { self }
+    }
   }
 
   package let place: Place
@@ -39,59 +52,24 @@ package struct SettingsProblem: Error, Sendable, Equatable {
     self.key = key
     self.message = message
   }
+
+  package var description: String { "\(place): \(severity.rawValue): \(message)" }
 }
 
 extension SettingsProblem {
-  package var file: String? {
-    switch place {
-    case .file(let file), .position(let file, _, _): file
-    case .variable, .defaults: nil
-    }
+  package var file: String? { if case .file(let file, _) = place { file } else { nil } }
+  package var line: Int? { position?.line }
+  package var column: Int? { position?.column }
+  package var variable: String? { if case .variable(let name) = place { name } else { nil } }
+
+  private var position: TextPosition? {
+    if case .file(_, let position) = place { position } else { nil }
   }
 
-  package var line: Int? {
-    if case .position(_, let line, _) = place { line } else { nil }
-  }
-
-  package var column: Int? {
-    if case .position(_, _, let column) = place { column } else { nil }
-  }
-
-  package var variable: String? {
-    if case .variable(let name) = place { name } else { nil }
-  }
-}
-
-extension SettingsProblem: CustomStringConvertible {
-  package var description: String {
-    "\(place): \(severity.rawValue): \(message)"
-  }
-}
-
-extension SettingsProblem.Place: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .file(let file): file
-    case .position(let file, let line, let column): "\(file):\(line):\(column)"
-    case .variable(let name): name
-    case .defaults: "threadkeeper"
-    }
-  }
-}
-
-extension SettingsProblem: Comparable {
-  /// In the order in which a person fixes them: down the file, then the variables.
-  package static func < (left: SettingsProblem, right: SettingsProblem) -> Bool {
-    left.rank < right.rank
-  }
-
-  private var rank: (Int, String, Int, Int, String) {
-    switch place {
-    case .file(let file): (0, file, 0, 0, message)
-    case .position(let file, let line, let column): (1, file, line, column, message)
-    case .variable(let name): (2, name, 0, 0, message)
-    case .defaults: (3, "", 0, 0, message)
-    }
+  /// Problems are in the order in which a person fixes them: down the file, then the variables.
+  var rank: (Int, String, Int, Int, String) {
+    let kind = file == nil ? variable == nil ? 3 : 2 : position == nil ? 0 : 1
+    return (kind, file ?? variable ?? "", line ?? 0, column ?? 0, message)
   }
 }
 

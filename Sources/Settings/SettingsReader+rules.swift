@@ -1,132 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
-import YAMLReader
+import StatePlaces
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Rules about several settings together.
 extension SettingsReader {
-  mutating func alerts() -> Settings.Alerts {
-    var alerts = Settings.Alerts()
-    alerts.holdSeconds = number(.alertsHold, in: 0...86_400) ?? alerts.holdSeconds
-    return alerts
+  mutating func applyRules(to settings: inout Settings) {
+    broker(&settings.mqtt)
+    store(settings.store)
+    clients(settings)
+    homes(&settings)
+    homeAssistant(settings)
+    http(&settings)
   }
 
-  mutating func limits() -> Settings.Limits {
-    var limits = Settings.Limits()
-    limits.eventsPerSecond =
-      number(.limitsEventsPerSecond, in: 1...10_000) ?? limits.eventsPerSecond
-    limits.eventsBurst = number(.limitsEventsBurst, in: 1...1_000_000) ?? limits.eventsBurst
-    limits.routersPerTeam =
-      number(.limitsRoutersPerTeam, in: 1...100_000) ?? limits.routersPerTeam
-    return limits
+  /// Notes a problem where a setting, or else another one, was given.
+  private mutating func report(
+    _ name: String, else other: String? = nil, _ message: String,
+    _ severity: SettingsProblem.Severity = .error
+  ) {
+    let place = given[name]?.place ?? other.flatMap { given[$0]?.place } ?? .defaults
+    report(name, at: place, message, severity)
   }
 
-  mutating func presence() -> Settings.Presence {
-    var presence = Settings.Presence()
-    presence.offlineAfterSeconds =
-      number(.presenceOfflineAfter, in: 0...604_800) ?? presence.offlineAfterSeconds
-    return presence
-  }
-
-  mutating func discovery() -> Settings.Discovery {
-    var discovery = Settings.Discovery()
-    discovery.mdns =
-      choice(.discoveryMDNS, among: Settings.Discovery.MDNS.allCases) ?? discovery.mdns
-    return discovery
-  }
-
-  mutating func preferred() -> Settings.Preferred {
-    var preferred = Settings.Preferred()
-    preferred.onMismatch =
-      choice(.preferredOnMismatch, among: Settings.Preferred.OnMismatch.allCases)
-      ?? preferred.onMismatch
-    return preferred
-  }
-
-  mutating func log() -> Settings.Log {
-    var log = Settings.Log()
-    log.level = choice(.logLevel, among: Settings.Log.Level.allCases) ?? log.level
-    log.format = choice(.logFormat, among: Settings.Log.Format.allCases) ?? log.format
-    return log
-  }
-}
-
-extension SettingsReader {
-  mutating func consent() -> Settings.Consent {
-    var consent = Settings.Consent()
-    consent.approvers = approvers()
-    consent.approversTrust =
-      choice(.consentApproversTrust, among: Settings.Consent.ApproversTrust.allCases)
-      ?? consent.approversTrust
-    return consent
-  }
-
-  private mutating func approvers() -> [String] {
-    let key = "consent.approvers"
-    guard let (document, node) = mappings[key], !node.isNull else { return [] }
-    guard case .sequence(let users) = node.content else {
+  private mutating func broker(_ mqtt: inout Settings.MQTT) {
+    let tls = ["mqtt.tls.ca_file", "mqtt.tls.cert_file", "mqtt.tls.key_file"]
+    if !isGiven("mqtt.port"), tls.contains(where: isGiven) { mqtt.port = 8883 }
+    need("mqtt.username", for: "mqtt.password", ": a password alone is no login")
+    need(tls[2], for: tls[1], ": a certificate and its key go together")
+    need(tls[1], for: tls[2], ": a key and its certificate go together")
+    if let first = tls.first(where: isGiven) {
+      need(
+        tls[0], for: first,
+        "; the authorities of the system are in /etc/ssl/certs/ca-certificates.crt")
+    }
+    // Who names a user but no broker has most likely forgotten the broker.
+    guard mqtt.host == .embedded, !problems.contains(where: { $0.key == "mqtt.host" }) else {
+      return
+    }
+    for name in ["mqtt.username", "mqtt.password"] + tls where isGiven(name) {
       report(
-        key, at: document.place(of: node), "expected a list of user names, found \(node.kind)")
-      return []
+        name, "has no effect while `mqtt.host` is `embedded`; name your broker in `mqtt.host`",
+        .warning)
     }
-    var approvers: [String] = []
-    for node in users {
-      let place = document.place(of: node)
-      guard let user = user(node, of: key, at: place) else { continue }
-      guard !approvers.contains(where: { $0.utf8.elementsEqual(user.utf8) }) else {
-        report(key, at: place, "the user `\(user)` is listed twice")
-        continue
-      }
-      approvers.append(user)
-    }
-    return approvers
   }
-}
 
-extension SettingsReader {
-  /// - Parameter homes: whose base topics must not overlap with the prefix.
-  mutating func homeAssistant(beside homes: [Settings.Home]) -> Settings.HomeAssistant {
-    var homeAssistant = Settings.HomeAssistant()
-    homeAssistant.discovery = discovery() ?? homeAssistant.discovery
-    homeAssistant.prefix =
-      text(.homeAssistantPrefix, where: BaseTopic.isFit) ?? homeAssistant.prefix
-    homeAssistant.consent = homeAssistantConsent() ?? homeAssistant.consent
-    homeAssistant.login = text(.homeAssistantLogin) {
-      (try? AccessList.check(userName: $0)) != nil
-    }
-    let isGiven = sources[.homeAssistantPrefix] != nil
-    let overlaps = homes.first { BaseTopic.overlap($0.baseTopic, homeAssistant.prefix) }
-    if let home = overlaps, isGiven || homeAssistant.discovery == .on {
-      // Where no prefix was written, it is the base topic that a person has to look at.
-      let key =
-        isGiven || sources[.mqttBaseTopic] == nil ? SettingsKey.homeAssistantPrefix : .mqttBaseTopic
+  private mutating func need(_ other: String, for name: String, _ reason: String) {
+    if isGiven(name), !isGiven(other) { report(name, "needs `\(other)`\(reason)") }
+  }
+
+  private mutating func store(_ store: Settings.Store) {
+    if FilePath.isInside(store.keyFile, store.path) {
       report(
-        .homeAssistantPrefix, at: place(of: key),
-        "\(SettingsEntry.shown(homeAssistant.prefix)) equals the base topic of the home `\(home.name)` "
-          + "(\(SettingsEntry.shown(home.baseTopic))), or one lies in the other; choose another base topic, "
-          + "or set `home_assistant.discovery: off`")
+        "store.key_file", else: "store.path",
+        "expected a path outside `store.path`: a copy of the store would carry its own key")
     }
-    return homeAssistant
+    if [store.anchorPath, store.path].contains(where: { FilePath.isInside($0, store.keyFile) }) {
+      report(
+        "store.key_file", else: "store.path",
+        "expected the path of a file, found the directory of the store or of its anchor")
+    }
   }
 
-  /// `off` is a text to this reader, a truth value to others.
-  private mutating func homeAssistantConsent() -> Settings.HomeAssistant.Consent? {
-    if let entry = entry(of: .homeAssistantConsent), entry.kind == .plain,
-      entry.text.lowercased() == "false"
+  private mutating func clients(_ settings: Settings) {
+    guard let socket = settings.clients.socket else { return }
+    if FilePath.isInside(socket, settings.store.path) {
+      report(
+        "clients.socket",
+        "expected a path outside `store.path`, whose directory is closed to other users")
+    }
+    if settings.clientUsers.isEmpty {
+      report(
+        "clients.socket",
+        "serves nobody who is not served without it: `client_users` names no user", .warning)
+    }
+  }
+
+  /// Beside `homes`, nobody receives what is published to `mqtt.base_topic`. Where it lies on what a home listens to,
+  /// whoever publishes below it would be taken for a router of that home.
+  private mutating func homes(_ settings: inout Settings) {
+    let (topic, homes) = (settings.mqtt.baseTopic, settings.homes)
+    guard given["homes"]?.node != nil, !homes.isEmpty else {
+      settings.homes = [Settings.Home(name: "home", baseTopic: topic)]
+      return
+    }
+    guard isGiven("mqtt.base_topic") else { return }
+    if let other = homes.first(where: { BaseTopic.isHeard(topic, on: $0.baseTopic) }) {
+      report(
+        "mqtt.base_topic",
+        "\(topic.shown) lies where routers speak to the home `\(other.name)` "
+          + "(\((other.baseTopic + "/in/#").shown))")
+    } else if topic != Settings.MQTT().baseTopic, !homes.contains(where: { $0.baseTopic == topic })
     {
-      return .off
+      report(
+        "mqtt.base_topic", "has no effect while `homes` names base topics of its own", .warning)
     }
-    return choice(.homeAssistantConsent, among: Settings.HomeAssistant.Consent.allCases)
   }
 
-  /// `on` and `off` are texts to this reader, truth values to others: both spellings are taken.
-  private mutating func discovery() -> Settings.HomeAssistant.Discovery? {
-    if let entry = entry(of: .homeAssistantDiscovery), entry.kind == .plain {
-      switch entry.text.lowercased() {
-      case "true": return .on
-      case "false": return .off
-      default: break
+  private mutating func homeAssistant(_ settings: Settings) {
+    let prefix = settings.homeAssistant.prefix
+    guard isGiven("home_assistant.prefix") || settings.homeAssistant.discovery == .on,
+      let home = settings.homes.first(where: { BaseTopic.overlap($0.baseTopic, prefix) })
+    else { return }
+    // Where no prefix was written, it is the base topic that a person has to look at.
+    report(
+      "home_assistant.prefix", else: "mqtt.base_topic",
+      "\(prefix.shown) equals the base topic of the home `\(home.name)` (\(home.baseTopic.shown)), "
+        + "or one lies in the other; choose another base topic, or set "
+        + "`home_assistant.discovery: off`")
+  }
+
+  /// The token may lie beside the store, and other addresses than loopback need one.
+  private mutating func http(_ settings: inout Settings) {
+    let file = settings.http.tokenFile(besideStore: settings.store.path)
+    if !isGiven("http.token") {
+      if access(file, R_OK) == 0 {
+        let entry = entry(inFile: file, of: "http.token", at: .defaults, isSecret: true)
+        given["http.token"] = Given(place: .defaults, entry: entry)
+        Setting.named["http.token"]?.read(&self, &settings)
+        settings.http.isTokenFromFile = true
+      } else {
+        // Other users' commands cannot read it, and need not.
+        settings.http.isTokenUnreadable = errno != ENOENT
       }
     }
-    return choice(.homeAssistantDiscovery, among: Settings.HomeAssistant.Discovery.allCases)
+    // A token that is unfit is reported already, and the daemon's user reads what another one cannot.
+    let address = settings.http.address
+    if !HostName.isLoopback(address), !isGiven("http.token"), !settings.http.isTokenUnreadable,
+      !isGiven("http.trusted_proxy")
+    {
+      report(
+        "http.address",
+        "needs a token, because other machines reach \(address.shown): run "
+          + "`threadkeeper page token`, or set `http.token`")
+    }
+  }
+}
+
+/// The topic that everything of one home lies below. Compared byte by byte, as a broker does: a level that begins with
+/// a combining accent swallows the `/` before it for Swift's characters.
+enum BaseTopic {
+  static let expected =
+    "a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control character, "
+    + "no empty level, at most 128 bytes)"
+
+  /// Levels of text, no wildcard (MQTT 5.0, 4.7.1), no `$` as system topics have it (4.7.2), and
+  /// no `%`, which the access list of a broker would replace by a user's name.
+  static func isFit(_ topic: String) -> Bool {
+    let levels = topic.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+    return (1...128).contains(topic.utf8.count)
+      && levels.allSatisfy { level in
+        !level.isEmpty
+          && !level.contains { ASCII.isControl($0) || ["+", "#", "$", "%"].contains($0) }
+      }
+  }
+
+  /// Whether a message below one could be taken for one below the other.
+  static func overlap(_ left: String, _ right: String) -> Bool {
+    isWithin(left, right) || isWithin(right, left)
+  }
+
+  /// Whether the topic is among those that the daemon listens to for a home on `base`: `<base>/in/#`,
+  /// which means `<base>/in` as well (MQTT 5.0, 4.7.1.2).
+  static func isHeard(_ topic: String, on base: String) -> Bool {
+    isWithin(topic, base + "/in")
+  }
+
+  /// Whether the first is the second or lies below it.
+  private static func isWithin(_ topic: String, _ other: String) -> Bool {
+    let (topic, other) = (topic.utf8, other.utf8)
+    return topic.starts(with: other)
+      && (topic.count == other.count || topic.dropFirst(other.count).first == UInt8(ascii: "/"))
   }
 }

@@ -51,7 +51,7 @@ package struct SettingsText: Sendable, Equatable {
     var pairs = try Self.pairs(of: try YAMLNode.read(text))
     var section: YAMLNode?
     for (depth, name) in names.enumerated() {
-      let found = pairs?.last { Self.name(of: $0.key) == name }
+      let found = pairs?.last { $0.key.name == name }
       guard let found else {
         try insert(names[depth...], value, into: section, pairs ?? [], key)
         return
@@ -73,7 +73,7 @@ package struct SettingsText: Sendable, Equatable {
   /// A key of block style is the first on its line. YAML knows more line ends than this text is split at.
   private func check(_ node: YAMLNode, _ key: String) throws(UnknownForm) {
     let unknown = UnknownForm(key: key, line: node.position.line)
-    guard lines.indices.contains(node.position.line - 1), let name = Self.name(of: node) else {
+    guard lines.indices.contains(node.position.line - 1), let name = node.name else {
       throw unknown
     }
     let line = lines[node.position.line - 1]
@@ -89,7 +89,7 @@ package struct SettingsText: Sendable, Equatable {
     let (number, line) = (name.position.line, lines[name.position.line - 1])
     let unknown = UnknownForm(key: key, line: number)
     guard let colon = line.firstIndex(of: ":"),
-      value.position.line == number || Self.isNull(value)
+      value.position.line == number || value.isNull
     else { throw unknown }
     let rest = line[line.index(after: colon)...]
     guard let length = Self.length(of: rest) else { throw unknown }
@@ -120,19 +120,9 @@ package struct SettingsText: Sendable, Equatable {
 
   /// Nil for what is no mapping; empty for nothing at all.
   private static func pairs(of node: YAMLNode?) throws -> [(key: YAMLNode, value: YAMLNode)]? {
-    guard let node, !isNull(node) else { return [] }
+    guard let node, !node.isNull else { return [] }
     guard case .mapping(let pairs) = node.content else { return nil }
     return pairs
-  }
-
-  private static func name(of node: YAMLNode) -> String? {
-    guard case .scalar(let scalar) = node.content else { return nil }
-    return scalar.text
-  }
-
-  private static func isNull(_ node: YAMLNode) -> Bool {
-    guard case .scalar(let scalar) = node.content else { return false }
-    return scalar.isNull
   }
 
   /// Characters of a value after its colon, without the space before a comment; nil for one that does not end on its line.

@@ -25,10 +25,9 @@ package struct MovedStore {
   }
 
   package static func settings(_ store: TemporaryStore) -> Settings {
-    Settings(
-      mqtt: .init(), store: .init(path: store.location.directory), alerts: .init(),
-      preferred: .init(), presence: .init(), log: .init(), teams: [:],
-      homes: [.init(name: "home", baseTopic: "threadkeeper")], stateDirectory: store.path)
+    var settings = Settings(stateDirectory: store.path)
+    settings.store = .init(path: store.location.directory)
+    return settings
   }
 
   private struct Unexpected: Error {}

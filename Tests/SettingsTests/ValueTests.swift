@@ -62,7 +62,7 @@ struct ValueTests {
         ["warn", "INFO", "5", "on"]
       ),
       ("log.format", ["text", "json"], ["xml", "JSON"]),
-      ("discovery.mdns", ["auto", "off", "\"off\""], ["on", "no", "false", "AUTO"]),
+      ("discovery.mdns", ["auto", "off", "\"off\""], ["on", "no", "true", "AUTO"]),
     ])
   func words(name: String, good: [String], bad: [String]) throws {
     let parts = name.split(separator: ".")

@@ -45,11 +45,7 @@ struct DemoPage: Sendable {
 extension Settings {
   /// Those of a demonstration: a store in its own directory, and the page on any free port.
   static func demonstration(in directory: String) -> Settings {
-    var settings = Settings(
-      mqtt: .init(), store: .init(path: directory + "/store"), alerts: .init(),
-      preferred: .init(), presence: .init(), log: .init(), teams: [:],
-      homes: [.init(name: "home", baseTopic: "threadkeeper")], stateDirectory: directory)
-    settings.http.isEnabled = true
+    var settings = Settings(stateDirectory: directory)
     settings.http.port = 0
     settings.http.token = SecretText(PageToken.make())
     return settings

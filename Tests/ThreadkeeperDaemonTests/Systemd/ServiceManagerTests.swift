@@ -20,10 +20,7 @@ struct ServiceManagerTests {
   }
 
   private func manager() throws -> ServiceManager {
-    let settings = Settings(
-      mqtt: .init(), store: .init(path: directory.file("store")), alerts: .init(),
-      preferred: .init(), presence: .init(), log: .init(), teams: [:], homes: [],
-      stateDirectory: directory.path)
+    let settings = Settings(stateDirectory: directory.path)
     return try #require(ServiceManager(settings, environment: environment))
   }
 
