@@ -74,10 +74,10 @@ struct StoreQuestionTests {
     #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
   }
 
-  @Test("keys rotate --master: nothing is changed", arguments: End.allCases)
-  func master(by end: End) async throws {
+  @Test("keys rotate: nothing is changed", arguments: End.allCases)
+  func rotate(by end: End) async throws {
     try await expectStopped(
-      ["keys", "rotate", "--master", "--yes"], by: end, saying: "Nothing was changed.")
+      ["keys", "rotate", "--yes"], by: end, saying: "Nothing was changed.")
     #expect(try await installation.json("keys", "list")["slots"]?.list.count == 2)
   }
 

@@ -18,8 +18,6 @@ struct KeychainLoad: Load {
     var options = KeychainOptions()
     options.upkeep = .deferred
     options.auditor = "stress"
-    // Several steps for a few items, so that others come in between.
-    options.rotationBatch = 4
     keychain = try Keychain.create(at: location, slots: [keySlot], options: options)
   }
 
@@ -57,7 +55,7 @@ struct KeychainLoad: Load {
       guard keychain.condition == .healthy else {
         return journal.complain("the store is \(keychain.condition)")
       }
-      try keychain.rotateKeys()
+      try keychain.rotateKeys([keySlot])
       if let problem = try keychain.auditProblem() { journal.complain(problem) }
       let report = try keychain.verify(.everything)
       if !report.matchesManifest || !report.isWhole || !report.unreadable.isEmpty {
@@ -80,12 +78,7 @@ struct KeychainLoad: Load {
   /// What is done to the keys. False for most numbers, so that something is left to do for the others.
   private func keys(_ choice: Int, _ journal: Journal) throws -> Bool {
     switch choice {
-    case 0:
-      if try !keychain.rotateKeys().isFinished { journal.complain("a rotation was left") }
-    case 1:
-      // Beside a rotation of another thread, too, which goes on with the new keys.
-      try keychain.renewRootKeys([keySlot])
-      try keychain.rotateKeys(beginning: false)
+    case 0..<2: try keychain.rotateKeys([keySlot])
     case 2..<4:
       keychain.lock()
     case 4..<10: try keychain.unlock(with: keySlot)

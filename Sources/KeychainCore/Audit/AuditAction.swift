@@ -11,9 +11,8 @@ package enum AuditAction: UInt8, Sendable {
   case slotRemoved = 6
   case rollbackAccepted = 7
   case restored = 8
-  case rotationBegun = 9
-  case rotationFinished = 10
-  case rootsRenewed = 11
+  /// New keys of every kind.
+  case rotated = 9
 
   // What people decide about credentials.
   case consentApproved = 30

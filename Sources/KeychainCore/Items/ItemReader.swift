@@ -58,9 +58,12 @@ final class ItemReader: Sendable {
   }
 
   /// Lends the item key of a row.
+  ///
+  /// - Parameter key: the class key, where the keys in memory may lack it.
   func withItemKey<R>(
     _ wrapped: UnsafeRawBufferPointer, row: Int64, id: ItemID, classKey: KeyID,
-    in tx: ReadTransaction, _ body: (UnsafeRawBufferPointer) throws -> R
+    key known: GuardedKey? = nil, in tx: ReadTransaction,
+    _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try withScratchMemory(KeyArena.keyLength) { itemKey in
       do {
@@ -68,7 +71,7 @@ final class ItemReader: Sendable {
         guard keyID == classKey, try SealedPart.plaintextCount(wrapped) == itemKey.count else {
           throw SodiumError.notAuthentic
         }
-        let key = try keys.key(keyID, in: tx)
+        let key = try known ?? keys.key(keyID, in: tx)
         try key.withUnsafeBytes { key in
           try SealedPart.open(
             wrapped, at: ItemRow.itemKeyPlace(store, id), key: key, into: itemKey)

@@ -145,6 +145,23 @@ struct StoredRow {
     self = row
   }
 
+  /// The row after another one, or nil at the end.
+  init?(after number: Int64, in tx: ReadTransaction) throws {
+    let row = try tx.first(
+      """
+      SELECT class, version, class_key, index_epoch, primary_index, index_1, index_2, wrapped_key,
+        metadata, substr(secret, -16), id, uuid
+      FROM items WHERE id > ? ORDER BY id LIMIT 1
+      """, .integer(number)
+    ) { row in
+      // A name that is none opens nothing.
+      let id = row.withBlob(11) { ItemID($0) } ?? ItemID(high: 0, low: 0)
+      return Self(ItemReference(rowID: row.integer(10), id: id), row)
+    }
+    guard let row else { return nil }
+    self = row
+  }
+
   private init(_ reference: ItemReference, _ row: SQLiteRow) {
     rowID = reference.rowID
     id = reference.id

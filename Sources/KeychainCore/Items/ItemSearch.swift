@@ -31,17 +31,17 @@ final class ItemSearch: Sendable {
   ) throws(KeychainError) -> [Item] {
     try KeychainError.wrap("searching") {
       if let limit = query.limit, limit <= 0 { return [] }
-      if access == .readOnly { try keys.learnIndexKeys(in: tx) }
+      if access == .readOnly { try keys.checkIndexKey(in: tx) }
       let known = keys.index
       let found = try search(query, known, in: tx)
       // A new index key may have come between the look at the keys and the first one at the store.
       let now = keys.index
-      return now.newest == known.newest ? found : try search(query, now, in: tx)
+      return now.last?.key === known.last?.key ? found : try search(query, now, in: tx)
     }
   }
 
   private func search(
-    _ query: ItemQuery, _ index: LoadedKeys.Index, in tx: ReadTransaction
+    _ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction
   ) throws -> [Item] {
     switch try plan(query, index, in: tx) {
     case .row(let rowID):
@@ -95,11 +95,11 @@ final class ItemSearch: Sendable {
 
   /// - Parameter index: the index keys as they are now.
   func plan(
-    _ query: ItemQuery, _ index: LoadedKeys.Index, in tx: ReadTransaction
+    _ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction
   ) throws -> SearchPlan {
     // An altered index would hide an item.
     if health.hidesItems { return .scan }
-    return try SearchPlan(query, indexes: index.keys.map { BlindIndex(key: $0.key) }) {
+    return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) }) {
       try manifest.current(in: tx).threadCredentials > 0
     }
   }
@@ -160,7 +160,7 @@ extension ItemSearch {
       {
         if let found = try lookUp(values[0], query, in: tx) { return found }
         // A new index key may have come between the look at the keys and the one at the store.
-        if keys.index.newest == known.newest {
+        if keys.index.last?.key === known.last?.key {
           try health.checkListing()
           return nil
         }
@@ -242,9 +242,9 @@ extension ItemSearch {
     matching query: ItemQuery, in tx: ReadTransaction
   ) throws(KeychainError) -> String? {
     try KeychainError.wrap("searching") {
-      if access == .readOnly { try keys.learnIndexKeys(in: tx) }
+      if access == .readOnly { try keys.checkIndexKey(in: tx) }
       guard case .first(let values, _) = try plan(query, keys.index, in: tx) else { return nil }
-      // One for each key of the index, while it is being renewed.
+      // One for each key of the index.
       let newest = try values.compactMap { value in
         try tx.first(
           "SELECT id, uuid, version FROM items WHERE index_1 = ? ORDER BY id DESC LIMIT 1",

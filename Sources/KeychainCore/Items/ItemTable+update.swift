@@ -37,8 +37,7 @@ extension ItemTable {
       if secret != nil { metadata.secretVersion = stored.version + 1 }
       var row = ItemRow(
         id: stored.id, itemClass: form.itemClass, version: stored.version + 1, metadata: metadata)
-      try sealMetadata(of: &row, in: tx) { ledger }
-      try checkUnique(row, except: stored.rowID, in: tx)
+      try sealMetadata(of: &row, ledger, in: tx)
       let classKey =
         secret != nil || isMoved
         ? try classKey(metadata.accessible, ledger, in: tx) : nil
@@ -60,7 +59,6 @@ extension ItemTable {
       } else {
         row.secretTag = stored.secretTag
         (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
-        try wrapByNewest(&row, stored, ledger, in: tx)
       }
       try write(row, over: stored, in: tx)
       try ledger.remove(stored.manifestElement)
@@ -69,30 +67,6 @@ extension ItemTable {
       let item = row.item(rowID: stored.rowID)
       audit.note(secret == nil ? .changed : .secretChanged, item, ledger)
       return item
-    }
-  }
-
-  /// The item's key under the newest key of its class, as a rotation would have it. It stays as it is where
-  /// the class is locked, or where it does not open.
-  private func wrapByNewest(
-    _ row: inout ItemRow, _ stored: StoredRow, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    let purpose = stored.classKey.purpose
-    guard purpose.accessibility != nil else { return }
-    // Without a need, no key of the session is asked for: that would put a lock off.
-    let isNewest = try KeyTable.newest(purpose, in: tx) == stored.classKey
-    guard try !isNewest || KeyTable.carried(purpose, in: tx) != nil else { return }
-    do {
-      let classKey = try keys.current(purpose, ledger, in: tx)
-      try stored.wrappedKey.withUnsafeBytes { wrapped in
-        try reader.withItemKey(
-          wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-        ) { try row.wrap(of: store, itemKey: $0, by: classKey) }
-      }
-    } catch let error as KeychainError where error.isClosedClass || error.status == .decode {
-      (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
-    } catch is SodiumError {
-      (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
     }
   }
 

@@ -53,8 +53,7 @@ final class ItemTable: Sendable {
         }
         let itemKey = UnsafeRawBufferPointer(rebasing: random[16..<48])
         var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
-        try sealMetadata(of: &row, in: tx) { ledger }
-        try checkUnique(row, except: nil, in: tx)
+        try sealMetadata(of: &row, ledger, in: tx)
         try row.sealSecret(of: store, new.secret, itemKey: itemKey)
         try row.wrap(of: store, itemKey: itemKey, by: classKey)
         try tx.execute(
@@ -93,27 +92,11 @@ final class ItemTable: Sendable {
   }
 
   func sealMetadata(
-    of row: inout ItemRow, in tx: WriteTransaction, ledger: () throws -> ChangeLedger
+    of row: inout ItemRow, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
-    let metadataKey = try keys.current(.metadata, in: tx, ledger: ledger)
-    let indexKey = try keys.current(.blindIndex, in: tx, ledger: ledger)
+    let metadataKey = try keys.current(.metadata, ledger, in: tx)
+    let indexKey = try keys.current(.blindIndex, ledger, in: tx)
     try row.sealMetadata(of: store, metadataKey, indexKey)
-  }
-
-  /// Refuses a row whose primary key an item has that still stands in the index under an older key:
-  /// there SQLite does not see the duplicate.
-  func checkUnique(_ row: ItemRow, except rowID: Int64?, in tx: WriteTransaction) throws {
-    let index = keys.index.keys
-    guard index.count > 1 else { return }
-    for (epoch, key) in index where epoch != row.indexEpoch {
-      let value = try BlindIndex(key: key).primaryKey(of: row.form, row.metadata.attributes)
-      let other = try tx.first("SELECT id FROM items WHERE primary_index = ?", .blob(value)) {
-        $0.integer(0)
-      }
-      guard other == nil || other == rowID else {
-        throw KeychainError(.duplicateItem, "there is such an item already")
-      }
-    }
   }
 }
 

@@ -2,7 +2,7 @@
 
 import SQLiteDatabase
 
-/// Key slots, locking, rotation: `KeySlots`, `KeyRing`, `Rotation`, `RootRenewal`.
+/// Key slots, locking, rotation: `KeySlots`, `KeyRing`, `Rotation`.
 extension Keychain {
   /// See `KeySlots.all`.
   package func slots() throws(KeychainError) -> [KeySlot] { try keySlots.all() }
@@ -46,25 +46,10 @@ extension Keychain {
   /// See `Rotation.run`.
   @discardableResult
   package func rotateKeys(
-    for actor: String? = nil, beginning isBeginning: Bool = true,
-    _ goOn: (RotationProgress) -> Bool = { _ in true }
-  ) throws(KeychainError) -> RotationReport {
-    try rotation.run(for: actor, beginning: isBeginning, goOn)
-  }
-
-  /// See `Rotation.isPending`.
-  package func rotationIsPending() throws(KeychainError) -> Bool { try rotation.isPending() }
-
-  /// See `Rotation.isOwed`.
-  package func rotationIsOwed() throws(KeychainError) -> Bool { try rotation.isOwed() }
-
-  /// See `RootRenewal.run`.
-  @discardableResult
-  package func renewRootKeys(
-    _ secrets: [KeySlotSecret], deletingItemsOfAnotherDevice mayDelete: ((Int) -> Bool)? = nil,
+    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool = false,
     for actor: String? = nil
-  ) throws(KeychainError) -> RootRenewalReport {
-    try RootRenewal(slots: keySlots, rotation: rotation)
-      .run(secrets, deletingItemsOfAnotherDevice: mayDelete, for: actor)
+  ) throws(KeychainError) -> RotationReport {
+    try Rotation(slots: keySlots)
+      .run(secrets, deletingDeviceItems: deletesDeviceItems, for: actor)
   }
 }

@@ -16,7 +16,7 @@ import SodiumCrypto
 ///
 /// A part knows only those below it:
 ///
-///     Rotation · RootRenewal · StoreBackup · StoreVerifier
+///     Rotation · StoreBackup · StoreVerifier
 ///     KeySlots
 ///     ItemTable ─ ItemSearch ─ ItemReader
 ///     StoreChanges ─ ManifestStore · AuditLog · AnchorWriter · LogErasure      StoreTransactions
@@ -57,7 +57,6 @@ package final class Keychain: Sendable {
   let itemTable: ItemTable
   let verifier: StoreVerifier
   let keySlots: KeySlots
-  let rotation: Rotation
   private let holding: Locked<Holding>
 
   /// - Parameters:
@@ -98,8 +97,6 @@ package final class Keychain: Sendable {
       search: search, transactions: transactions)
     keySlots = KeySlots(
       access: access, options: options, transactions: transactions, items: itemTable)
-    rotation = Rotation(
-      items: itemTable, transactions: transactions, verifier: verifier, options: options)
   }
 
   deinit { close() }

@@ -33,38 +33,11 @@ enum DeviceKey {
     }
   }
 
-  /// Of a record that does not say which it takes.
-  static func mayBeAnother(_ path: String) -> KeychainError {
-    KeychainError(
-      .notAvailable,
-      "items for this device only do not open with \(path), and do not say which one they need: put the"
-        + " right one back, or move it away if that is gone for good")
-  }
-
   static func isAnother() -> KeychainError {
     KeychainError(
       .notAvailable,
       "these items for this device only were added with another device.key than the one beside the"
         + " store: put the right one back, or they belong to another machine")
-  }
-}
-
-/// Why the device key that a record takes is not here.
-enum DeviceKeyAbsence: Error {
-  /// There is no such file.
-  case missing
-  /// The file has another's.
-  case another
-  /// Something is there, and it may be the right one.
-  case unusable(KeychainError)
-
-  /// For a person; nil where there is nothing to see in the file's place.
-  var problem: String? {
-    switch self {
-    case .missing: nil
-    case .another: DeviceKey.isAnother().message
-    case .unusable(let reason): reason.message
-    }
   }
 }
 

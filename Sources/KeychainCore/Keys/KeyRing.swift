@@ -49,22 +49,17 @@ final class KeyRing: Sendable {
 
   /// The newest key for `purpose`. A class gets its first key here, when it is first used.
   ///
-  /// - Parameter ledger: asked for only if a key is made, which is a change of the store.
+  /// - Parameter ledger: of the transaction, which has changed something or is about to.
   func current(
-    _ purpose: KeyPurpose, in tx: WriteTransaction, ledger: () throws -> ChangeLedger
+    _ purpose: KeyPurpose, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> RootKeys.Root {
     // What this transaction has made is newer than what the others know.
-    let made = ChangeLedger.of(tx).newKeys
+    let made = ledger.newKeys
     if !made.isEmpty,
       let newest = made.keys.filter({ $0.purpose == purpose }).max(by: { $0.epoch < $1.epoch }),
       let key = made[newest]
     {
       return (newest, key)
-    }
-    if let carried = try KeyTable.carried(purpose, in: tx) {
-      // Only by who has its device key, or the class would have two.
-      _ = try key(carried, in: tx)
-      return try make(KeyID(purpose, epoch: carried.epoch + 1), ledger(), in: tx)
     }
     let known = loaded.withLock { loaded in
       loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
@@ -72,14 +67,7 @@ final class KeyRing: Sendable {
     if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
     if let known { return (known.id, try key(known.id, in: tx)) }
     if let id = try KeyTable.newest(purpose, in: tx) { return (id, try key(id, in: tx)) }
-    return try make(KeyID(purpose, epoch: 1), ledger(), in: tx)
-  }
-
-  /// The same in a transaction that has changed something, or is about to.
-  func current(
-    _ purpose: KeyPurpose, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
-    try current(purpose, in: tx) { ledger }
+    return try make(KeyID(purpose, epoch: 1), ledger, in: tx)
   }
 
   /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
@@ -124,9 +112,7 @@ final class KeyRing: Sendable {
   }
 
   /// The keys of the blind index.
-  var index: LoadedKeys.Index {
-    loaded.withLock { ($0.current[.blindIndex], $0.indexKeys) }
-  }
+  var index: [LoadedKeys.Index] { loaded.withLock { $0.indexKeys } }
 
   func add(_ key: GuardedKey, as id: KeyID) { loaded.withLock { $0.add(key, as: id) } }
 

@@ -28,35 +28,6 @@ enum KeyTable {
     ) { KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))) }
   }
 
-  /// The newest key for `purpose` if it was carried over to new root keys without its device key, which
-  /// the old roots reach: nothing more may be wrapped by it.
-  static func carried(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
-    guard purpose.accessibility?.isThisDeviceOnly == true,
-      let newest = try newest(purpose, in: tx),
-      let wrapped = try record(of: newest, in: tx), KeyRecord.isCarried(wrapped)
-    else { return nil }
-    return newest
-  }
-
-  /// Every epoch of a purpose.
-  static func ids(of purpose: KeyPurpose, in tx: ReadTransaction) throws -> [KeyID] {
-    let first = Int64(KeyID(purpose, epoch: 0).rawValue)
-    return try tx.all(
-      "SELECT id FROM keys WHERE id BETWEEN ? AND ?", .integer(first), .integer(first | 0xFF_FFFF)
-    ) { KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))) }
-  }
-
-  /// The keys for the purpose of `newest` that came before it.
-  static func keys(
-    before newest: KeyID, in tx: ReadTransaction
-  ) throws -> [(id: KeyID, tag: ItemID)] {
-    try tx.all(
-      "SELECT id, wrapped FROM keys WHERE id BETWEEN ? AND ?",
-      .integer(Int64(KeyID(newest.purpose, epoch: 0).rawValue)),
-      .integer(Int64(newest.rawValue) - 1)
-    ) { (KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), $0.blob(1).tag) }
-  }
-
   static func insert(
     _ wrapped: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
@@ -126,9 +97,6 @@ struct KeyPurpose: RawRepresentable, Hashable, Sendable {
   static let session = Self(rawValue: 2)
   static let device = Self(rawValue: 3)
 
-  /// Whether such a key has no record, or need not have one.
-  var isRoot: Bool { rawValue <= Self.device.rawValue }
-
   static let metadata = Self(rawValue: 8)
   static let blindIndex = Self(rawValue: 9)
   static let manifest = Self(rawValue: 10)
@@ -159,8 +127,6 @@ struct KeySetMark: Equatable {
         [$0.integer(0), $0.integer(1)]
       } ?? []
   }
-
-  func contains(_ id: KeyID) -> Bool { keys.contains(Int64(id.rawValue)) }
 
   /// Whether the ways into the store are the same: if not, its root keys may be others.
   func hasSameSlots(as other: KeySetMark) -> Bool { slots == other.slots }

@@ -4,15 +4,15 @@ import SodiumCrypto
 
 /// The keys that are in memory now, roots among them.
 struct LoadedKeys {
-  /// What a search needs of the index keys.
-  typealias Index = (newest: KeyID?, keys: [(epoch: UInt32, key: GuardedKey)])
+  typealias Index = (epoch: UInt32, key: GuardedKey)
 
   private(set) var keys: [KeyID: GuardedKey]
   /// The newest of each purpose, whether it could be opened or not.
   private(set) var current: [KeyPurpose: KeyID] = [:]
-  /// Every epoch of the index key: while the index is being renewed there are several. Replaced as a whole:
-  /// who has a copy reads it without the lock, and the thread sanitizer does not see Swift count references.
-  private(set) var indexKeys: [(epoch: UInt32, key: GuardedKey)] = []
+  /// The index key, and after a rotation also the one before it, for who still reads an older state of the store.
+  /// Replaced as a whole: who has a copy reads it without the lock, and the thread sanitizer does not see Swift
+  /// count references.
+  private(set) var indexKeys: [Index] = []
 
   /// Nothing that a session key wraps comes in, nor the session key itself.
   private(set) var isLocked = false
@@ -27,18 +27,21 @@ struct LoadedKeys {
       if id.purpose != .session { know(id) }
       return
     }
-    if keys.updateValue(key, forKey: id) == nil, id.purpose == .blindIndex {
-      indexKeys = indexKeys + [(id.epoch, key)]
-    }
+    keys[id] = key
+    if id.purpose == .blindIndex { addIndex(key, id.epoch) }
     know(id)
   }
 
-  /// New root keys, before their commit: who reads right after it, and before `add`, needs them. Nothing is
-  /// wrapped by them yet, and if the commit fails, nothing ever is.
-  mutating func prepare(_ roots: RootKeys) {
+  private mutating func addIndex(_ key: GuardedKey, _ epoch: UInt32) {
+    indexKeys = indexKeys.filter { $0.epoch != epoch } + [(epoch, key)]
+  }
+
+  /// New root keys and the index key among `new`, before their commit: who reads right after it, and before
+  /// `add`, needs them. If the commit fails, nothing is ever wrapped by them or found with them.
+  mutating func prepare(_ roots: RootKeys, _ new: [KeyID: GuardedKey]) {
     keys[roots.master.id] = roots.master.key
-    guard isUnlocked else { return }
-    keys[roots.session.id] = roots.session.key
+    if isUnlocked { keys[roots.session.id] = roots.session.key }
+    for (id, key) in new where id.purpose == .blindIndex { addIndex(key, id.epoch) }
   }
 
   var isUnlocked: Bool { current[.session].flatMap { keys[$0] } != nil }
@@ -66,9 +69,32 @@ struct LoadedKeys {
 
   mutating func unlock() { isLocked = false }
 
+  /// A store whose session key nobody gave is locked from the start.
+  mutating func lockWithoutSession() { if current[.session] == nil { isLocked = true } }
+
   /// Notes that there is such a key.
   mutating func know(_ id: KeyID) {
     guard id.epoch > current[id.purpose]?.epoch ?? 0 else { return }
     current[id.purpose] = id
+  }
+}
+
+/// Both root keys, whether the store is locked or not.
+struct RootKeys {
+  typealias Root = (id: KeyID, key: GuardedKey)
+
+  let master: Root
+  let session: Root
+
+  /// What comes after these.
+  func next(in arena: KeyArena) throws -> RootKeys {
+    RootKeys(
+      master: (KeyID(.master, epoch: master.id.epoch + 1), try arena.randomKey()),
+      session: (KeyID(.session, epoch: session.id.epoch + 1), try arena.randomKey()))
+  }
+
+  /// What wraps the key of a purpose.
+  func wrapper(of purpose: KeyPurpose) -> Root {
+    purpose.accessibility?.wrapper == .session ? session : master
   }
 }

@@ -62,23 +62,22 @@ final class ManifestStore: Sendable {
 }
 
 extension ManifestStore {
-  /// Counts the store under a new manifest key, wrapped by `root`, and removes the older ones. Returns
-  /// how many.
+  /// Counts the store under a new manifest key, wrapped by `root`, and removes the old one.
   ///
   /// - Throws: `decode` when the store is not what its manifest says.
   func renewKey(
     _ ledger: ChangeLedger, by root: RootKeys.Root, _ erasure: LogErasure, in tx: WriteTransaction
-  ) throws -> Int {
+  ) throws {
     guard let oldKey = ledger.manifestKey else { throw SodiumError.notAuthentic }
     let (id, key) = try keys.make(
       KeyID(.manifest, epoch: oldKey.id.epoch + 1), by: root, ledger, in: tx)
     let newKey = try ManifestKey(id, key, in: keys.arena)
     try count(ledger, by: newKey, in: tx)
-    let gone = try KeyTable.keys(before: newKey.id, in: tx)
-    for key in gone { try KeyTable.remove(key.id, tag: key.tag, ledger, in: tx) }
+    if let wrapped = try KeyTable.record(of: oldKey.id, in: tx) {
+      try KeyTable.remove(oldKey.id, tag: wrapped.tag, ledger, in: tx)
+    }
     ledger.owesErasure = true
-    tx.onCommit("manifest key") { [ids = gone.map(\.id)] in erasure.retire(ids) }
-    return gone.count
+    tx.onCommit("manifest key") { erasure.retire([oldKey.id]) }
   }
 
   /// Puts the same store under the new key into the ledger.

@@ -31,11 +31,6 @@ package struct KeychainOptions: Sendable {
   package var anchorInterval: UInt64 = 1_000_000_000
   /// How long to wait for another process that shares the store, in nanoseconds.
   package var turnLimit: UInt64 = 10_000_000_000
-  /// Rotation: items sealed again in one transaction, some 50 ms, and the pause after it, in
-  /// microseconds, in which others get their turn. Fewer at a time take longer, because each
-  /// transaction rewrites most pages of the indexes.
-  package var rotationBatch = 2_000
-  package var rotationPause: UInt32 = 1_000
   /// Microseconds since 1970, for the dates of items.
   package var now: @Sendable () -> Int64 = { KeychainOptions.systemTime() }
   /// Who makes the changes, for the audit; nil keeps none. See `Keychain.act`.

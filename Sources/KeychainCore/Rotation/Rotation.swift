@@ -3,199 +3,169 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Rotation: new keys for attributes, index, classes and manifest, beside normal work.
+/// Rotation: new root keys, new keys of every kind, and every item sealed again under them, in one
+/// transaction. A crash leaves the store as it was or as it is to be.
 ///
-/// 1. One transaction makes the new keys (`begin`). From then on all that is written uses
-///    them.
-/// 2. A walk seals the other items again, some in each transaction (`renewItems`). Every row names its
-///    keys, so who reads needs not know of the walk, and it can be left off at any row.
-/// 3. One transaction counts the store for the new manifest and removes the old keys (`retireKeys`).
-///
-/// After a crash the next rotation goes on where the store shows more than one key for the attributes.
-/// The secrets themselves stay as they are: their item keys are re-wrapped.
-///
-/// New root keys come with new keys of every kind in one transaction (`RootRenewal`), and the walk after it. They
-/// do not come during a walk, and after one that was interrupted when that is finished.
-final class Rotation: Sendable {
-  private struct State {
-    var isRunning = false
-    /// Whether one was begun in this process, together with new root keys, and is to go on.
-    var hasBegun = false
-    /// Of the last one that came to its end in this process.
-    var left: LeftByRotation?
-  }
+/// Whoever had a key of the store has nothing that opens it afterwards. The secrets themselves stay as they
+/// are: their item keys are wrapped again. So do the records of the audit, which keep their key.
+struct Rotation {
+  let slots: KeySlots
 
-  let items: ItemTable
-  let keys: KeyRing
-  let health: StoreHealth
-  let manifest: ManifestStore
-  let changes: StoreChanges
-  let transactions: StoreTransactions
-  let verifier: StoreVerifier
-  let erasure: LogErasure
-  let options: KeychainOptions
-  private let state = Locked(State())
+  private var keys: KeyRing { slots.keys }
+  private var changes: StoreChanges { slots.changes }
 
-  init(
-    items: ItemTable, transactions: StoreTransactions, verifier: StoreVerifier,
-    options: KeychainOptions
-  ) {
-    self.items = items
-    self.transactions = transactions
-    self.verifier = verifier
-    self.options = options
-    keys = items.keys
-    health = items.health
-    changes = items.changes
-    manifest = changes.manifest
-    erasure = changes.erasure
-  }
-
-  /// Of the last one that came to its end in this process.
-  var left: LeftByRotation? { state.withLock { $0.left } }
-
-  /// New root keys have come, and with them new keys of every kind.
-  func wasBegun() { state.withLock { $0.hasBegun = true } }
-
-  /// Gives every item new keys, or goes on with that. Others read and write meanwhile. The root keys
-  /// stay: see `RootRenewal`.
+  /// Seals the root keys into the slots that open with `secrets`; all other slots are removed. Others who
+  /// write wait meanwhile, some 50 µs an item; readers go on.
+  ///
+  /// The store may be locked: it stays so.
+  ///
+  /// A device key that is in use and whose file is lost is written again.
   ///
   /// - Parameters:
-  ///   - actor: for whom it is begun, in the audit; nil is the keychain's own auditor.
-  ///   - isBeginning: false only finishes what there is to finish: a rotation that was left, and items
-  ///     that were locked, or without their device key, when it came to them.
-  ///   - goOn: called after each transaction; false stops, and the next rotation goes on.
-  /// - Throws: `notAvailable` when a rotation is under way in this process; `readOnly` or `decode`
-  ///   when the store is not what its manifest says. The old keys are all there then.
+  ///   - deletesDeviceItems: deletes the items for this device only whose device key is gone, or another's.
+  ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
+  /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and none
+  ///   among them; `notAvailable` when there are items whose device key is not here; `decode` when an item
+  ///   does not open, or the store is not what its manifest says.
   func run(
-    for actor: String?, beginning isBeginning: Bool, _ goOn: (RotationProgress) -> Bool
+    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool, for actor: String?
   ) throws(KeychainError) -> RotationReport {
-    try health.checkWritable()
-    return try alone {
-      var report = RotationReport()
-      if try !isBeginning || isPending() {
-        report.wasPending = try isPending() && !state.withLock { $0.hasBegun }
-        try replaceCarriedKeys()
-        try finish(&report, goOn)
-        // Damaged items keep their keys: that one was over long ago.
-        guard isBeginning, report.isFinished, report.renewed == 0, report.retiredKeys == 0 else {
-          return report
+    try slots.health.checkWritable()
+    return try KeychainError.wrap("renewing the keys") {
+      guard !secrets.isEmpty else {
+        throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
+      }
+      let known = try slots.all()
+      let (rows, kept, opened) = try newSlots(for: secrets, known)
+      let isGuarded = known.contains { $0.kind.guardsSession }
+      guard !isGuarded || rows.contains(where: { $0.row.slot.kind.guardsSession }) else {
+        throw KeychainError(
+          .param, "the passphrase is needed too: give it, or remove its slot first")
+      }
+      let report = try slots.transactions.write { tx in
+        guard try KeySlotRow.all(in: tx).map(\.row.slot) == known else {
+          throw KeychainError(
+            .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
         }
-        report = RotationReport()
+        let ledger = try changes.ledger(tx)
+        if let actor { ledger.audit.actor = actor }
+        let old = RootKeys(master: try keys.root(.master), session: try session(opened, in: tx))
+        let new = try old.next(in: keys.arena)
+        for root in [new.master, new.session] { ledger.newKeys[root.id] = root.key }
+        var report = try KeyRenewal(items: slots.items, from: old, to: new).run(
+          [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose),
+          deletingDeviceItems: deletesDeviceItems, ledger, in: tx)
+        report.removedSlots = known.filter { !kept.contains($0.number) }
+        try renewAuditKey(from: old, to: new, ledger, in: tx)
+        try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
+        changes.audit.note(.rotated, "\(report.items) items", ledger)
+        for slot in report.removedSlots {
+          changes.audit.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
+        }
+        // Last: what was sealed by the old manifest key must not be taken for the store's word.
+        try changes.manifest.renewKey(ledger, by: new.master, changes.erasure, in: tx)
+        keys.loaded.withLock { $0.prepare(new, ledger.newKeys) }
+        return report
       }
-      // What is altered must be seen before it is counted again.
-      try verifier.verify(.manifest)
-      try health.checkWritable()
-      try transactions.write { tx in
-        if let actor { ChangeLedger.of(tx).audit.actor = actor }
-        try begin(in: tx)
-      }
-      try finish(&report, goOn)
+      // What has come of it is reported, whatever the disk does now: the next tick tries again.
+      _ = try? changes.erasure.run()
       return report
     }
   }
 
-  /// Keys are renewed by one caller at a time.
-  ///
-  /// - Throws: `notAvailable` for another one.
-  func alone<R>(_ body: () throws -> R) throws(KeychainError) -> R {
-    let isAlone = state.withLock { state in
-      defer { state.isRunning = true }
-      return !state.isRunning
-    }
-    guard isAlone else {
-      throw KeychainError(
-        .notAvailable, "the keys are being renewed already: try again when that is over",
-        isTemporary: true)
-    }
-    defer { state.withLock { $0.isRunning = false } }
-    return try KeychainError.wrap("renewing the keys", body)
-  }
+  private typealias NewSlot = (row: KeySlotRow, key: GuardedKey)
 
-  /// Comes to the end of a rotation that was interrupted, if there is one.
-  func finishInterrupted() throws {
-    guard try isPending() else { return }
-    var report = RotationReport()
-    try finish(&report) { _ in true }
-  }
-
-  /// What is renewed at the beginning; the manifest's key comes at the end.
-  static var renewable: [KeyPurpose] {
-    [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose)
-  }
-
-  /// What a walk brings all items to.
-  func newestKeys(in tx: ReadTransaction) throws -> [KeyID] {
-    try Self.renewable.compactMap { try KeyTable.newest($0, in: tx) }
-  }
-
-  func begin(in tx: WriteTransaction) throws {
-    let ledger = try changes.ledger(tx)
-    for purpose in Self.renewable {
-      guard let newest = try KeyTable.newest(purpose, in: tx) else { continue }
-      do {
-        // Not of a class that is locked: its items could not be re-wrapped.
-        _ = try keys.key(newest, in: tx)
-        try keys.make(KeyID(purpose, epoch: newest.epoch + 1), ledger, in: tx)
-      } catch let error as KeychainError where error.isClosedClass {
-        continue
+  /// A new slot for each that opens with one of `secrets`, the numbers of those, and what was in them.
+  /// Not in the transaction: a passphrase takes its time.
+  private func newSlots(
+    for secrets: [KeySlotSecret], _ known: [KeySlot]
+  ) throws -> (rows: [NewSlot], kept: Set<Int64>, roots: [KeyID: GuardedKey]) {
+    var kept: Set<Int64> = []
+    var rows: [NewSlot] = []
+    var roots: [KeyID: GuardedKey] = [:]
+    for secret in secrets {
+      let opened = try slots.opened(by: secret)
+      let numbers = opened.map(\.slot.number)
+      guard let slot = known.first(where: { numbers.contains($0.number) }) else {
+        throw KeychainError(.authFailed, "no key slot of the store opens with \(secret.words)")
       }
+      guard kept.isDisjoint(with: numbers) else { continue }
+      kept.formUnion(numbers)
+      for each in opened { roots.merge(each.roots) { first, _ in first } }
+      let row = try KeySlotRow(new: slot.kind, label: slot.label, options: slots.options)
+      rows.append((row, try row.slotKey(from: secret.bytes(), in: keys.arena)))
     }
-    let count = try items.search.count(of: nil, in: tx)
-    changes.audit.note(.rotationBegun, "\(count) items", ledger)
+    return (rows, kept, roots)
   }
 
-  /// The next key of every class whose key was carried, and whose device key is back.
-  private func replaceCarriedKeys() throws {
-    let carried = try transactions.read { tx in
-      try Accessibility.allCases.compactMap { try KeyTable.carried($0.keyPurpose, in: tx) }
-        .filter { (try? keys.key($0, in: tx)) != nil }
+  /// The session key, from memory, from a slot, or from its record where no passphrase guards it.
+  private func session(
+    _ roots: [KeyID: GuardedKey], in tx: ReadTransaction
+  ) throws -> RootKeys.Root {
+    if let session = try? keys.root(.session) { return session }
+    if let session = roots.first(where: { $0.key.purpose == .session }) {
+      return (session.key, session.value)
     }
-    guard !carried.isEmpty else { return }
-    try transactions.write { tx in
-      for id in carried {
-        do {
-          _ = try keys.current(id.purpose, in: tx) { try changes.ledger(tx) }
-        } catch let error as KeychainError where error.isClosedClass {
-          continue
-        }
-      }
+    guard let id = try KeyTable.newest(.session, in: tx),
+      let wrapped = try KeyTable.record(of: id, in: tx)
+    else {
+      throw keys.locked()
     }
+    let master = try keys.root(.master)
+    let key = try wrapped.withUnsafeBytes {
+      try KeyRecord.unwrap($0, id: id, store: slots.store, wrapper: master.key, in: keys.arena)
+    }
+    return (id, key)
   }
 
-  private func finish(
-    _ report: inout RotationReport, _ goOn: (RotationProgress) -> Bool
+  /// The next key of the audit. The older ones stay, because their records do.
+  private func renewAuditKey(
+    from old: RootKeys, to new: RootKeys, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
-    let count = try transactions.read { try items.search.count(of: nil, in: $0) }
-    var walk = RotationWalk()
-    while !walk.isOver {
-      try renewItems(&walk)
-      (report.renewed, report.locked) = (walk.renewed, walk.locked)
-      report.damaged = walk.damagedRows.count
-      guard goOn(RotationProgress(renewed: walk.renewed, items: count)) else { return }
-      usleep(options.rotationPause)
+    for (id, wrapped) in try KeyTable.records(in: tx) where id.purpose == .audit {
+      let key = try wrapped.withUnsafeBytes {
+        try KeyRecord.unwrap(
+          $0, id: id, store: slots.store, wrapper: old.master.key, in: keys.arena)
+      }
+      let rewrapped = try KeyRecord.wrap(
+        key, id: id, store: slots.store, by: new.master.id, wrapper: new.master.key)
+      try KeyTable.replace(wrapped, by: rewrapped, of: id, ledger, in: tx)
     }
-    let (newest, retired) = try transactions.write { tx in
-      (try newestKeys(in: tx), try retireKeys(after: walk, in: tx))
+    guard let newest = try KeyTable.newest(.audit, in: tx) else { return }
+    try keys.make(KeyID(.audit, epoch: newest.epoch + 1), by: new.master, ledger, in: tx)
+  }
+
+  /// New rows, so that their numbers tell other processes that the roots are others now.
+  private func replaceSlots(
+    by rows: [NewSlot], _ new: RootKeys, isGuarded: Bool, _ ledger: ChangeLedger,
+    in tx: WriteTransaction
+  ) throws {
+    for (row, payload) in try KeySlotRow.all(in: tx) {
+      try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(row.slot.number))
+      try ledger.remove(row.manifestElement(number: row.slot.number, payload: payload))
     }
-    report.retiredKeys = retired
-    state.withLock { state in
-      state.hasBegun = false
-      state.left = LeftByRotation(keys: newest, damagedRows: walk.damagedRows)
+    for (row, key) in rows {
+      let roots = row.slot.kind.holdsSession ? [new.master, new.session] : [new.master]
+      try ledger.insert(row.insert(roots, store: slots.store, slotKey: key, in: tx))
     }
-    report.isFinished = true
-    // What a reader still holds back, the next tick drives out.
-    _ = try erasure.run()
+    if let id = try KeyTable.newest(.session, in: tx),
+      let wrapped = try KeyTable.record(of: id, in: tx)
+    {
+      try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
+    }
+    guard !isGuarded else { return }
+    try slots.insertSessionRecord(new.session, by: new.master, ledger, in: tx)
   }
 }
 
-extension KeychainError {
-  /// Nothing is wrong with the store; the key is just not here.
-  var isClosedClass: Bool { status == .interactionNotAllowed || status == .notAvailable }
+/// What a rotation came to.
+package struct RotationReport: Equatable, Sendable {
+  /// Items that have new keys: all that there are.
+  package var items = 0
+  /// Slots that are gone, because nothing that opens them was given.
+  package var removedSlots: [KeySlot] = []
+  /// Items for this device only that were deleted, as it was asked for.
+  package var deletedItems = 0
+  /// The device key that was in use had no file any more, and has one again.
+  package var hasWrittenDeviceKey = false
 }

@@ -4,8 +4,8 @@ import SQLiteDatabase
 import SodiumCrypto
 
 /// The key slots of an open store: listed, added, removed, and opened by a secret. A slot holds root keys;
-/// what the session key needs when the first passphrase comes or the last one goes is done by
-/// `SessionKeys` and `ItemTable`.
+/// what the session key needs when the first passphrase comes or the last one goes is in
+/// `KeySlots+session`.
 final class KeySlots: Sendable {
   let store: StoreID
   let access: Keychain.Access
@@ -43,15 +43,14 @@ final class KeySlots: Sendable {
   /// Adds a key slot. A key file that does not exist is made.
   ///
   /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
-  /// store must have been opened in a way that reaches them. What is added or changed from then on
-  /// stays out of reach even with an older copy of the store (`SessionKeys`). Then a device key that is in
-  /// use and whose file is lost is written again.
+  /// store must have been opened in a way that reaches them. They get new keys, which an older copy of the
+  /// store does not have. Then a device key that is in use and whose file is lost is written again.
   ///
   /// - Parameters:
   ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
   ///   - wroteDeviceKey: called when that file is written again.
-  /// - Throws: among others `notAvailable` for a first passphrase when another device key is in the place of
-  ///   the one in use, or one that cannot be used.
+  /// - Throws: among others, for a first passphrase, `notAvailable` when there are items of its classes whose
+  ///   device key is not here, and `decode` when an item of them does not open.
   func add(
     _ secret: KeySlotSecret, label: String, for actor: String?, wroteDeviceKey: () -> Void
   ) throws(KeychainError) -> KeySlot {
@@ -68,7 +67,7 @@ final class KeySlots: Sendable {
         var roots = [try keys.root(.master)]
         if new.slot.kind.guardsSession {
           try refuseStaleCodes(in: tx)
-          roots.append(try SessionKeys(keys: keys).forSlot(ledger, wroteDeviceKey, in: tx))
+          roots.append(try sessionToGuard(ledger, wroteDeviceKey, in: tx))
         } else if new.slot.kind.holdsSession {
           roots.append(try keys.root(.session))
         }
@@ -103,7 +102,8 @@ final class KeySlots: Sendable {
         let others = slots.filter { $0.row.slot.number != number }
         if row.slot.kind.guardsSession, !others.contains(where: { $0.row.slot.kind.guardsSession })
         {
-          try SessionKeys(keys: keys).insertRecord(ledger, in: tx)
+          try insertSessionRecord(
+            keys.root(.session), by: keys.root(.master), ledger, in: tx)
           try items.deletePasscodeItems(ledger, in: tx)
         }
         changes.audit.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)

@@ -76,7 +76,6 @@ final class StoreTransactions: Sendable {
         return try withExtendedLifetime(lock) {
           try database.write { tx in
             try catchUp(in: tx)
-            try retireMissingKeys(in: tx)
             let result = try body(tx)
             // What this process has changed itself, it knows.
             let mark = try KeySetMark(in: tx)
@@ -101,18 +100,6 @@ final class StoreTransactions: Sendable {
     }
     try keys.loadAll(in: tx)
     state.withLock { $0.known = found }
-  }
-
-  /// Others may have rotated keys away. Whoever holds the lock sees the newest state, so what is
-  /// missing from that will not come back; readers may still be at an older one.
-  private func retireMissingKeys(in tx: WriteTransaction) throws {
-    let found = try KeySetMark(in: tx)
-    let gone = keys.loaded.withLock { loaded in
-      loaded.keys.keys.filter { !$0.purpose.isRoot && !found.contains($0) }
-    }
-    guard !gone.isEmpty else { return }
-    erasure.retire(gone)
-    erasure.owe()
   }
 
   /// Waits until no other process has the lock. It is tried once, however long ago `start` is.

@@ -59,7 +59,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
     abstract: "Take a way into the store away.",
     discussion: """
       Never the last one. Whoever has that key and an older copy of the store has the keys below it \
-      too: `threadkeeper keys rotate --master` afterwards makes them worthless for what comes.
+      too: `threadkeeper keys rotate` afterwards makes them worthless for what comes.
 
       Examples:
         threadkeeper keys remove 3

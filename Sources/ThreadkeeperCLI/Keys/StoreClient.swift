@@ -58,16 +58,9 @@ struct StoreClient: Sendable {
     return try here(StoreActions(keychain: keychain, settings: settings))
   }
 
-  /// Has a daemon renew the keys; one was there a moment ago.
-  ///
-  /// - Parameter show: gets each report; the first one has what came with new root keys.
-  /// - Returns: the last report.
-  func rotate(
-    _ request: KeysMethods.Rotation, show: (StoreReport) throws -> Void
-  ) async throws -> StoreReport {
-    try await once {
-      try await DaemonClient(settings: settings).follow(
-        KeysMethods.rotate, request, firstWithin: Self.timeout, each: show)
+  func rotate(_ request: KeysMethods.Rotation) async throws -> StoreReport {
+    try await performUnlessStopped(KeysMethods.rotate, request, needsAll: false) {
+      try $0.rotate(request)
     }
   }
 

@@ -99,7 +99,7 @@ package struct Daemon {
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
-        bridge, store, logins, clients, localAPI, discovery,
+        bridge, logins, clients, localAPI, discovery,
         StartMemory(logger: logger),
       ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
       // The last one is stopped first.

@@ -11,7 +11,7 @@ package enum KeysMethods {
   package static let add = VarlinkMethod<Addition, StoreReport>(interface, "Add", for: .owner)
   package static let remove = VarlinkMethod<Removal, StoreReport>(
     interface, "Remove", for: .owner)
-  package static let rotate = VarlinkStream<Rotation, StoreReport>(
+  package static let rotate = VarlinkMethod<Rotation, StoreReport>(
     interface, "Rotate", for: .owner)
 
   package struct Addition: Codable, Sendable {
@@ -36,17 +36,17 @@ package enum KeysMethods {
   }
 
   package struct Rotation: Codable, Sendable {
-    /// New root keys too, sealed for these.
-    package var roots: [StoreSecret]?
+    /// What is to open the store from then on.
+    package var secrets: [StoreSecret]
     /// Also when slots go.
     package var isConfirmed: Bool?
-    /// With new root keys: deletes the items for this device only whose device key is gone.
+    /// Deletes the items for this device only whose device key is gone.
     package var deletesDeviceItems: Bool?
 
     package init(
-      roots: [StoreSecret]? = nil, isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
+      secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
     ) {
-      self.roots = roots
+      self.secrets = secrets
       self.isConfirmed = isConfirmed
       self.deletesDeviceItems = deletesDeviceItems
     }
@@ -55,9 +55,6 @@ package enum KeysMethods {
 
 /// Answers `io.threadkeeper.Keys` in the daemon.
 struct KeysHandler: LocalAPIHandler {
-  /// From one look at a rotation to the next.
-  private static let interval = Duration.milliseconds(100)
-
   let service: StoreService
 
   var interface: VarlinkInterface { .keys }
@@ -71,25 +68,9 @@ struct KeysHandler: LocalAPIHandler {
       KeysMethods.remove.answered { request, caller in
         try await service.removeKey(request, for: OpenStore.actor(user: caller.peer.user))
       },
-      KeysMethods.rotate.answered { request, caller, replies in
-        var report = try await service.beginRotation(
-          request, for: OpenStore.actor(user: caller.peer.user))
-        // The daemon goes on with it, also without the caller. One that ends says how far it is.
-        while report.rotation?.running == true, !Task.isCancelled {
-          try await replies.send(report)
-          report = try await next(after: report)
-        }
-        return report
+      KeysMethods.rotate.answered { request, caller in
+        try await service.rotate(request, for: OpenStore.actor(user: caller.peer.user))
       },
     ]
-  }
-
-  /// The rotation as soon as it is another one; as it is where the daemon ends.
-  private func next(after last: StoreReport) async throws -> StoreReport {
-    while true {
-      try? await Task.sleep(for: Self.interval)
-      let now = service.rotation.withLock { $0.report }
-      if now != last.rotation || Task.isCancelled { return StoreReport(rotation: now) }
-    }
   }
 }

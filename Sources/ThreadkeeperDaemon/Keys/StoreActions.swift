@@ -153,18 +153,17 @@ extension StoreActions {
 }
 
 extension StoreActions {
-  /// New root keys, if they are wanted. What was given to stay must open a slot: nobody loses a way in by
-  /// a slip of the fingers, whatever was confirmed.
-  package func renewRoots(_ request: KeysMethods.Rotation) throws -> StoreReport {
-    guard let roots = request.roots else { return StoreReport() }
+  /// What was given to stay must open a slot: nobody loses a key slot by a slip of the fingers, whatever was
+  /// confirmed.
+  package func rotate(_ request: KeysMethods.Rotation) throws -> StoreReport {
     let slots = try keychain.slots()
     var ways: [KeySlotSecret] = []
     var kept: Set<Int64> = []
-    for (position, secret) in roots.enumerated() {
+    for (position, secret) in request.secrets.enumerated() {
       let opening = try opening(secret, of: slots)
-      let typed = roots.filter { $0.kind != .keyFile }.count
+      let typed = request.secrets.filter { $0.kind != .keyFile }.count
       guard !opening.isEmpty || secret.kind == .keyFile else {
-        let number = roots[...position].filter { $0.kind != .keyFile }.count
+        let number = request.secrets[...position].filter { $0.kind != .keyFile }.count
         throw CommandFailure(
           .notPermitted,
           "the passphrase or recovery code\(typed > 1 ? " number \(number)" : "") opens no key slot: it is"
@@ -185,28 +184,11 @@ extension StoreActions {
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")
     }
-    return try renewRoots(request, ways)
-  }
-
-  private func renewRoots(_ request: KeysMethods.Rotation, _ ways: [KeySlotSecret]) throws
-    -> StoreReport
-  {
-    let isConfirmed = request.isConfirmed == true
-    do {
-      let renewal = try keychain.renewRootKeys(
-        ways,
-        deletingItemsOfAnotherDevice: request.deletesDeviceItems == true
-          ? { _ in isConfirmed } : nil, for: actor)
-      return StoreReport(
-        removed: renewal.removedSlots.map { report($0, opens: .no) },
-        waiting: renewal.itemsOfAnotherDevice, deleted: renewal.deletedItems,
-        deviceKeyProblem: renewal.deviceKeyProblem,
-        deviceKeyWritten: renewal.hasWrittenDeviceKey)
-    } catch {
-      guard error.status == .userCanceled else { throw error }
-      throw CommandFailure(
-        .usage, error.message, remedy: "--yes deletes them; nobody can bring them back then")
-    }
+    let done = try keychain.rotateKeys(
+      ways, deletingDeviceItems: request.deletesDeviceItems == true, for: actor)
+    return StoreReport(
+      removed: done.removedSlots.map { report($0, opens: .no) }, items: done.items,
+      deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
   }
 
   /// What of a secret opens slots, and which. None of a key file that is not there: its slots are reported

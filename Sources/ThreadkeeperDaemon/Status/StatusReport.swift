@@ -12,7 +12,6 @@ package struct StatusReport: Codable {
     package let path: String
     package let id: String
     package let condition: String
-    let rotationPending: Bool
   }
 
   package struct Preferred: Codable {
@@ -134,7 +133,6 @@ package struct StatusReport: Codable {
     intake = runtime?.intake ?? DaemonState.Intake(state: running ? .unknown : .notRunning)
     store = Store(
       path: settings.store.path, id: registry.keychain.storeID.description,
-      condition: registry.keychain.condition.words,
-      rotationPending: try registry.keychain.rotationIsPending())
+      condition: registry.keychain.condition.words)
   }
 }

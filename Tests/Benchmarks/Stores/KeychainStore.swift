@@ -20,6 +20,10 @@ final class KeychainStore: PasswordStore, Sendable {
 
   var keychain: Keychain { opened.withLock { $0 } }
 
+  func rotate() throws {
+    try keychain.rotateKeys([.keyFile(path: directory + "/store.key")])
+  }
+
   func add(_ numbers: Range<Int>, secret: [UInt8]) throws -> Stopwatch {
     let keychain = keychain
     return try Stopwatch(of: numbers.count) {

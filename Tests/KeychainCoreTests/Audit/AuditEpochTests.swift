@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainCore
 
-/// The chain goes over new root keys, each time under a new key.
+/// The chain goes over rotations, each time under a new key.
 @Suite struct AuditEpochTests {
   private let store: TemporaryStore
 
@@ -36,22 +36,20 @@ import Testing
   @Test func newRootKeysBeginANewEpochThatSealsTheOneBefore() throws {
     try store.keychain.add(Sample.password("anna"))
     let leaked = LeakedKeys(store.keychain)
-    try store.keychain.renewRootKeys([store.keyFile])
+    try store.keychain.rotateKeys([store.keyFile])
     try store.keychain.add(Sample.password("berta"))
-    try store.keychain.renewRootKeys([store.keyFile])
+    try store.keychain.rotateKeys([store.keyFile])
     try store.keychain.add(Sample.password("carla"))
     for _ in 0..<2 {
-      // The fourth: the first rotation is finished before the second begins.
-      #expect(try records().map(\.number) == [1, 2, 3, 4, 5, 6])
-      #expect(
-        try records()[1].lines.map(\.action) == [.rootsRenewed, .rotationBegun])
+      #expect(try records().map(\.number) == [1, 2, 3, 4, 5])
+      #expect(try records()[1].lines.map(\.action) == [.rotated])
       #expect(try store.keychain.auditProblem() == nil)
       // The record of the renewal itself is under the new key.
       #expect(try leaked.opens(store.keychain).filter { $0.hasPrefix("audit") } == ["audit 1"])
       try store.reopen()
     }
     store.keychain.close()
-    #expect(try epochs() == names([1, 2, 2, 2, 3, 3]))
+    #expect(try epochs() == names([1, 2, 2, 3, 3]))
   }
 
   /// With the old key the old records can be rewritten, each with its link; the new epoch does not follow.
@@ -61,7 +59,7 @@ import Testing
     let id = KeyID(.audit, epoch: 1)
     let old = try AuditKey(
       id, keychain.database.read { try keychain.keys.key(id, in: $0) }, in: KeyArena())
-    try keychain.renewRootKeys([store.keyFile])
+    try keychain.rotateKeys([store.keyFile])
     try keychain.add(Sample.password("last"))
     #expect(try keychain.auditProblem() == nil)
     let second = try #require(try keychain.database.read { try AuditRow.find(2, in: $0) })
@@ -82,7 +80,7 @@ import Testing
     let id = KeyID(.audit, epoch: 1)
     let old = try AuditKey(
       id, keychain.database.read { try keychain.keys.key(id, in: $0) }, in: KeyArena())
-    try keychain.renewRootKeys([store.keyFile])
+    try keychain.rotateKeys([store.keyFile])
     let last = try #require(try keychain.database.read { try AuditRow.last(in: $0) })
     let forged = AuditRecord(number: last.number + 1, time: 1, actor: "nobody", lines: [])
     let sealed = try old.seal(
@@ -99,22 +97,18 @@ import Testing
   @Test func theSlotsThatGoAndTheRotationAreInIt() throws {
     let spare = KeySlotSecret.keyFile(path: store.path + "/spare.key")
     try store.keychain.addKeySlot(spare, label: "spare", for: "command of user 7")
-    try store.keychain.renewRootKeys([store.keyFile], for: "command of user 8")
-    try store.keychain.rotateKeys()
-    try store.keychain.rotateKeys(for: "command of user 9")
+    try store.keychain.rotateKeys([store.keyFile], for: "command of user 8")
     let slot = try store.keychain.addKeySlot(spare)
     try store.keychain.removeKeySlot(slot.number, for: "command of user 11")
     let found = try records()
     #expect(
       found.map { $0.lines.map(\.action) } == [
-        [.slotAdded], [.rootsRenewed, .slotRemoved, .rotationBegun], [.rotationFinished],
-        [.rotationBegun], [.rotationFinished], [.slotAdded], [.slotRemoved],
+        [.slotAdded], [.rotated, .slotRemoved], [.slotAdded], [.slotRemoved],
       ])
     #expect(found[1].lines[1].subject == "keyFile spare")
     #expect(
       found.map(\.actor) == [
-        "command of user 7", "command of user 8", "tester", "command of user 9", "tester",
-        "tester", "command of user 11",
+        "command of user 7", "command of user 8", "tester", "command of user 11",
       ])
     #expect(try store.keychain.auditProblem() == nil)
   }

@@ -10,11 +10,6 @@ import Testing
     try alterEveryByte(of: table, in: TamperedStore())
   }
 
-  @Test(arguments: ["items", "keys", "manifest"])
-  func everyByteInTheMiddleOfARotationIsRightOrRefused(_ table: String) throws {
-    try alterEveryByte(of: table, in: TamperedStore(isHalfRotated: true))
-  }
-
   private func alterEveryByte(of table: String, in tampered: TamperedStore) throws {
     #expect(try tampered.examine("untouched") == .healthy)
     var random = SeededGenerator(seed: 20)

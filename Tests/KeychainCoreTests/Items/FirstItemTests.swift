@@ -73,24 +73,4 @@ import Testing
     }
     refuses(.decode) { _ = try store.keychain.first(ItemQuery(.genericPassword, whole)) }
   }
-
-  @Test func whileTheIndexIsBeingRenewedItIsFoundUnderEitherKey() throws {
-    let rotated = try RotatedStore(items: 12)
-    var steps = 0
-    try rotated.keychain.rotateKeys { _ in
-      for number in 3..<6 {
-        let query = ItemQuery(
-          .genericPassword,
-          [
-            .account: .string(RotatedStore.name(number)), .service: .string("mail"),
-            .accessGroup: .string("own"),
-          ])
-        let secret = Sample.secret("secret \(number)")
-        #expect((try? rotated.keychain.first(query))??.secret == secret)
-      }
-      steps += 1
-      return true
-    }
-    #expect(steps > 1)
-  }
 }

@@ -36,10 +36,14 @@ struct NewestItemTests {
       #expect(account == [RotatedStore.name(4)])
     }
     try check()
-    try rotated.keychain.rotateKeys { _ in
-      do { try check() } catch { Issue.record(error) }
-      return true
+    try rotated.keychain.database.read { tx in
+      // It holds the old index key.
+      _ = try rotated.keychain.count(in: tx)
+      try rotated.rotate()
     }
+    #expect(rotated.keychain.keys.index.count == 2)
+    try check()
+    try rotated.keychain.tick()
     try check()
   }
 
@@ -81,11 +85,10 @@ struct NewestItemTests {
       seen.append(try mark())
     }
     #expect(Set(seen).count == 3)
-    try keychain.rotateKeys { _ in
-      do { try keychain.add(RotatedStore.item(27 + 6 * seen.count)) } catch { Issue.record(error) }
-      seen.append(try? mark())
-      return seen.count < 6
-    }
+    try rotated.rotate()
+    #expect(try mark() == seen.last)
+    try keychain.add(RotatedStore.item(27 + 6 * seen.count))
+    seen.append(try mark())
     #expect(Set(seen).count == seen.count && !seen.contains(nil))
     #expect(
       try keychain.database.read {

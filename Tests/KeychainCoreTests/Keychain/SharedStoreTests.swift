@@ -140,20 +140,6 @@ import Testing
     #expect(throws: KeychainError.self) { try again.removeKeySlot(slot.number) }
   }
 
-  @Test func keysThatAnotherProcessRotatedAwayLeaveTheMemory() throws {
-    let store = try TemporaryStore()
-    let (one, other) = (try shared(store), try shared(store))
-    try one.write { tx in _ = try one.add(item("a"), in: tx) }
-    #expect(try accounts(other) == ["a"])
-    try other.rotateKeys()
-    try one.write { tx in _ = try one.add(item("b"), in: tx) }
-    #expect(try accounts(one) == ["a", "b"])
-    let known = one.keys.loaded.withLock { $0.keys.keys.filter { !$0.purpose.isRoot } }
-    let found = try one.read { try KeySetMark(in: $0) }
-    #expect(!known.isEmpty && known.allSatisfy { found.contains($0) })
-    #expect(try accounts(other) == ["a", "b"])
-  }
-
   /// The other is ahead; this one has something to write down too.
   @Test func theAnchorNeverGoesBack() throws {
     let store = try TemporaryStore()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainCore
 
-/// New root keys, and what lies in the place of the device key.
+/// A rotation, and what lies in the place of the device key.
 @Suite struct DeviceKeyFileTests {
   enum Spoiling: CaseIterable {
     case open, link, linkToNothing, malformed, directory
@@ -72,33 +72,15 @@ import Testing
   @Test(arguments: Spoiling.allCases)
   func nothingIsDeletedWhileSomethingIsInItsPlace(_ how: Spoiling) throws {
     try store.reopen { try spoil(how) }
-    refuses(.notAvailable) {
-      try store.keychain.renewRootKeys(
-        [store.keyFile], deletingItemsOfAnotherDevice: { _ in true })
+    for deletes in [false, true] {
+      let error = #expect(throws: KeychainError.self) {
+        try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes)
+      }
+      #expect(error?.status == .notAvailable && error?.message.contains(path) == true)
     }
-    // Carried it can be, and what is wrong is said.
-    let report = try store.keychain.renewRootKeys([store.keyFile])
-    #expect(report.itemsOfAnotherDevice == 3 && report.deletedItems == 0)
-    #expect(try #require(report.deviceKeyProblem).contains(path))
     try store.reopen { try mend(how) }
     #expect(try readable() == Self.all)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
-  }
-
-  @Test func theirNumberIsAgreedToOrNothingHappens() throws {
-    try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: away) }
-    let slots = try store.keychain.slots()
-    var asked: [Int] = []
-    refuses(.userCanceled) {
-      try store.keychain.renewRootKeys([store.keyFile]) {
-        asked.append($0)
-        return false
-      }
-    }
-    #expect(asked == [3])
-    #expect(try store.keychain.slots() == slots)
-    try store.reopen { try FileManager.default.moveItem(atPath: away, toPath: path) }
-    #expect(try readable() == Self.all)
   }
 
   @Test func aDeviceKeyInUseWhoseFileIsLostIsWrittenAgain() throws {
@@ -106,13 +88,12 @@ import Testing
     // In memory from here on.
     #expect(try readable() == Self.all)
     try FileManager.default.removeItem(atPath: path)
-    let report = try store.keychain.renewRootKeys(
-      [store.keyFile], deletingItemsOfAnotherDevice: { _ in true })
-    #expect(report == RootRenewalReport(hasWrittenDeviceKey: true))
+    let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
+    #expect(report == RotationReport(items: 4, hasWrittenDeviceKey: true))
     #expect(FileManager.default.contents(atPath: path) == bytes)
     try store.reopen()
     #expect(try readable() == Self.all)
-    #expect(try store.keychain.renewRootKeys([store.keyFile]) == RootRenewalReport())
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
   }
 
   private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
@@ -162,10 +143,9 @@ import Testing
     #expect(try readable() == Self.all)
     try FileManager.default.moveItem(atPath: path, toPath: away)
     _ = try KeyFile.createIfAbsent(path)
-    for mayDelete in [nil, { (_: Int) in true }] {
+    for deletes in [false, true] {
       refuses(.notAvailable) {
-        try store.keychain.renewRootKeys(
-          [store.keyFile], deletingItemsOfAnotherDevice: mayDelete)
+        try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes)
       }
     }
     try store.reopen {
@@ -184,44 +164,9 @@ import Testing
     #expect(try readable() == ["anywhere"])
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: away, toPath: path)
-    #expect(try store.keychain.renewRootKeys([store.keyFile]) == RootRenewalReport())
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
     #expect(try readable() == Self.all)
     try store.reopen()
     #expect(try readable() == Self.all)
-  }
-
-  /// A record that names no device key, carried, and another's file in place.
-  @Test func noNextKeyIsMadeUnderAnotherDeviceKey() throws {
-    let keychain = store.keychain
-    let id = KeyID(Accessibility.alwaysThisDeviceOnly.keyPurpose, epoch: 1)
-    let key = try keychain.database.read { try keychain.keys.key(id, in: $0) }
-    let master = try keychain.keys.root(.master)
-    let device = try #require(try keychain.keys.deviceKey(for: id))
-    let unnamed = try KeyRecord.withSubkey(of: master.key, for: id) { subkey in
-      try DeviceKey.withSubkey(subkey, under: device) { both in
-        try key.withUnsafeBytes {
-          try KeyRecord.seal($0, id, keychain.storeID, by: master.id, key: both)
-        }
-      }
-    }
-    try keychain.write { tx in
-      let ledger = try keychain.changes.ledger(tx)
-      let before = try #require(try KeyTable.record(of: id, in: tx))
-      try ledger.remove(.key(id, tag: before.tag))
-      try ledger.insert(.key(id, tag: unnamed.tag))
-      try tx.execute(
-        "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(unnamed), .integer(Int64(id.rawValue)))
-    }
-    try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: away) }
-    try store.keychain.renewRootKeys([store.keyFile])
-    try store.reopen { _ = try KeyFile.createIfAbsent(path) }
-    refuses(.notAvailable) { try add("new", .alwaysThisDeviceOnly) }
-    try store.reopen {
-      try FileManager.default.removeItem(atPath: path)
-      try FileManager.default.moveItem(atPath: away, toPath: path)
-    }
-    try add("new", .alwaysThisDeviceOnly)
-    #expect(try readable() == Self.all.union(["new"]))
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 5))
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainCore
 
-/// New root keys, and a first passphrase, where the device key is not beside the store.
+/// A rotation, and a first passphrase, where the device key is not beside the store.
 @Suite struct DeviceRenewalTests {
   private static let classes: [Accessibility] = [
     .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
@@ -60,148 +60,64 @@ import Testing
 
   private static let all = Set(classes.map(\.code) + ["anywhere"])
 
+  /// - Returns: what it was refused with.
+  private func refusal(_ body: () throws -> Void) throws -> KeychainError {
+    try #require(#expect(throws: KeychainError.self, performing: body))
+  }
+
   @Test(arguments: [false, true])
-  func newRootsDoNotTakeTheDeviceKeyAndItsItemsWaitForIt(_ isAnother: Bool) throws {
-    let leaked = LeakedKeys(store.keychain)
+  func withoutTheDeviceKeyOfItsItemsARotationIsRefused(_ isAnother: Bool) throws {
+    let slots = try store.keychain.slots()
     try takeAway()
     if isAnother { try putAnother() }
-    // Twice: what was carried once is carried on.
-    for round in 1...2 {
-      let report = try store.keychain.renewRootKeys([store.keyFile])
-      #expect(report.itemsOfAnotherDevice == 3 && report.deletedItems == 0, "round \(round)")
-      #expect((report.deviceKeyProblem != nil) == isAnother, "round \(round)")
-      #expect(try store.keychain.rotateKeys().isFinished)
-      #expect(try readable() == ["anywhere"])
-      // The old roots open no record, with the device key neither.
-      #expect(try leaked.opens(store.keychain).allSatisfy { !$0.hasPrefix("key") })
-      #expect(store.keychain.quarantine.isEmpty)
-      refuses(.notAvailable) { try add("new", .alwaysThisDeviceOnly) }
-      try store.reopen()
-    }
-    let report = try store.keychain.verify(.everything)
-    #expect(report.locked == 3 && report.unreadable.isEmpty && report.matchesManifest)
+    let error = try refusal { try store.keychain.rotateKeys([store.keyFile]) }
+    #expect(error.status == .notAvailable && !error.isTemporary)
+    #expect(error.message.hasPrefix("3 items for this device only need their device key"))
+    #expect(error.message.contains(store.location.deviceKeyPath), "\(error)")
+    #expect(error.message.contains("--delete-device-items"), "\(error)")
+    #expect(try store.keychain.slots() == slots)
     try bringBack()
-    #expect(try readable() == Self.all)
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
-  }
-
-  /// New roots while the device key is away.
-  ///
-  /// - Returns: the keys of before, and the last audit record that they open.
-  private func renewWithoutDeviceKey() throws -> (LeakedKeys, Int64) {
-    let leaked = LeakedKeys(store.keychain)
-    let records = try store.keychain.lastAuditRecord()
-    try takeAway()
-    try store.keychain.renewRootKeys([store.keyFile])
-    return (leaked, records)
-  }
-
-  @Test func whenTheDeviceKeyIsBackNothingIsAddedUnderTheKeysOfBefore() throws {
-    let (leaked, records) = try renewWithoutDeviceKey()
-    try store.keychain.rotateKeys()
-    try bringBack()
-    let before = try leaked.opens(store.keychain, after: records)
-    #expect(before == (1...3).map { "secret of row \($0)" })
-    for accessible in Self.classes { try add("new " + accessible.code, accessible) }
-    #expect(try leaked.opens(store.keychain, after: records) == before)
-    #expect(try store.keychain.rotateKeys().isFinished)
-    #expect(try leaked.opens(store.keychain, after: records).isEmpty)
-    let all = Self.all.union(Self.classes.map { "new " + $0.code })
-    for _ in 0..<2 {
-      #expect(try readable() == all)
-      try store.reopen()
-    }
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 7))
-  }
-
-  @Test func whenTheDeviceKeyIsBackARotationIsOwedAndGoesOn() throws {
-    let (leaked, records) = try renewWithoutDeviceKey()
-    try store.keychain.rotateKeys()
-    #expect(try !store.keychain.rotationIsOwed())
-    try putAnother()
-    #expect(try !store.keychain.rotationIsOwed())
-    try bringBack()
-    #expect(try !store.keychain.rotationIsPending() && store.keychain.rotationIsOwed())
-    let report = try store.keychain.rotateKeys(beginning: false)
-    #expect(report.isFinished && report.renewed == 3 && !report.wasPending, "\(report)")
-    #expect(try leaked.opens(store.keychain, after: records).isEmpty)
-    #expect(try !store.keychain.rotationIsOwed())
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
     try store.reopen()
     #expect(try readable() == Self.all)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
-  @Test func aChangeOfAttributesAloneTakesTheItemFromTheKeysOfBefore() throws {
-    let (leaked, records) = try renewWithoutDeviceKey()
-    for round in 1...2 {
-      for item in try store.keychain.items(ItemQuery()) {
-        try store.keychain.update(item, attributes: [.comment: .string("round \(round)")])
-      }
-      let waiting = round == 1 ? (1...3).map { "secret of row \($0)" } : []
-      #expect(try leaked.opens(store.keychain, after: records) == waiting, "round \(round)")
-      if round == 1 { try bringBack() }
-    }
+  @Test(arguments: [false, true])
+  func aFirstPassphraseIsRefusedToo(_ isAnother: Bool) throws {
+    let leaked = LeakedKeys(store.keychain)
+    try takeAway()
+    if isAnother { try putAnother() }
+    let error = try refusal { try store.keychain.addKeySlot(passphrase) }
+    #expect(error.status == .notAvailable && error.message.hasPrefix("1 items"), "\(error)")
+    #expect(try store.keychain.slots().count == 1)
+    try bringBack()
+    try store.keychain.addKeySlot(passphrase)
+    #expect(try leaked.opens(store.keychain).allSatisfy { !$0.contains("19.") })
+    #expect(try readable() == Self.all)
+    try store.reopen()
+    #expect(try readable() == Self.all.subtracting([Accessibility.whenUnlockedThisDeviceOnly.code]))
+    try store.reopen(with: passphrase)
     #expect(try readable() == Self.all)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
-  /// A record of before `device key id`, by hand: sealed under both keys, and naming none.
-  @Test func aRecordThatDoesNotNameItsDeviceKeyIsCarriedToo() throws {
-    let id = KeyID(Accessibility.alwaysThisDeviceOnly.keyPurpose, epoch: 1)
-    let keychain = store.keychain
-    let key = try keychain.database.read { try keychain.keys.key(id, in: $0) }
-    let (master, device) = (
-      try keychain.keys.root(.master), try #require(try keychain.keys.deviceKey(for: id))
-    )
-    let old = try KeyRecord.withSubkey(of: master.key, for: id) { subkey in
-      try DeviceKey.withSubkey(subkey, under: device) { both in
-        try key.withUnsafeBytes {
-          try KeyRecord.seal($0, id, keychain.storeID, by: master.id, key: both)
-        }
-      }
-    }
-    let next = (id: KeyID(.master, epoch: 2), key: try keychain.keys.arena.randomKey())
-    let further = (id: KeyID(.master, epoch: 3), key: try keychain.keys.arena.randomKey())
-    let carried = try KeyRecord.carry(
-      KeyRecord.carry(old, id: id, store: keychain.storeID, from: master.key, to: next), id: id,
-      store: keychain.storeID, from: next.key, to: further)
-    #expect(KeyRecord.isCarried(carried))
-    let opened = try carried.withUnsafeBytes {
-      try KeyRecord.unwrap(
-        $0, id: id, store: keychain.storeID, wrapper: further.key, device: device,
-        in: keychain.keys.arena)
-    }
-    #expect(opened.withUnsafeBytes { Array($0) } == key.withUnsafeBytes { Array($0) })
-    #expect(throws: (any Error).self) {
-      try carried.withUnsafeBytes {
-        _ = try KeyRecord.unwrap(
-          $0, id: id, store: keychain.storeID, wrapper: master.key, device: device,
-          in: keychain.keys.arena)
-      }
-    }
-  }
-
-  @Test(arguments: [false, true])
-  func aFirstPassphraseDoesNotTakeTheDeviceKey(_ isAnother: Bool) throws {
-    let leaked = LeakedKeys(store.keychain)
+  /// Nothing is lost with the key of a class that has no items any more.
+  @Test func withoutItemsNoDeviceKeyIsNeeded() throws {
+    for item in try store.keychain.items(ItemQuery())
+    where item[.account]?.string != "anywhere" { try store.keychain.delete(item) }
     try takeAway()
-    if isAnother { try putAnother() }
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 1))
     try store.keychain.addKeySlot(passphrase)
-    #expect(try leaked.opens(store.keychain).allSatisfy { $0 != "key 19.1" })
-    try bringBack()
-    #expect(try readable() == Self.all.subtracting([Accessibility.whenUnlockedThisDeviceOnly.code]))
-    try store.reopen(with: passphrase)
-    #expect(try readable() == Self.all)
-    try add("new", .whenUnlockedThisDeviceOnly)
-    #expect(try readable() == Self.all.union(["new"]))
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 5))
+    try add("new", .alwaysThisDeviceOnly)
+    try store.reopen()
+    #expect(try readable() == ["anywhere", "new"])
   }
 
   @Test func itemsOfADeviceThatIsGoneAreDeletedIfThatIsAskedFor() throws {
     try takeAway()
-    let report = try store.keychain.renewRootKeys(
-      [store.keyFile], deletingItemsOfAnotherDevice: { _ in true })
-    #expect(report == RootRenewalReport(deletedItems: 3))
+    let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
+    #expect(report == RotationReport(items: 1, deletedItems: 3))
     #expect(try store.keychain.items(ItemQuery()).map { $0[.account]?.string } == ["anywhere"])
     var lines: [AuditRecord.Line] = []
     try store.keychain.forEachAuditRecord { lines += $0.lines }
@@ -214,9 +130,8 @@ import Testing
   }
 
   @Test func withTheRightDeviceKeyNothingIsDeleted() throws {
-    let report = try store.keychain.renewRootKeys(
-      [store.keyFile], deletingItemsOfAnotherDevice: { _ in true })
-    #expect(report == RootRenewalReport())
+    let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
+    #expect(report == RotationReport(items: 4))
     #expect(try readable() == Self.all)
   }
 }

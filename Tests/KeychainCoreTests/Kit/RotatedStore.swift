@@ -16,9 +16,6 @@ struct RotatedStore {
   static var options: KeychainOptions {
     var options = KeychainOptions()
     options.passwordHash = .floor
-    // Several transactions for a few items.
-    options.rotationBatch = 4
-    options.rotationPause = 0
     return options
   }
 
@@ -28,6 +25,9 @@ struct RotatedStore {
       for number in 0..<items { _ = try store.keychain.add(Self.item(number), in: tx) }
     }
   }
+
+  @discardableResult
+  func rotate() throws -> RotationReport { try keychain.rotateKeys([store.keyFile]) }
 
   static func name(_ number: Int) -> String { "user \(number)" }
 
@@ -98,13 +98,13 @@ struct RotatedStore {
     }
   }
 
-  /// The epochs of the newest keys that new root keys come with: all are one.
+  /// The epochs of the newest keys, roots aside: all are one.
   func newestEpochs() throws -> Set<UInt32> {
     try keychain.database.read { tx in
       Set(
-        try (Rotation.renewable + [.manifest, .audit]).compactMap {
-          try KeyTable.newest($0, in: tx)?.epoch
-        })
+        try
+          ([.metadata, .blindIndex, .manifest, .audit] + Accessibility.allCases.map(\.keyPurpose))
+          .compactMap { try KeyTable.newest($0, in: tx)?.epoch })
     }
   }
 

@@ -16,13 +16,9 @@ struct TamperedStore {
   private let slots: [KeySlot]
   let raw: RawStore
 
-  /// - Parameters:
-  ///   - filling: further items, so that the trees of the file have several levels.
-  ///   - isHalfRotated: some items have new keys already, and every key is there twice.
-  init(filling: Int = 0, isHalfRotated: Bool = false) throws {
-    var options = KeychainOptions()
-    options.rotationBatch = 2
-    store = try TemporaryStore(options: options)
+  /// - Parameter filling: further items, so that the trees of the file have several levels.
+  init(filling: Int = 0) throws {
+    store = try TemporaryStore()
     let keychain = store.keychain
     try keychain.addKeySlot(.keyFile(path: store.path + "/spare.key"), label: "spare")
     for item in [
@@ -30,10 +26,6 @@ struct TamperedStore {
       Sample.internetPassword("berta", server: "example.org"),
       Sample.password("clara", secret: "another", accessible: .whenUnlocked),
     ] { try keychain.add(item) }
-    if isHalfRotated {
-      let report = try keychain.rotateKeys { _ in false }
-      try #require(report.renewed == 2 && !report.isFinished)
-    }
     expected = try keychain.items(ItemQuery()).map { ($0, try keychain.secret(of: $0)) }
     try keychain.database.write { tx in
       for number in 0..<filling {

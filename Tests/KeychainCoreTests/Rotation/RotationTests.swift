@@ -8,33 +8,39 @@ import Testing
 
 @testable import KeychainCore
 
-@Suite struct RotationTests {
-  @Test func everyItemIsUnderNewKeysAndTheOldOnesAreGone() throws {
+@Suite("A rotation")
+struct RotationTests {
+  private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
+
+  /// What a rotation leaves of a store of 18 items.
+  private static let records = [
+    "2.2", "8.2", "9.2", "10.2", "11.1", "11.2", "16.2", "17.2", "18.2",
+  ]
+
+  @Test("Every item stays what it was, under new keys, and no file has anything of the old ones")
+  func everything() throws {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     #expect(
       try rotated.keyRecords() == ["2.1", "8.1", "9.1", "10.1", "11.1", "16.1", "17.1", "18.1"])
     let old = try keychain.database.read { tx in
-      try tx.all("SELECT wrapped FROM keys WHERE id >> 24 NOT IN (2, 11)") { Data($0.blob(0)) }
+      try tx.all("SELECT wrapped FROM keys") { Data($0.blob(0)) }
+        + tx.all("SELECT payload FROM key_slots") { Data($0.blob(0)) }
         + tx.all("SELECT wrapped_key, metadata, primary_index FROM items") { row in
           (0..<3).map { Data(row.blob($0)) }
         }.joined()
     }
     let before = try keychain.items(ItemQuery())
-    var steps: [RotationProgress] = []
-    let report = try keychain.rotateKeys {
-      steps.append($0)
-      return true
-    }
-    #expect(report == RotationReport(isFinished: true, renewed: 18, retiredKeys: 6))
-    #expect(steps.map(\.renewed) == [4, 8, 12, 16, 18] && steps.allSatisfy { $0.items == 18 })
+    #expect(try rotated.rotate() == RotationReport(items: 18))
     for _ in 0..<2 {
-      #expect(
-        try rotated.keyRecords() == ["2.1", "8.2", "9.2", "10.2", "11.1", "16.2", "17.2", "18.2"])
+      #expect(try rotated.keyRecords() == Self.records)
       #expect(try rotated.contents() == RotatedStore.expected(0..<18))
       #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 18))
       try rotated.keychain.database.read { tx in
         for number in 0..<18 { try RotatedStore.expectFound(number, rotated.keychain, in: tx) }
+      }
+      for number in 0..<18 {
+        refuses(.duplicateItem) { try rotated.keychain.add(RotatedStore.item(number)) }
       }
       try rotated.store.reopen()
       #expect(rotated.keychain.condition == .healthy)
@@ -44,7 +50,6 @@ import Testing
     #expect(before.map(\.reference) == after.map(\.reference))
     #expect(before.map(\.version) == after.map(\.version))
     #expect(before.map(\.attributes) == after.map(\.attributes))
-    // Nothing that the old keys open, and none of them, is in any file.
     for name in try FileManager.default.subpathsOfDirectory(atPath: rotated.store.path) {
       guard let data = FileManager.default.contents(atPath: rotated.store.path + "/" + name) else {
         continue
@@ -53,92 +58,184 @@ import Testing
     }
   }
 
-  @Test func anEmptyStoreIsRotatedAgainAndAgain() throws {
+  @Test("Who has all keys of before opens nothing, but the audit up to then")
+  func leaked() throws {
+    var options = RotatedStore.options
+    options.auditor = "tester"
+    let rotated = try RotatedStore(options: options)
+    let leaked = LeakedKeys(rotated.keychain)
+    let last = try rotated.keychain.lastAuditRecord()
+    #expect(try leaked.opens(rotated.keychain).count > 3 * 18)
+    for _ in 0..<2 {
+      try rotated.rotate()
+      #expect(try leaked.opens(rotated.keychain, after: last).isEmpty)
+      #expect(try rotated.keychain.auditProblem() == nil)
+    }
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  @Test("A reader of the file with the old root keys has none of the new keys")
+  func oldRoots() throws {
+    let rotated = try RotatedStore()
+    rotated.keychain.close()
+    let old = try FormatOneReader(
+      RawStore(rotated.store.location.databasePath), keyFile: rotated.store.keyFilePath)
+    try rotated.store.reopen()
+    try rotated.rotate()
+    let raw = try RawStore(rotated.store.location.databasePath)
+    let wrappers = try raw.run("SELECT DISTINCT substr(wrapped, 2, 4) FROM keys ORDER BY 1")
+    #expect(wrappers == [[.blob([1, 0, 0, 2])], [.blob([2, 0, 0, 2])]])
+    for row in try raw.run("SELECT id FROM keys WHERE id >> 24 <> 11") {
+      guard case .integer(let number) = row[0] else { continue }
+      #expect(old.keys[Int(number)] == nil)
+    }
+  }
+
+  @Test("An empty store is rotated again and again")
+  func empty() throws {
     let rotated = try RotatedStore(items: 0)
     for round in 2...4 {
-      #expect(try rotated.keychain.rotateKeys().retiredKeys == 3)
-      #expect(
-        try rotated.keyRecords() == ["2.1", "8.\(round)", "9.\(round)", "10.\(round)", "11.1"])
+      #expect(try rotated.rotate() == RotationReport())
+      #expect(try rotated.newestEpochs() == [UInt32(round)])
     }
     try rotated.keychain.add(Sample.password("anna"))
     try rotated.store.reopen()
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 
-  @Test func aStoppedRotationGoesOnAndMakesNoFurtherKeys() throws {
+  @Test("The slots that are given stay, and the others go")
+  func slots() throws {
     let rotated = try RotatedStore()
-    let first = try rotated.keychain.rotateKeys { _ in false }
-    #expect(first == RotationReport(isFinished: false, renewed: 4))
-    #expect(try rotated.keychain.rotationIsPending())
-    try rotated.store.reopen()
-    #expect(try rotated.keychain.rotationIsPending())
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    let second = try rotated.keychain.rotateKeys()
-    #expect(
-      second
-        == RotationReport(wasPending: true, isFinished: true, renewed: 14, retiredKeys: 6))
-    #expect(try !rotated.keychain.rotationIsPending())
-    #expect(
-      try rotated.keyRecords() == ["2.1", "8.2", "9.2", "10.2", "11.1", "16.2", "17.2", "18.2"])
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-  }
-
-  @Test func onlyOneAtATimeInOneProcess() throws {
-    let rotated = try RotatedStore()
-    let keychain = rotated.keychain
-    try keychain.rotateKeys { _ in
-      refuses(.notAvailable) { try keychain.rotateKeys() }
-      return true
+    let spare = KeySlotSecret.keyFile(path: rotated.store.path + "/spare.key")
+    try rotated.keychain.addKeySlot(spare, label: "spare")
+    try rotated.keychain.addKeySlot(.recoveryCode(RecoveryCode()))
+    let removed = try rotated.keychain.rotateKeys([spare]).removedSlots
+    #expect(removed.map(\.kind) == [.keyFile, .recoveryCode])
+    #expect(try rotated.keychain.slots().map(\.label) == ["spare"])
+    rotated.keychain.close()
+    refuses(.authFailed) {
+      _ = try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile)
     }
-    // And the refusal has not let a third one in or kept the next one out.
-    #expect(try keychain.rotateKeys().renewed == 18)
+    try rotated.store.reopen(with: spare)
+    #expect(rotated.keychain.condition == .healthy)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test func itemsOfALockedClassKeepTheirKeyUntilTheyCanBeOpened() throws {
+  @Test("A passphrase is not left out by mistake")
+  func passphraseIsNeeded() throws {
     let rotated = try RotatedStore()
-    let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
     try rotated.keychain.addKeySlot(passphrase)
+    refuses(.param) { try rotated.rotate() }
+    refuses(.param) { try rotated.keychain.rotateKeys([]) }
+    refuses(.authFailed) {
+      try rotated.keychain.rotateKeys([.passphrase(Sample.secret("wrong"))])
+    }
+    #expect(try rotated.keychain.slots().count == 2)
+    let report = try rotated.keychain.rotateKeys([rotated.store.keyFile, passphrase])
+    #expect(report == RotationReport(items: 18))
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
     try rotated.store.reopen()
-    let report = try rotated.keychain.rotateKeys()
-    #expect(report.isFinished && report.renewed == 18 && report.locked == 3)
-    // The class of the locked items has the key of before and the one that came with the passphrase.
-    #expect(
-      try rotated.keyRecords() == ["8.2", "9.2", "10.2", "11.1", "16.1", "16.2", "17.2", "18.2"])
     #expect(try rotated.keychain.verify(.everything).locked == 3)
-
     try rotated.store.reopen(with: passphrase)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    let second = try rotated.keychain.rotateKeys()
-    #expect(second.isFinished && second.renewed == 18 && second.locked == 0)
-    #expect(try rotated.keyRecords() == ["8.3", "9.3", "10.3", "11.1", "16.3", "17.3", "18.3"])
+  }
+
+  /// The passphrase that is given has the session key: nobody has to unlock the store for it.
+  @Test("A locked store is rotated by the passphrase, and stays locked", arguments: [false, true])
+  func locked(byHand isLockedByHand: Bool) throws {
+    let rotated = try RotatedStore()
+    let code = RecoveryCode()
+    try rotated.keychain.addKeySlot(passphrase)
+    try rotated.keychain.addKeySlot(.recoveryCode(code))
+    let leaked = LeakedKeys(rotated.keychain)
+    if isLockedByHand { rotated.keychain.lock() } else { try rotated.store.reopen() }
+    #expect(!rotated.keychain.isUnlocked)
+    let secrets = [rotated.store.keyFile, passphrase, .recoveryCode(code)]
+    #expect(try rotated.keychain.rotateKeys(secrets) == RotationReport(items: 18))
+    #expect(!rotated.keychain.isUnlocked)
+    rotated.keychain.keys.loaded.withLock { loaded in
+      #expect(!loaded.keys.keys.contains { $0.purpose.isOfSession })
+    }
+    refuses(.interactionNotAllowed) { _ = try rotated.contents() }
+    refuses(.interactionNotAllowed) {
+      try rotated.keychain.add(Sample.password("new", accessible: .whenUnlocked))
+    }
+    #expect(try leaked.opens(rotated.keychain).isEmpty)
+    try rotated.keychain.unlock(with: .recoveryCode(code))
+    try rotated.keychain.add(Sample.password("new", secret: "x", accessible: .whenUnlocked))
+    for way in secrets.dropFirst() {
+      try rotated.store.reopen(with: way)
+      #expect(
+        try rotated.contents()
+          == RotatedStore.expected(0..<18).merging(["new": "x"]) { first, _ in first })
+    }
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 19))
+  }
+
+  @Test("A store without a passphrase that is locked is rotated too")
+  func lockedWithoutPassphrase() throws {
+    let rotated = try RotatedStore()
+    rotated.keychain.lock()
+    #expect(try rotated.rotate().items == 18)
+    #expect(!rotated.keychain.isUnlocked)
+    try rotated.keychain.unlock(with: rotated.store.keyFile)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test func anAlteredStoreIsNotCountedAgain() throws {
+  @Test("A store that was altered keeps its keys, and takes no more changes")
+  func altered() throws {
     let rotated = try RotatedStore()
     let raw = try RawStore(rotated.store.location.databasePath)
     try raw.run("DELETE FROM items WHERE id = 18")
     raw.close()
-    refuses(.readOnly) { try rotated.keychain.rotateKeys() }
+    refuses(.decode) { try rotated.rotate() }
     #expect(rotated.keychain.condition == .readOnly(.manifestMismatch))
-    #expect(try rotated.keyRecords().filter { $0.hasPrefix("8.") } == ["8.1"])
+    #expect(try rotated.newestEpochs() == [1])
+    refuses(.readOnly) { try rotated.rotate() }
   }
 
-  @Test func whatIsAlteredDuringTheRotationIsNoticedAtItsEnd() throws {
+  /// A byte in the middle of a part: the tag, which the manifest knows, is as it was.
+  @Test("An item that does not open stops it", arguments: ["metadata", "wrapped_key"])
+  func damaged(_ column: String) throws {
     let rotated = try RotatedStore()
-    let keychain = rotated.keychain
-    let raw = try RawStore(rotated.store.location.databasePath)
-    refuses(.decode) {
-      try keychain.rotateKeys { progress in
-        // One that is done, and one that is yet to come.
-        if progress.renewed == 8 { _ = try? raw.run("DELETE FROM items WHERE id IN (2, 17)") }
-        return true
+    func alter(_ row: Int) throws {
+      try rotated.store.reopen {
+        let raw = try RawStore(rotated.store.location.databasePath)
+        guard
+          case .blob(var sealed) = try raw.run("SELECT \(column) FROM items WHERE id = \(row)")[0][
+            0]
+        else { throw KeychainError(.decode, "no row") }
+        sealed[40] ^= 1
+        try raw.run("UPDATE items SET \(column) = ? WHERE id = \(row)", [.blob(sealed)])
       }
     }
-    raw.close()
-    #expect(keychain.condition == .readOnly(.manifestMismatch))
-    #expect(try rotated.keyRecords().filter { $0.hasPrefix("8.") } == ["8.1", "8.2"])
-    try rotated.store.reopen()
-    #expect(rotated.keychain.condition == .readOnly(.manifestMismatch))
+    for row in [5, 9] { try alter(row) }
+    do {
+      try rotated.rotate()
+      Issue.record("it was rotated")
+    } catch let error as KeychainError {
+      #expect(error.status == .decode && error.message.hasPrefix("2 items do not open"))
+      #expect(error.message.contains("`threadkeeper store verify`"))
+    }
+    #expect(rotated.keychain.condition == .healthy && rotated.keychain.quarantine == [5, 9])
+    #expect(try rotated.newestEpochs() == [1])
+    for row in [5, 9] { try alter(row) }
+    #expect(try rotated.rotate().items == 18)
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+  }
+
+  @Test("A secret that does not open is taken along as it is")
+  func damagedSecret() throws {
+    let rotated = try RotatedStore()
+    try rotated.store.reopen {
+      let raw = try RawStore(rotated.store.location.databasePath)
+      try raw.run(
+        """
+        UPDATE items SET secret = CAST(substr(secret, 1, 29) || zeroblob(8) || substr(secret, 38)
+          AS BLOB) WHERE id = 5
+        """)
+    }
+    #expect(try rotated.rotate().items == 18)
+    #expect(try rotated.keychain.verify(.everything).unreadable == [5])
   }
 }

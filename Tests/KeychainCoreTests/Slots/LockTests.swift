@@ -98,7 +98,7 @@ import Testing
 
   /// What happens to the slots while a passphrase takes its time.
   enum Meanwhile: CaseIterable {
-    case slotRemoved, slotReplaced, rootsRenewed
+    case slotRemoved, slotReplaced, rotated
   }
 
   @Test(arguments: Meanwhile.allCases)
@@ -117,7 +117,7 @@ import Testing
       // As many as before.
       try keychain.removeKeySlot(slot.number)
       try keychain.addKeySlot(.keyFile(path: rotated.store.path + "/second.key"))
-    case .rootsRenewed: try keychain.renewRootKeys([rotated.store.keyFile, other])
+    case .rotated: try keychain.rotateKeys([rotated.store.keyFile, other])
     }
     refuses(.notAvailable) { try keychain.keySlots.unlock(by: opened) }
     #expect(!keychain.isUnlocked)
@@ -128,16 +128,5 @@ import Testing
     refuses(.authFailed) { try keychain.unlock(with: passphrase) }
     try keychain.unlock(with: other)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-  }
-
-  @Test func aRotationGoesOnWhileLocked() throws {
-    let rotated = try guarded()
-    rotated.keychain.lock()
-    let report = try rotated.keychain.rotateKeys()
-    #expect(report.isFinished && report.locked == 3 && report.renewed == 18)
-    try rotated.keychain.unlock(with: passphrase)
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    #expect(try rotated.keychain.rotateKeys().locked == 0)
-    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 18))
   }
 }

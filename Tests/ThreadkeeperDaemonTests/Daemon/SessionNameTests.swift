@@ -16,7 +16,7 @@ struct SessionNameTests {
     try SessionName.make(MovedStore.settings(store), store.keychain, machine: machine)
   }
 
-  @Test("It is the same after a restart and after new root keys, and does not hold the store's id")
+  @Test("It is the same after a restart and after a rotation, and does not hold the store's id")
   func lasting() throws {
     let store = try TemporaryStore()
     let first = try name(store)
@@ -24,7 +24,7 @@ struct SessionNameTests {
     #expect(!first.contains(store.keychain.storeID.description))
     try store.reopen()
     #expect(try name(store) == first)
-    try store.keychain.renewRootKeys([store.keyFile])
+    try store.keychain.rotateKeys([store.keyFile])
     #expect(try name(store) == first)
     try store.reopen()
     #expect(try name(store) == first)

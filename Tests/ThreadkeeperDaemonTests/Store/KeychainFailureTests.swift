@@ -22,17 +22,11 @@ import Testing
     let inUse = try failure { _ = try Keychain.open(at: store.location, with: store.keyFile) }
     #expect(inUse.status == .temporary && inUse.remedy?.contains("stop it") == true)
     let beside = try store.openBeside()
-    try keychain.renewRootKeys([store.keyFile])
+    try keychain.rotateKeys([store.keyFile])
     let outdated = try failure {
       _ = try beside.database.read { try beside.items(matching: ItemQuery(), in: $0) }
     }
     #expect(outdated.status == .temporary && outdated.message.contains("open it again"))
-    var second: CommandFailure?
-    try keychain.rotateKeys { _ in
-      second = try? failure { try keychain.rotateKeys() }
-      return true
-    }
-    #expect(second?.status == .temporary)
   }
 
   @Test func whatTimeDoesNotMendEndsWith77() throws {

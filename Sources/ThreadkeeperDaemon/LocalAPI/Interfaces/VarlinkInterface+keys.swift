@@ -25,25 +25,6 @@ extension VarlinkInterface {
       value: string
     )
 
-    # How far a rotation is.
-    type Rotation (
-      running: bool,
-      finished: bool,
-      # True while it waits for another one, which makes no new keys.
-      queued: ?bool,
-      # Whether it has finished one that was interrupted.
-      resumed: bool,
-      # Of `items`, so many have new keys; `locked` and `damaged` ones keep the old ones.
-      renewed: int,
-      items: int,
-      locked: int,
-      damaged: int,
-      retired_keys: int,
-      # Why it failed, and the exit status of a command then.
-      problem: ?string,
-      exit: ?int
-    )
-
     # The key slots.
     method List() -> (slots: []Slot)
 
@@ -59,20 +40,15 @@ extension VarlinkInterface {
     # open.
     method Remove(slot: int, is_confirmed: ?bool) -> (removed: []Slot)
 
-    # Renews the keys of the store, and with `roots` its root keys, too, which are sealed for these. `is_confirmed`
-    # removes other slots; with `deletes_device_items` items for this device only are deleted whose device key is
-    # gone. Has to be called with `more`: the first reply has what came with new root keys, and each has the
-    # rotation, until it is not `running`. The rotation goes on when the client closes the connection.
-    # With `roots` it is refused while another rotation is under way.
-    method Rotate(roots: ?[]Secret, is_confirmed: ?bool, deletes_device_items: ?bool) -> (
-      rotation: Rotation,
-      removed: ?[]Slot,
-      # Items for this device only that wait for their device key, and such that were deleted.
-      waiting: ?int,
-      deleted: ?int,
-      # What is wrong with the device key in its place.
-      device_key_problem: ?string,
-      device_key_written: ?bool
+    # Gives the store new root keys, sealed for `secrets`, and every item new keys, in one transaction. An earlier
+    # key opens nothing then but earlier records of the audit. `is_confirmed` removes the other slots. Items for this
+    # device only whose device key is gone stop it; `deletes_device_items` deletes them.
+    method Rotate(secrets: []Secret, is_confirmed: ?bool, deletes_device_items: ?bool) -> (
+      removed: []Slot,
+      # Items with new keys, and such of a device that is gone, which were deleted.
+      items: int,
+      deleted: int,
+      device_key_written: bool
     )
 
     """)

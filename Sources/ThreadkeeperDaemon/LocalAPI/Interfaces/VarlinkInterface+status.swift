@@ -112,8 +112,7 @@ extension VarlinkInterface {
     type Store (
       path: string,
       id: string,
-      condition: string,
-      rotation_pending: bool
+      condition: string
     )
 
     # Teams for which nobody can speak any more.
