@@ -9,4 +9,9 @@ struct TransactionOutcome: Sendable {
   var adoptionMessages: [AdoptionMessage] = []
   /// For the log.
   var news = BatchNews()
+
+  /// Whether something of it goes to the broker. No device of Home Assistant becomes due without an event.
+  var isPublished: Bool {
+    counts.events > 0 || !answers.isEmpty || !adoptionMessages.isEmpty
+  }
 }

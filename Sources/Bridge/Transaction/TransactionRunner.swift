@@ -64,7 +64,7 @@ final class TransactionRunner: Sendable {
   ///     store is found altered may rest on items that are missing from it.
   ///   - isPaced: whether its lines of the log are bounded by time, for messages: a flood of them must not flood the
   ///   log.
-  ///   - wakes: whether the publisher is woken; false where the caller does so.
+  ///   - wakes: whether the publisher is woken where there is something to publish; false where the caller does so.
   /// - Throws: what `body` throws, or the store; then nothing has happened.
   func run<R>(
     as actor: String? = nil, at now: WireTime? = nil, writes: Bool = true, isPaced: Bool = false,
@@ -84,7 +84,7 @@ final class TransactionRunner: Sendable {
     monitor.figures.commit.add(began.duration(to: .now))
     if outcome.counts.received > 0 { monitor.figures.batch.add(Double(outcome.counts.received)) }
     follow(outcome, isPaced, now)
-    if wakes { wakePublisher() }
+    if wakes, outcome.isPublished { wakePublisher() }
     return result
   }
 

@@ -113,6 +113,24 @@ struct TransactionRunnerTests {
     #expect(wakes.withLock { $0 } == 1)
   }
 
+  @Test("A request that changes nothing that is published does not wake the publisher")
+  func reading() throws {
+    let wakes = Mutex(0)
+    let requests = RequestService(
+      bridge.runner(monitor, answers: answers) { wakes.withLock { $0 += 1 } })
+    func ask(_ request: ThreadRequest) throws {
+      let outcome = requests.answer(
+        request, from: .systemUser(1000), team: "uid/1000", isAdministrator: true)
+      guard case .answer(let answer) = outcome, answer.error == nil else { throw Unexpected() }
+    }
+    try ask(ThreadRequest(.listRouters))
+    #expect(wakes.withLock { $0 } == 0)
+    var deletion = ThreadRequest(.deleteCredentials)
+    deletion.agent = BorderAgentID(hex: Agent.living)
+    try ask(deletion)
+    #expect(wakes.withLock { $0 } == 1)
+  }
+
   @Test("What is decided while the store is found altered is undone, unless it only reads")
   func altered() throws {
     let message = try bridge.request("ping", user: "tablet")
