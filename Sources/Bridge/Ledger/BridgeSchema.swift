@@ -180,7 +180,7 @@ package enum BridgeSchema {
       at INTEGER NOT NULL,
       types INTEGER NOT NULL,
       home INTEGER NOT NULL,
-      router BLOB, network BLOB, alert BLOB, user TEXT, detail TEXT)
+      router BLOB, network BLOB, alert BLOB, user TEXT, detail BLOB)
     """,
     // `published` is the id up to which the broker has acknowledged everything. `tried`: the hash of the message that is
     // tried alone; `tries`: how many processes have ended while they tried it. `owners_after`: the row id of the item up

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
 import BridgeProtocol
 import SQLiteDatabase
 import ThreadDataset
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One row of what happened: the outbox of events, and the sign that a state must be published.
 struct EventRecord: Sendable {
@@ -24,7 +17,10 @@ struct EventRecord: Sendable {
   var network: ExtendedPANID?
   var alert: AlertFingerprint?
   var user: String?
+  /// Empty in a row that was read.
   var detail = EventDetail()
+  /// As it is published: the members of `detail`, or, of an alert, the whole event.
+  var json: [UInt8]?
 
   // Not `[]`: see `OutboundEventTypes.init()`.
   init(time: WireTime, types: OutboundEventTypes = OutboundEventTypes(), home: Int64) {
@@ -94,9 +90,7 @@ enum EventLedger {
       .integer(event.id), .integer(event.time.milliseconds), .integer(event.types.rawValue),
       .integer(event.home), .init(event.router?.bytes), .init(event.network?.bytes),
       .init(event.alert?.bytes), .init(event.user),
-      .init(
-        event.detail.isEmpty
-          ? nil : String(decoding: try JSONWriter.bytes(of: event.detail), as: UTF8.self)))
+      .init(event.json ?? (event.detail.isEmpty ? nil : WireJSON().encode(event.detail))))
   }
 
   static func page(after id: Int64, limit: Int, _ tx: ReadTransaction) throws -> [EventRecord] {
@@ -112,9 +106,7 @@ enum EventLedger {
       event.network = row.blobIfPresent(5).flatMap(ExtendedPANID.init(bytes:))
       event.alert = row.blobIfPresent(6).flatMap(AlertFingerprint.init(bytes:))
       event.user = row.textIfPresent(7)
-      if let detail = row.textIfPresent(8) {
-        event.detail = try JSONDecoder().decode(EventDetail.self, from: Data(detail.utf8))
-      }
+      event.json = row.blobIfPresent(8)
       return event
     }
   }

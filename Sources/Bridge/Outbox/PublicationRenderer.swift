@@ -114,17 +114,8 @@ struct PublicationRenderer {
       publications.append(
         Publication(topic: topic.alert(fingerprint), payload: [], retain: true))
     }
-    guard let told = event.detail.alert else { return publications }
-    for (type, name) in OutboundEventTypes.names where event.types.contains(type) {
-      // As it was then: the row has the current state, and must not be raised and resolved at once.
-      let isEnd = type == .alertResolved
-      var body = AlertState(
-        fingerprint: fingerprint.description, name: told.name, status: isEnd ? .resolved : .firing,
-        home: home.name, facts: told.facts, startsAt: WireTime(milliseconds: told.startsAt),
-        updatedAt: event.time, endsAt: isEnd ? event.time : nil, sequence: told.sequence)
-      body.eventType = name
-      body.previousSeverity = told.previousSeverity
-      publications.append(Publication(topic: topic.alertEvent, payload: json.encode(body)))
+    if let payload = event.json {
+      publications.append(Publication(topic: topic.alertEvent, payload: payload))
     }
     return publications
   }
@@ -136,8 +127,7 @@ struct PublicationRenderer {
       body.borderAgentID = event.router?.description
       body.extendedPANID = event.network?.description
       body.user = event.user
-      body.detail = event.detail
-      let payload = json.encode(body)
+      let payload = body.json(with: event.json)
       publications.append(Publication(topic: topic.event, payload: payload))
       if let agent = event.router, type != .messageRejected {
         publications.append(Publication(topic: topic.routerEvent(agent), payload: payload))

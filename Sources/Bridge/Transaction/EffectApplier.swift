@@ -88,9 +88,11 @@ struct EffectApplier {
     progress.outcome.news.add(news.type, alert)
     var event = EventRecord(time: context.now, types: news.type, home: alert.home)
     event.alert = alert.fingerprint
-    event.detail.alert = PublishedAlert(
-      name: alert.name, facts: alert.facts, startsAt: alert.startsAt ?? alert.heldSince,
-      sequence: alert.sequence, previousSeverity: news.previousSeverity)
+    // As it is now: it goes on, and may be forgotten, while the event waits for the broker.
+    var state = try alert.state(home: context.home(alert.home).record.name)
+    state.eventType = OutboundEventTypes.names.first { $0.type == news.type }?.name
+    state.previousSeverity = news.previousSeverity
+    event.json = WireJSON().encode(state)
     try progress.append(event)
     if news.type == .alertRaised { progress.noteRaised(alert) }
   }

@@ -8,7 +8,6 @@ package struct OutboundEvent: Encodable, Sendable {
   package var borderAgentID: String?
   package var extendedPANID: String?
   package var user: String?
-  package var detail = EventDetail()
 
   package init(eventType: String, time: WireTime) {
     self.eventType = eventType
@@ -24,15 +23,15 @@ package struct OutboundEvent: Encodable, Sendable {
     case user
   }
 
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(v, forKey: .v)
-    try container.encode(eventType, forKey: .eventType)
-    try container.encode(time, forKey: .time)
-    try container.encodeIfPresent(borderAgentID, forKey: .borderAgentID)
-    try container.encodeIfPresent(extendedPANID, forKey: .extendedPANID)
-    try container.encodeIfPresent(user, forKey: .user)
-    try detail.encode(to: encoder)
+  /// As it is published.
+  ///
+  /// - Parameter detail: an `EventDetail` as JSON, whose members follow those of the event.
+  package func json(with detail: [UInt8]? = nil) -> [UInt8] {
+    var json = WireJSON().encode(self)
+    guard let detail, detail.count > 2 else { return json }
+    json[json.count - 1] = UInt8(ascii: ",")
+    json += detail.dropFirst()
+    return json
   }
 }
 
@@ -121,8 +120,6 @@ package struct EventDetail: Codable, Hashable, Sendable {
   /// `once` or `always`.
   package var scope: String?
   package var decidedBy: String?
-  /// Of alert events only; they are published in the form of the alert.
-  package var alert: PublishedAlert?
 
   package init() {}
 
@@ -134,7 +131,7 @@ package struct EventDetail: Codable, Hashable, Sendable {
     case previousExtendedPANID = "previous_ext_pan_id"
     case ssid
     case previousSSID = "previous_ssid"
-    case preferred, topic, code, field, tlv, offset, message, alert
+    case preferred, topic, code, field, tlv, offset, message
     case consent = "id"
     case requester, fingerprint, command
     case expiresAt = "expires_at"

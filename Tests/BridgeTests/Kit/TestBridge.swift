@@ -203,7 +203,13 @@ final class TestBridge {
   func takeEvents() throws -> [EventRecord] {
     let events = try database.read { try EventLedger.page(after: eventsTaken, limit: 100_000, $0) }
     eventsTaken = events.last?.id ?? eventsTaken
-    return events
+    return try events.map { stored in
+      var event = stored
+      if event.alert == nil, let json = event.json {
+        event.detail = try JSONDecoder().decode(EventDetail.self, from: Data(json))
+      }
+      return event
+    }
   }
 
   /// Names of what happened since the last call, in order; state changes have none.
