@@ -10,13 +10,15 @@ extension CredentialService {
     guard let agent = request.agent, let incoming = request.dataset else {
       throw AnswerFailure(.invalidPayload, "expected `border_agent_id` and `dataset`")
     }
-    if let owner = try store.owner(of: agent, in: home, tx), !isOwn(owner) {
+    let credential = try store.credential(of: agent, in: home, tx)
+    if let owner = try credential?.team ?? store.formerOwner(of: agent, in: home, tx),
+      !isOwn(owner)
+    {
       throw AnswerFailure(
         .notAuthorized, field: "border_agent_id",
         OwnershipAdvice.message(agent, home: home))
     }
     let preferred = try preferredNetwork()
-    let credential = try store.credential(of: agent, in: home, tx)
     guard
       isOwnerOnMachine
         || !Membership.isTooFarAhead(

@@ -146,7 +146,7 @@ package struct ThreadCredentialStore: Sendable {
 
   /// Deletes the credential; the border agent id continues to belong to its team.
   package func delete(_ credential: ThreadCredential, _ tx: WriteTransaction) throws {
-    try delete(credential.item, of: credential.agent, in: credential.home, tx)
+    try delete(credential.item, credential, of: credential.agent, in: credential.home, tx)
   }
 
   /// Deletes the credential of a border agent id without opening its dataset, which may be damaged.
@@ -156,15 +156,16 @@ package struct ThreadCredentialStore: Sendable {
     of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
   ) throws -> Bool {
     guard let item = try item(of: agent, in: home, tx) else { return false }
-    try delete(item, of: agent, in: home, tx)
+    let found = try Self.readable { try credential(from: item, agent: agent, home: home, tx) }
+    try delete(item, found, of: agent, in: home, tx)
     return true
   }
 
   private func delete(
-    _ item: Item, of agent: BorderAgentID, in home: String, _ tx: WriteTransaction
+    _ item: Item, _ credential: ThreadCredential?, of agent: BorderAgentID, in home: String,
+    _ tx: WriteTransaction
   ) throws {
-    let key = try Self.readable { try credential(from: item, agent: agent, home: home, tx) }
-      .flatMap { NetworkKeyFingerprint.make(of: $0.dataset) }
+    let key = credential.flatMap { NetworkKeyFingerprint.make(of: $0.dataset) }
     try keychain.delete(item, in: tx)
     if let former = try formerOwnerItem(of: agent, in: home, tx) {
       // Since when it has none is the item's date.
