@@ -9,38 +9,32 @@ import ThreadDataset
 struct HomeAssistantDevices: Sendable {
   struct Home: Sendable {
     let place: HomeAssistantPlace
-    /// Of a router without texts.
-    let plainForm: HomeAssistantForm
+    fileprivate let routers: HomeAssistantRouterDevices
   }
 
   /// A device as it is to be announced.
   struct Found {
-    let device: HomeAssistantDevice
-    let form: HomeAssistantForm
+    let payload: [UInt8]
+    var form: HomeAssistantForm { HomeAssistantForm(of: payload) }
 
-    fileprivate init(_ device: HomeAssistantDevice, _ form: HomeAssistantForm? = nil) {
-      self.device = device
-      self.form = form ?? HomeAssistantForm(device)
-    }
+    fileprivate init(_ payload: [UInt8]) { self.payload = payload }
+    fileprivate init(_ device: HomeAssistantDevice) { payload = WireJSON().encode(device) }
   }
 
   /// By their names; none where discovery is off.
   let homes: [String: Home]
   /// Nil where none is decided there.
   private let questions: HomeAssistantQuestions?
-  private let login: String?
 
   /// - Parameter questions: which wait for a person; nil: no device has buttons for them.
   init(_ configuration: BridgeConfiguration, _ questions: HomeAssistantQuestions? = nil) {
     self.questions = configuration.homeAssistant.decidingLogin == nil ? nil : questions
     let login = configuration.homeAssistant.decidingLogin
-    self.login = login
     var homes: [String: Home] = [:]
     for home in configuration.topics.homes {
       guard let place = configuration.homeAssistantPlace(of: home.name) else { continue }
       homes[home.name] = Home(
-        place: place,
-        plainForm: HomeAssistantForm(.router(.init(agent: ""), place, login: login)))
+        place: place, routers: HomeAssistantRouterDevices(place, login: login))
     }
     self.homes = homes
   }
@@ -82,9 +76,7 @@ struct HomeAssistantDevices: Sendable {
     guard home.place.routerTopic(agent).hasBytes(of: record.topic),
       let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
     else { return nil }
-    let facts = router.homeAssistantFacts
-    return Found(
-      .router(facts, home.place, login: login), HomeAssistantForm(facts, plain: home.plainForm))
+    return Found(home.routers.json(of: router.homeAssistantFacts))
   }
 
   /// Brings the rows in line with the settings and the list of routers, at the start: what differs from what the
@@ -116,8 +108,8 @@ struct HomeAssistantDevices: Sendable {
         let last = page.last
       {
         for router in page {
-          let form = HomeAssistantForm(router.homeAssistantFacts, plain: home.plainForm)
-          try want(home.place.routerTopic(router.agent), router.agent, form, record.id)
+          let found = Found(home.routers.json(of: router.homeAssistantFacts))
+          try want(home.place.routerTopic(router.agent), router.agent, found.form, record.id)
         }
         cursor = last.id
       }

@@ -31,7 +31,6 @@ struct HomeAssistantQueue {
   private static let mostEmptySteps = 8
 
   private let devices: HomeAssistantDevices
-  private let json = WireJSON()
   private var pace: HomeAssistantPace
   /// Up to where what is due was looked at for devices to be announced, and for topics to be emptied.
   private var cursor = HomeAssistantLedger.start
@@ -158,10 +157,9 @@ struct HomeAssistantQueue {
     let home = renderer.homes[row.home]?.name
     let found = try devices.device(on: row, home: home, tx)
     guard found == nil ? !refusesRemovals : !refusesDevices else { return nil }
-    let payload = found.map { json.encode($0.device) } ?? []
     return Item(
-      publication: Publication(topic: row.topic, payload: payload, retain: true), row: row.id,
-      due: row.due, form: found?.form, isUnpaced: row.router == nil,
+      publication: Publication(topic: row.topic, payload: found?.payload ?? [], retain: true),
+      row: row.id, due: row.due, form: found?.form, isUnpaced: row.router == nil,
       askingHome: devices.isQuestion(row, home: home) ? row.home : nil,
       wasAnnounced: row.form != nil)
   }

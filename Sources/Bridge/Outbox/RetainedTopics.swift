@@ -50,8 +50,7 @@ struct RetainedTopics: Sendable {
     else { return nil }
     return try database.read { tx in
       let row = try HomeAssistantLedger.find(message.topic, tx)
-      let device = try row.flatMap { try devices.device(on: $0, home: name, tx) }?.device
-      let payload = device.map { WireJSON().encode($0) } ?? []
+      let payload = try row.flatMap { try devices.device(on: $0, home: name, tx) }?.payload ?? []
       guard payload != message.payload else { return nil }
       let isButton =
         !payload.isEmpty && row.map { devices.isQuestion($0, home: name) } == true

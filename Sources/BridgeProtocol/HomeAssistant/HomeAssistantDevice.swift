@@ -161,16 +161,13 @@ extension HomeAssistantDevice {
   package static func router(
     _ router: Router, _ place: HomeAssistantPlace, login: String? = nil
   ) -> HomeAssistantDevice {
-    let name = visible(router.name) ?? "Border router \(router.agent)"
+    let described = self.device(of: router, place)
     var device = HomeAssistantDevice(
-      device: Device(
-        identifiers: ["\(place.bridgeID)_\(router.agent)"], name: name,
-        manufacturer: visible(router.vendor), model: visible(router.model),
-        viaDevice: place.bridgeID),
-      origin: Origin(softwareVersion: place.version), availability: availability(place),
-      components: place.entities(ofRouter: router.agent, named: name))
+      device: described, origin: Origin(softwareVersion: place.version),
+      availability: availability(place),
+      components: place.entities(ofRouter: router.agent, named: described.name))
     let askAgain = login.map {
-      place.askAgain(router.agent, named: name, login: $0, device.availability)
+      place.askAgain(router.agent, named: described.name, login: $0, device.availability)
     }
     guard router.isOnlySeen else {
       device.buttons["ask_again"] = askAgain
@@ -184,6 +181,14 @@ extension HomeAssistantDevice {
     }
     device.components["mismatch"]?.valueTemplate = HomeAssistantTemplate.seenMismatch
     return device
+  }
+
+  static func device(of router: Router, _ place: HomeAssistantPlace) -> Device {
+    Device(
+      identifiers: ["\(place.bridgeID)_\(router.agent)"],
+      name: visible(router.name) ?? "Border router \(router.agent)",
+      manufacturer: visible(router.vendor), model: visible(router.model),
+      viaDevice: place.bridgeID)
   }
 
   private static func visible(_ text: String?) -> String? {

@@ -135,9 +135,6 @@ struct HomeAssistantDeviceTests {
     }
     // An accepted network is neither the preferred one nor a problem.
     #expect(device.components["mismatch"]?.valueTemplate?.contains("else 'OFF'") == true)
-    let plain = HomeAssistantForm(.router(.init(agent: ""), try place()))
-    #expect(
-      HomeAssistantForm(router, plain: plain) != HomeAssistantForm(Self.router, plain: plain))
   }
 
   @Test("A router whose name shows nothing is named by its id; its other texts are left out")
@@ -155,13 +152,36 @@ struct HomeAssistantDeviceTests {
     #expect(device.components.values.allSatisfy { $0.defaultEntityID == nil })
   }
 
+  @Test(
+    "What is published of a router is its device, encoded",
+    arguments: [
+      nil, "Living room", "A \"quoted\" \\ name/\u{1}\n", "K\u{FC}che", "\u{1F3E0}", "!!!", " ",
+      "ASCII-only_ 2  Name ", "c83f6a1d94e7b052_", "\"device\":{",
+    ], [nil, "hass"] as [String?])
+  func published(name: String?, login: String?) throws {
+    let texts: [(vendor: String?, model: String?)] = [
+      (nil, nil), ("ACME \"2\"", nil), (nil, "H\u{FC}b"), ("", "Hub 2"),
+    ]
+    for home in ["home", "cabin"] {
+      let place = try place(home, [("home", "tk"), ("cabin", "lets/cabin")])
+      let devices = HomeAssistantRouterDevices(place, login: login)
+      for (vendor, model) in texts {
+        for isOnlySeen in [false, true] {
+          let router = HomeAssistantDevice.Router(
+            agent: Self.agent, name: name, vendor: vendor, model: model, isOnlySeen: isOnlySeen)
+          let device = HomeAssistantDevice.router(router, place, login: login)
+          #expect(devices.json(of: router) == WireJSON().encode(device))
+        }
+      }
+    }
+  }
+
   @Test("Its form changes with each of its texts, its place and the version, and with nothing else")
   func forms() throws {
     func form(_ router: HomeAssistantDevice.Router, _ place: HomeAssistantPlace)
       -> HomeAssistantForm
     {
-      HomeAssistantForm(
-        router, plain: HomeAssistantForm(.router(.init(agent: ""), place)))
+      HomeAssistantForm(of: HomeAssistantRouterDevices(place).json(of: router))
     }
     var others = [Self.router, Self.router, Self.router, Self.router, Self.router]
     others[0].name = "Lounge"
