@@ -62,7 +62,7 @@ let package = Package(
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "SystemThreads"]),
     .target(name: "StatePlaces"),
     .target(name: "Terminal"),
-    .target(name: "BrokerAccess"),
+    .target(name: "BrokerAccess", dependencies: ["BridgeProtocol"]),
     .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess", "SystemThreads"]),
     .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
     .target(name: "LogFormat", dependencies: [.product(name: "Logging", package: "swift-log")]),
@@ -257,7 +257,7 @@ let package = Package(
     .testTarget(
       name: "ServiceDiscoveryTests",
       dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
-    .testTarget(name: "BrokerAccessTests", dependencies: ["BrokerAccess"]),
+    .testTarget(name: "BrokerAccessTests", dependencies: ["BridgeProtocol", "BrokerAccess"]),
     .testTarget(
       name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "SystemThreads", "TestKit"]),
     .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
@@ -357,7 +357,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BoundedJSON", "Bridge", "BridgeProtocol", "ConsentLedger", "EmbeddedBroker",
+        "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "ConsentLedger",
+        "EmbeddedBroker",
         "KeychainClientExample", "KeychainCore", "LocalRequests", "MosquittoClient",
         "SQLiteDatabase", "SealedEnvelope", "Settings", "TestKit", "ThreadClientExample",
         "ThreadDataset", "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "VarlinkSocket",

@@ -9,7 +9,7 @@
 /// Mosquitto (2.0.11) tries the `deny` lines of a user first, in whatever order they are written, then
 /// the user's other lines, then the patterns. What no line allows is denied.
 package struct AccessList: Sendable {
-  /// One for each home. Nobody but threadkeeper may use topics below them.
+  /// One for each home, as the settings have them. Nobody but threadkeeper may use topics below them.
   package var baseTopics: [String]
   /// Logins of threadkeeper itself.
   package var daemons: [String]
@@ -34,9 +34,9 @@ package struct AccessList: Sendable {
   }
 
   /// Where Home Assistant publishes that it has started.
-  private var birth: String { "\(discoveryPrefix)/status" }
+  var birth: String { "\(discoveryPrefix)/status" }
   /// Where threadkeeper's devices are announced to Home Assistant.
-  private var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
+  var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
   private static let published = ["alert", "bridge", "network", "router"]
   /// The requests that no approver needs: all but `consent` and `preferred/set`.
@@ -45,8 +45,8 @@ package struct AccessList: Sendable {
     "preferred/forget", "preferred/get", "routers",
   ]
 
-  /// - Throws: `AccessListError` for a name or a base topic that would break the list, and for a login
-  ///   with two roles that the list cannot express.
+  /// - Throws: `AccessListError` for a name that would break the list, and for a login with two roles that the list
+  ///   cannot express.
   package func text() throws(AccessListError) -> String {
     try check()
     // The list that is there may lack the end of its last line.
@@ -84,60 +84,60 @@ package struct AccessList: Sendable {
       ]
   }
 
-  /// `deny` is for reading and writing at once, so a kept login that may see states could also write them.
+  /// `deny` is for reading and writing at once, so a kept login that may see states could also write them. In a list that
+  /// is there, it has its rights elsewhere already.
   private func section(kept login: String) -> [String] {
-    if approvers.contains(login) { return section(keptApprover: login) }
-    guard monitors.contains(login) else {
-      return ["# As before, but none of threadkeeper's topics.", "user \(login)"]
-        + rights(ofKept: []) + baseTopics.map { "topic deny \($0)/#" }
-        + ["topic deny \(devices)", ""]
+    let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
+    let comment =
+      switch (isMonitor, isApprover) {
+      case (false, false): "# As before, but none of threadkeeper's topics."
+      case (true, false): "# As before, and sees threadkeeper's states and alerts."
+      case (false, true): "# As before, and decides about consent."
+      case (true, true):
+        "# As before, sees threadkeeper's states and alerts, and decides about consent."
+      }
+    let visible = isMonitor ? Self.published : isApprover ? ["bridge"] : []
+    var lines = [comment, "user \(login)"]
+    if !isAddition {
+      lines += everythingElse
+    } else {
+      if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
+      lines += baseTopics.flatMap { base in visible.map { "topic read \(base)/\($0)/#" } }
     }
-    return ["# As before, and sees threadkeeper's states and alerts.", "user \(login)"]
-      + rights(ofKept: Self.published, isMonitor: true)
-      + baseTopics.flatMap { ["topic deny \($0)/in/#", "topic deny \($0)/out/#"] } + [""]
+    if !isMonitor { lines.append("topic deny \(devices)") }
+    for base in baseTopics {
+      if visible.isEmpty {
+        lines.append("topic deny \(base)/#")
+      } else {
+        let hidden = Self.published.filter { !visible.contains($0) } + (isApprover ? [] : ["in"])
+        lines += (hidden + ["out"]).map { "topic deny \(base)/\($0)/#" }
+      }
+      if isApprover { lines += othersRequests(login, below: base) }
+    }
+    return lines + [""]
   }
 
   /// A list cannot say "all of `in` but these requests of one login", because what is denied wins. So each level is
   /// denied that is not on the way to `in/+/request/consent/+` and `in/+/request/preferred/set`, and that of all others
   /// who decide. Below further names, threadkeeper refuses what is sent there.
-  private func section(keptApprover login: String) -> [String] {
-    let isMonitor = monitors.contains(login)
-    var lines = [
-      isMonitor
-        ? "# As before, sees threadkeeper's states and alerts, and decides about consent."
-        : "# As before, and decides about consent.", "user \(login)",
-    ]
-    lines += rights(ofKept: isMonitor ? Self.published : ["bridge"], isMonitor: isMonitor)
+  private func othersRequests(_ login: String, below base: String) -> [String] {
+    let any = "\(base)/in/+"
+    // The answer to `consent/pending` would be in `out`, which is denied.
+    let requests =
+      Self.deniedRequests.map { "\($0)/#" }
+      + ["consent/pending/#", "consent/+/+/#", "preferred/set/+/#"]
     var others: [String] = []
     for other in approvers + deciders where other != login && !others.contains(other) {
       others.append(other)
     }
-    if !isMonitor { lines.append("topic deny \(devices)") }
-    for base in baseTopics {
-      let hidden = isMonitor ? [] : Self.published.filter { $0 != "bridge" }
-      lines += (hidden + ["out"]).map { "topic deny \(base)/\($0)/#" }
-      let any = "\(base)/in/+"
-      lines += ["\(base)/in", any, "\(any)/+", "\(any)/request/+"].map { "topic deny \($0)" }
-      lines += Self.deniedRequests.map { "topic deny \(any)/request/\($0)/#" }
-      // Its answer would be in `out`, which is denied.
-      lines.append("topic deny \(any)/request/consent/pending/#")
-      lines += ["consent/+/+/#", "preferred/set/+/#"].map { "topic deny \(any)/request/\($0)" }
-      lines += others.map { "topic deny \(base)/in/\($0)/#" }
-    }
-    return lines + [""]
+    return
+      (["\(base)/in", any, "\(any)/+", "\(any)/request/+"]
+      + requests.map { "\(any)/request/\($0)" } + others.map { "\(base)/in/\($0)/#" })
+      .map { "topic deny \($0)" }
   }
 
   /// What a client may do on a broker without an access list.
   private var everythingElse: [String] { ["topic readwrite #", "topic read $SYS/#"] }
-
-  /// In a list that is there, a kept login has its rights elsewhere already.
-  ///
-  /// - Parameter visible: what it may read below each base topic.
-  private func rights(ofKept visible: [String], isMonitor: Bool = false) -> [String] {
-    guard isAddition else { return everythingElse }
-    return (isMonitor ? ["topic write \(birth)", "topic read \(devices)"] : [])
-      + baseTopics.flatMap { base in visible.map { "topic read \(base)/\($0)/#" } }
-  }
 
   private func section(reader login: String) -> [String] {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
@@ -162,14 +162,60 @@ package struct AccessList: Sendable {
   }
 }
 
-/// What an access list cannot have in it, in words that say what to do.
-package struct AccessListError: Error, Equatable, CustomStringConvertible {
-  package enum Reason: String, Sendable {
-    case userName = "user_name"
-    case baseTopic = "base_topic"
+extension AccessList {
+  /// - Throws: `AccessListError` for the first thing that would break the list.
+  private func check() throws(AccessListError) {
+    for user in daemons + monitors + approvers + deciders { try Self.check(userName: user) }
+    for user in kept { try Self.check(line: user) }
+    for user in daemons {
+      // What is denied to the others wins: the daemon would receive nothing.
+      guard !(monitors + approvers + kept).contains(user) else {
+        throw .userName(
+          user,
+          "it is threadkeeper's own login. Give what is kept, monitors and approvers their own")
+      }
+    }
   }
 
-  package let reason: Reason
+  /// Whether a user name keeps its place in the topics.
+  package static func check(userName: String) throws(AccessListError) {
+    try check(line: userName)
+    // At scalars: to Swift, a slash and an accent after it are one character.
+    let scalars = userName.unicodeScalars
+    if scalars.contains("/") {
+      throw .userName(
+        userName,
+        "with `/` it reaches into the topics of another user (`a/request` could speak for `a`)")
+    }
+    if scalars.contains("+") || scalars.contains("#") {
+      throw .userName(
+        userName,
+        "`+` and `#` are wildcards of MQTT, and Mosquitto denies everything to such a user")
+    }
+    // A name is also the name of a directory with the login's settings.
+    if userName == "." || userName == ".." || userName.utf8.count > 200 {
+      throw .userName(userName, "it can't be the name of a directory")
+    }
+  }
+
+  /// Whether a user name can stand in a line of the list, and in a password file.
+  private static func check(line userName: String) throws(AccessListError) {
+    let scalars = userName.unicodeScalars
+    if userName.isEmpty { throw .userName(userName, "it is empty") }
+    if scalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+      throw .userName(userName, "control characters end a line of the list")
+    }
+    if scalars.contains(":") {
+      throw .userName(userName, "`:` ends the name in Mosquitto's password file")
+    }
+    if userName.first == " " || userName.last == " " {
+      throw .userName(userName, "Mosquitto drops spaces at its ends")
+    }
+  }
+}
+
+/// What an access list cannot have in it, in words that say what to do.
+package struct AccessListError: Error, Equatable, CustomStringConvertible {
   package let message: String
 
   package var description: String { message }
@@ -178,14 +224,6 @@ package struct AccessListError: Error, Equatable, CustomStringConvertible {
     // What it contains must not break the line that reports it.
     let shown = String(name.map { $0.isNewline || $0.asciiValue ?? 32 < 32 ? "?" : $0 })
     return AccessListError(
-      reason: .userName, message: "the user name `\(shown)` can't be used: \(why)")
-  }
-
-  static func baseTopic(_ topic: String) -> AccessListError {
-    AccessListError(
-      reason: .baseTopic,
-      message:
-        "the base topic `\(topic)` can't be used: it must not be empty, start or end with `/` or a "
-        + "space, or contain `+`, `#`, `%u`, `%c` or control characters")
+      message: "the user name `\(shown)` can't be used: \(why)")
   }
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What Mosquitto's configuration says about who may connect, and what each may do. A pure value.
-///
-/// Of options that each listener has of its own, the last one counts here; see `isPerListener`.
 package struct MosquittoOptions: Sendable, Equatable {
   package private(set) var passwordFile: String?
   package private(set) var accessList: String?
-  /// `per_listener_settings true`: each listener has its own password file and access list.
-  package private(set) var isPerListener = false
-  /// A plugin decides about logins or access.
-  package private(set) var hasPlugin = false
+  /// A plugin decides about logins or access, or each listener has files of its own (`per_listener_settings`): what is
+  /// here is not all of it.
+  package private(set) var isPartial = false
   package private(set) var isPersistent = false
   /// `max_queued_messages`; 1,000 by default.
   package private(set) var queueLimit = 1000
@@ -42,13 +39,13 @@ package struct MosquittoOptions: Sendable, Equatable {
       case "password_file": passwordFile = value
       case "acl_file": accessList = value
       case "allow_anonymous": anonymous = value == "true"
-      case "per_listener_settings": isPerListener = value == "true"
+      case "per_listener_settings": isPartial = isPartial || value == "true"
       case "listener", "port":
         hasListener = true
         if let port = value.split(separator: " ").first.flatMap({ UInt16($0) }) {
           ports.append(port)
         }
-      case "plugin", "auth_plugin", "global_plugin": hasPlugin = true
+      case "plugin", "auth_plugin", "global_plugin": isPartial = true
       case "persistence": isPersistent = value == "true"
       case "max_queued_messages": queueLimit = Int(value) ?? queueLimit
       case "message_size_limit", "max_packet_size":

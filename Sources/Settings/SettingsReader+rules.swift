@@ -149,13 +149,14 @@ extension SettingsReader {
 enum BaseTopic {
   static let expected =
     "a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control character, "
-    + "no empty level, at most 128 bytes)"
+    + "no empty level, no space at the ends, at most 128 bytes)"
 
   /// Levels of text, no wildcard (MQTT 5.0, 4.7.1), no `$` as system topics have it (4.7.2), and
   /// no `%`, which the access list of a broker would replace by a user's name.
   static func isFit(_ topic: String) -> Bool {
     let levels = topic.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
-    return (1...128).contains(topic.utf8.count)
+    // Mosquitto drops a space at the end of a line of its access list.
+    return (1...128).contains(topic.utf8.count) && topic.first != " " && topic.last != " "
       && levels.allSatisfy { level in
         !level.isEmpty
           && !level.contains { ASCII.isControl($0) || ["+", "#", "$", "%"].contains($0) }

@@ -52,7 +52,6 @@ struct AccessListTests {
       #expect(lines.contains(line), "\(line)")
     }
     #expect(!lines.contains { $0.contains("homeassistant/") })
-    #expect(throws: AccessListError.self) { try self.list { $0.discoveryPrefix = "a/#" } }
   }
 
   @Test("Clients without a login come first, where Mosquitto applies lines to nobody else")
@@ -90,7 +89,6 @@ struct AccessListTests {
       let error = try #require(throws: AccessListError.self) {
         try list { $0[keyPath: role] = [name] }
       }
-      #expect(error.reason == .userName)
       #expect(error.message.contains(why))
     }
   }
@@ -145,12 +143,5 @@ struct AccessListTests {
     let devices = "homeassistant/device/threadkeeper/+/config"
     #expect(try denied { _ in } == [devices, "t/alert/#", "t/network/#", "t/router/#"] + below)
     #expect(throws: AccessListError.self) { try self.list { $0.deciders = ["a/b"] } }
-  }
-
-  @Test(
-    "A base topic with wildcards, substitutions or line ends is refused",
-    arguments: ["", "a/#", "a+", "/a", "a/", "%u", "a\nuser b", " a"])
-  func refusedBaseTopics(topic: String) {
-    #expect(throws: AccessListError.self) { try list([topic]) }
   }
 }

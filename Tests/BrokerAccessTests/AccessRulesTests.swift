@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import BrokerAccess
 import Testing
 
@@ -11,10 +12,15 @@ struct AccessRulesTests {
     return list
   }
 
-  private func gaps(_ text: String, logins: [String] = [], anonymous: Bool = false) -> AccessGaps {
-    AccessGaps(
-      AccessRules(text), for: wanted(), logins: logins + ["threadkeeper"],
-      allowsAnonymous: anonymous)
+  private func gaps(
+    _ text: String, of wanted: AccessList? = nil, logins: [String] = [], anonymous: Bool = false
+  ) throws -> [AccessGap] {
+    try (wanted ?? self.wanted()).gaps(
+      in: AccessRules(text), logins: logins + ["threadkeeper"], allowsAnonymous: anonymous)
+  }
+
+  private func intruders(_ gaps: [AccessGap]) -> Set<AccessGap.Who> {
+    Set(gaps.filter(\.isExcess).map(\.who))
   }
 
   @Test("A denial wins, then come the user's lines, then the patterns")
@@ -53,47 +59,85 @@ struct AccessRulesTests {
       list.keepsAnonymous = true
     }.text()
     let logins = ["lamps", "house", "boss", "screen", "hub"]
-    let none = AccessGaps(
-      AccessRules(list), for: wanted(), logins: logins, allowsAnonymous: true)
-    #expect(none.lacksLines == false && none.isOpenToAll == false)
+    let roles = wanted { list in
+      list.kept = ["house", "boss"]
+      list.monitors = ["house", "screen"]
+      list.approvers = ["boss"]
+    }
     // A kept approver decides for nobody; it can publish where nobody acts.
-    #expect(none.intruders == [])
+    #expect(try gaps(list, of: roles, logins: logins, anonymous: true) == [])
 
-    let addition = try wanted { list in
+    let added = wanted { list in
       list.kept = ["lamps", "house"]
       list.monitors = ["house"]
       list.isAddition = true
-    }.text()
+    }
+    let addition = try added.text()
     let own = "user lamps\ntopic readwrite #\n\nuser house\ntopic readwrite #\n"
-    #expect(gaps(own + addition, logins: ["lamps", "house", "hub"]).intruders == [])
-    #expect(!gaps(own + addition).lacksLines)
+    #expect(try gaps(own + addition, of: added, logins: ["lamps", "house", "hub"]) == [])
     #expect(!addition.contains("readwrite #"))
     // A list may lack the end of its last line.
-    #expect(!gaps("user lamps\ntopic read a" + addition).lacksLines)
+    #expect(try gaps("user lamps\ntopic read a" + addition) == [])
     let rules = AccessRules("user house\ntopic readwrite homeassistant/#\n" + addition)
     #expect(rules.allows("house", .read, "threadkeeper/bridge/state"))
     #expect(rules.allows("house", .write, "homeassistant/light/a"))
     #expect(!rules.allows("house", .write, "house/lamp"))
   }
 
-  @Test("Who may speak for a router is named, and what the daemon lacks is noticed")
-  func gapsOfOthers() {
-    let found = gaps(
+  @Test("Who may speak for a router is named, and who lacks what")
+  func gapsOfOthers() throws {
+    let found = try gaps(
       "topic readwrite #\nuser nodered\ntopic readwrite #\nuser lamp\ntopic readwrite lamp/#\n",
       logins: ["nodered", "lamp", "hub"], anonymous: true)
-    #expect(found.lacksLines)
-    #expect(found.intruders == [nil, "nodered"])
-    #expect(!found.isOpenToAll)
-    let open = gaps("pattern readwrite #\nuser lamp\ntopic readwrite #\n", logins: ["hub"])
-    #expect(open.isOpenToAll && open.intruders == ["lamp"])
+    #expect(intruders(found) == [.withoutLogin, .login("nodered")])
+    #expect(
+      Set(found.filter { !$0.isExcess }.map(\.who)) == [.login("threadkeeper"), .everybody])
+    let open = try gaps("pattern readwrite #\nuser lamp\ntopic readwrite #\n", logins: ["hub"])
+    #expect(intruders(open) == [.everybody, .login("lamp")])
+    let none = try wanted().gaps(in: .everything, logins: ["hub"], allowsAnonymous: true)
+    #expect(intruders(none) == [.everybody, .withoutLogin] && none.allSatisfy(\.isExcess))
+  }
+
+  @Test("A monitor and an approver have what the list gives them")
+  func roles() throws {
+    let roles = wanted { list in
+      list.monitors = ["screen"]
+      list.approvers = ["anna"]
+    }
+    #expect(try gaps(roles.text(), of: roles) == [])
+    let lacking = try gaps(wanted().text() + "user anna\ntopic deny #\n", of: roles)
+    #expect(lacking.contains { $0.who == .login("screen") && $0.access == .read })
+    #expect(
+      lacking.contains {
+        $0.who == .login("anna") && $0.topic == "threadkeeper/in/anna/request/consent/approve"
+      })
+  }
+
+  @Test("A gap says who, what and what follows from it")
+  func words() throws {
+    let lines = """
+      user threadkeeper
+      topic readwrite threadkeeper/#
+      topic readwrite homeassistant/device/threadkeeper/+/config
+      user hub
+      topic read threadkeeper/out/#
+
+      """
+    #expect(
+      AccessGap.words(try gaps(lines)) == [
+        "the login `threadkeeper` may not read `$SYS/broker/version`, `homeassistant/status`",
+        "a border router's login may not read `threadkeeper/out/…`; it may not write `threadkeeper/in/…`",
+        "the login `hub` reads `threadkeeper/out/` of others, where network keys are sent",
+      ])
   }
 
   @Test("Further spaces between the words of a line are no part of its filter")
-  func spaces() {
+  func spaces() throws {
     let rules = AccessRules("user nodered\ntopic readwrite   #\ntopic  deny  a/#  \n")
     #expect(rules.allows("nodered", .write, "threadkeeper/in/x/announce"))
     #expect(!rules.allows("nodered", .read, "a/b"))
-    #expect(rules.lines(of: "nodered", reaching: ["b"]) == ["topic readwrite   #"])
-    #expect(gaps("user nodered\ntopic readwrite   #\n").intruders == ["nodered"])
+    #expect(rules.lines(of: .login("nodered"), reaching: ["b"]) == ["topic readwrite   #"])
+    #expect(
+      intruders(try gaps("user nodered\ntopic readwrite   #\n")) == [.login("nodered")])
   }
 }

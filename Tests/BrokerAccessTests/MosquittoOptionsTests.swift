@@ -25,8 +25,13 @@ struct MosquittoOptionsTests {
     #expect(options.listens(on: 8883) && options.listens(on: 1885) && !options.listens(on: 1883))
     #expect(options.passwordFile == "/etc/mosquitto/pass words")
     #expect(options.accessList == "/etc/mosquitto/own.acl")
-    options.read("allow_anonymous true\nper_listener_settings true\nplugin /usr/lib/x.so\n")
-    #expect(options.allowsAnonymous && options.isPerListener && options.hasPlugin)
+    options.read("allow_anonymous true\nper_listener_settings false\n")
+    #expect(options.allowsAnonymous && !options.isPartial)
+    for line in ["per_listener_settings true\n", "plugin /usr/lib/x.so\n"] {
+      var partial = options
+      partial.read(line)
+      #expect(partial.isPartial)
+    }
   }
 
   @Test("A password file has a name before each colon")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
 import Foundation
 import MosquittoClient
 import TestKit
@@ -317,6 +318,52 @@ struct HouseAccessTests {
         } && $0.state("threadkeeper/bridge/consent")?["pending"] == 0
       })
     #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Mosquitto enforces what the list says, for each role and each kind of topic")
+  func roles() async throws {
+    let approvers = ["anna", "boss", "chief"]
+    let printed = try await Installation(
+      port: 1883, more: "consent: {approvers: [\(approvers.joined(separator: ", "))]}"
+    ).command(
+      [
+        "acl", "--keep-anonymous", "--keep", "lamps", "--keep", "house", "--monitor", "house",
+        "--monitor", "screen", "--keep", "boss", "--keep", "chief", "--monitor", "chief",
+      ] + approvers.flatMap { ["--approver", $0] })
+    try #require(printed.status == 0 && printed.error == "", "\(printed.error)")
+    let rules = AccessRules(printed.output)
+    var list = AccessList(baseTopics: ["threadkeeper"], daemons: ["threadkeeper"])
+    list.approvers = approvers
+    let names = ["threadkeeper", "screen", "lamps", "house", "hub"] + approvers
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous true", "password_file $/passwords"],
+      addition: try handbook.block(below: Self.withLogins, with: "acl_file /"),
+      files: ["threadkeeper.acl": printed.output], logins: names)
+    let topics = Set(names.flatMap { list.samples(of: $0) } + ["house/lamp"]).sorted()
+      .filter { !$0.hasPrefix("$") }
+    let logins = names + [nil]
+    var audiences: [(login: String?, audience: Audience)] = []
+    for login in logins { audiences.append((login, try await broker.audience(login))) }
+    var writers: [String: TestPublisher] = [:]
+    for login in logins {
+      let publisher = try await broker.publisher(login)
+      for topic in topics {
+        let isAllowed = rules.allows(login, .write, topic)
+        #expect(
+          try await isTaken(topic, publisher) == isAllowed, "\(login ?? "-") writes \(topic)")
+        if isAllowed { writers[topic] = publisher }
+      }
+    }
+    for (login, audience) in audiences {
+      let readable = topics.filter { rules.allows(login, .read, $0) }
+      // What comes last comes after all that went before.
+      let last = try #require(readable.first { writers[$0] != nil }, "\(login ?? "-")")
+      try await writers[last]?.publish(last, "the last")
+      try await audience.until("the last message") { $0.latest[last] == "the last" }
+      #expect(
+        audience.look { seen in topics.filter(Set(seen.messages.map(\.topic)).contains) }
+          == readable.filter { writers[$0] != nil }, "\(login ?? "-") reads")
+    }
   }
 
   @Test("An approver that the settings do not name is a warning; what cannot be is wrong usage")

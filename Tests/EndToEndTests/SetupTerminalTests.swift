@@ -58,7 +58,7 @@ struct SetupTerminalTests {
     #expect(try await session.end() == 0, "\(session.screen)")
     #expect(session.screen.contains("refused the user name or password of `keeper`"))
     #expect(!session.screen.contains("Sesame"))
-    #expect(session.screen.contains("could not be seen"), "\(session.screen)")
+    #expect(session.screen.contains("all that it needs is listed"), "\(session.screen)")
     #expect(session.isEchoing)
     #expect(try settings.contains("  username: keeper\n"))
     #expect(try !settings.contains("Sesame"))

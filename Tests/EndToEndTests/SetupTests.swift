@@ -74,9 +74,9 @@ struct SetupTests {
       } == true, "\(first)")
     let reasons = (first["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
     for login in ["homeassistant", "nodered"] {
-      #expect(reasons.contains { $0.hasPrefix("\(login) can speak") }, "\(reasons)")
+      #expect(reasons.contains { $0.hasPrefix("the login `\(login)` reads") }, "\(reasons)")
     }
-    #expect(!reasons.contains { $0.hasPrefix("lamp") || $0.hasPrefix("hub") }, "\(reasons)")
+    #expect(!reasons.contains { $0.contains("`lamp`") || $0.contains("`hub`") }, "\(reasons)")
     let steps = lines(first["broker"])
     #expect(
       steps.contains {

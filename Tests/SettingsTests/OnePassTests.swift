@@ -39,7 +39,7 @@ struct OnePassTests {
       """
     let topics =
       "expected a topic such as `threadkeeper` or `home/thread` (no `+`, `#`, `$`, `%` or control "
-      + "character, no empty level, at most 128 bytes)"
+      + "character, no empty level, no space at the ends, at most 128 bytes)"
     let found = try problems(
       yaml, ["THREADKEEPER_MQTT_HOTS": "1", "THREADKEEPER_PRESENCE_OFFLINE_AFTER": "-1"])
     let expected = [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BridgeProtocol
+import BrokerAccess
 import BrokerProbe
 import MosquittoClient
 
@@ -10,66 +11,43 @@ enum AccessCheck {
     "Put what `threadkeeper acl` prints into the broker's access list: see docs/guides/broker.md"
 
   /// - Parameters:
+  ///   - login: the daemon's.
   ///   - other: the name of the other login, where one was given.
   ///   - prefix: `home_assistant.prefix`.
-  ///   - daemonPublishes: whether a running daemon says that the broker takes all of its topics.
   static func findings(
-    _ report: AccessReport, other: String?, prefix: String, daemonPublishes: Bool
+    _ report: AccessReport, login: String?, other: String?, prefix: String
   ) -> [Finding] {
-    own(report, daemonPublishes: daemonPublishes) + filters(report, prefix: prefix)
-      + others(report.anonymous, of: "a client without a login", check: "anonymous")
-      + (report.other.map { client in
-        others(client, of: "the login `\(other ?? "")`", check: "other_login")
-          + positive(client, name: other ?? "")
-      } ?? [
-        Check(.access, "other_login").notChecked(
+    let anonymous = others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
+    let check = Check(.access, "other_login")
+    guard let other, let client = report.other else {
+      return own(report, login) + filters(report, prefix: prefix) + anonymous + [
+        check.notChecked(
           "Whether another login reads or writes what is not its own",
           "Name one that the broker has, of a border router for instance: "
             + "`threadkeeper doctor --login USER`")
-      ])
+      ]
+    }
+    return own(report, login) + filters(report, prefix: prefix) + anonymous
+      + others(client, .login(other), check) + positive(client, name: other)
   }
 
   // MARK: The daemon's login
 
-  private static func own(_ report: AccessReport, daemonPublishes: Bool) -> [Finding] {
+  private static func own(_ report: AccessReport, _ login: String?) -> [Finding] {
     let check = Check(.access, "topics")
-    var findings: [Finding] = []
     let well = Dictionary(
       grouping: report.own.filter { $0.outcome == .delivered }, by: \.topic.base)
-    for (base, own) in well.sorted(by: { $0.key < $1.key }) {
+    return well.sorted { $0.key < $1.key }.map { base, own in
       let groups = own.map { "`\($0.topic.group.rawValue)`" }.joined(separator: ", ")
-      findings.append(
-        check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)"))
+      return check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)")
     }
-    for own in report.own where own.outcome != .delivered {
-      let topic = own.topic.text
-      // A list may let the daemon only write these, and may name each of its topics.
-      let isOnlyPublished = own.topic.group != .inbound && own.topic.group != .outbound
-      switch own.outcome {
-      case .delivered: break
-      case .refused(let error) where daemonPublishes && isOnlyPublished:
-        findings.append(
-          check.warning(
-            "\(Check.sentence(error.message)). So far it takes all that the running daemon publishes",
-            list))
-      case .refused(let error):
-        findings.append(check.problem(Check.sentence(error.message), list))
-      case .unreadable where isOnlyPublished, .lost where isOnlyPublished:
-        findings.append(
-          check.notChecked(
-            "Whether the daemon's login may write to `\(topic)`: nothing comes back, so it may not read or "
-              + "not write there; it needs only to write"))
-      case .unreadable(let error):
-        findings.append(check.problem(Check.sentence(error.message), list))
-      case .lost:
-        findings.append(
-          check.problem(
-            "What the daemon's login publishes to `\(topic)` does not come back: it may not write or "
-              + "not read there", list))
-      case .notChecked(let why): findings.append(check.notChecked("`\(topic)`: \(why)"))
+      + AccessGap.words(report.gaps(ofDaemon: login)).map {
+        check.problem(Check.sentence($0), list)
       }
-    }
-    return findings
+      + report.own.compactMap { own in
+        guard case .notChecked(let why) = own.outcome else { return nil }
+        return check.notChecked("`\(own.topic.text)`: \(why)")
+      }
   }
 
   private static func filters(_ report: AccessReport, prefix: String) -> [Finding] {
@@ -90,25 +68,20 @@ enum AccessCheck {
   // MARK: Others
 
   private static func others(
-    _ client: AccessReport.Client, of subject: String, check name: String
+    _ client: AccessReport.Client, _ who: AccessGap.Who, _ check: Check
   ) -> [Finding] {
-    let check = Check(.access, name)
     switch client {
     case .refused(let error):
-      return name == "anonymous" && isDecision(error)
-        ? [check.ok("The broker does not let \(subject) in")]
-        : [check.notChecked("\(Check.sentence(subject)) was not let in: \(reason(error))")]
-    case .admitted(let homes):
-      return homes.flatMap { findings($0, of: subject, check) }
+      return who == .withoutLogin && isDecision(error)
+        ? [check.ok("The broker does not let \(who.name) in")]
+        : [check.notChecked("\(Check.sentence(who.name)) was not let in: \(reason(error))")]
+    case .admitted(let homes): return homes.flatMap { findings($0, who, check) }
     }
   }
 
   /// Whether the broker has refused a client for what it is. Anything else may be over tomorrow, or hit the daemon too.
   private static func isDecision(_ error: MosquittoError) -> Bool {
-    switch error.reason {
-    case .credentials, .notAuthorized, .tlsClientCertificate: true
-    default: false
-    }
+    error.isRefusal || error.reason == .tlsClientCertificate
   }
 
   /// The daemon's certificate is not shown for others, so its settings are no remedy.
@@ -118,48 +91,37 @@ enum AccessCheck {
   }
 
   private static func findings(
-    _ home: AccessReport.Others, of subject: String, _ check: Check
+    _ home: AccessReport.Others, _ who: AccessGap.Who, _ check: Check
   ) -> [Finding] {
-    let trials = [
-      (home.readsAnswers, "reads `\(home.base)/out/` of others, where network keys are sent"),
-      (home.readsEvents, "reads `\(home.base)/in/` of others, where routers publish network keys"),
-      (home.speaksForOthers, "writes to `\(home.base)/in/` of others, so it speaks for any router"),
-      (home.writesAnswers, "writes to `\(home.base)/out/` of others, so it answers any router"),
-    ]
-    var findings: [Finding] = []
-    let allowed = trials.filter { $0.0.isDelivered == true }.map(\.1)
-    if !allowed.isEmpty {
-      findings.append(
-        check.problem(
-          "\(Check.sentence(subject)) \(allowed.joined(separator: "; it "))", remedy(check)))
+    let attempts = home.attempts(by: who)
+    let states = "`\(home.base)/bridge/`"
+    var findings = AccessGap.words(attempts.filter { $0.outcome == .delivered }.map(\.gap)).map {
+      check.problem(Check.sentence($0), who == .withoutLogin ? remedy : list)
     }
-    let states = (
-      home.publishesStates, "writes to `\(home.base)/bridge/`, so its states may be false"
-    )
     if home.publishesStates == .delivered {
       findings.append(
         check.warning(
-          "\(Check.sentence(subject)) can publish false states below `\(home.base)/bridge/`",
+          "\(Check.sentence(who.name)) can publish false states below \(states)",
           "\(list). A login that is kept and a monitor can do this by the list"))
     }
-    findings += (trials + [states]).compactMap { outcome, what in
+    let trials =
+      attempts.map { ($0.outcome, $0.gap.consequence) }
+      + [(home.publishesStates, "writes to \(states), so its states may be false")]
+    findings += trials.compactMap { outcome, what in
       guard case .notChecked(let why) = outcome else { return nil }
-      return check.notChecked("Whether \(subject) \(what): \(why)")
+      return check.notChecked("Whether \(who.name) \(what): \(why)")
     }
     guard findings.isEmpty else { return findings }
     return [
       check.ok(
-        "\(Check.sentence(subject)) neither reads nor writes `in/` and `out/` of others below "
+        "\(Check.sentence(who.name)) neither reads nor writes `in/` and `out/` of others below "
           + "`\(home.base)`, and does not write `bridge/`")
     ]
   }
 
-  private static func remedy(_ check: Check) -> String {
-    check.name == "anonymous"
-      ? "Set `allow_anonymous false` in mosquitto.conf, or deny it threadkeeper's topics with "
-        + "`threadkeeper acl --keep-anonymous`: see docs/guides/broker.md"
-      : list
-  }
+  private static let remedy =
+    "Set `allow_anonymous false` in mosquitto.conf, or deny it threadkeeper's topics with "
+    + "`threadkeeper acl --keep-anonymous`: see docs/guides/broker.md"
 
   /// What a border router's login needs. Others do not, so it is no problem.
   private static func positive(_ client: AccessReport.Client, name: String) -> [Finding] {
@@ -176,6 +138,37 @@ enum AccessCheck {
       case (nil, _), (true, nil):
         return check.notChecked("Whether the login `\(name)` speaks in \(own) and is answered")
       }
+    }
+  }
+}
+
+extension AccessReport {
+  /// What the daemon's login may not do. What is lost was not written, or not read.
+  func gaps(ofDaemon login: String?) -> [AccessGap] {
+    own.flatMap { own in
+      let denied: [AccessRules.Access] =
+        switch own.outcome {
+        case .refused: [.write]
+        case .unreadable: [.read]
+        case .lost: [.read, .write]
+        case .delivered, .notChecked: []
+        }
+      return denied.map {
+        AccessGap(login.map { .login($0) } ?? .withoutLogin, $0, own.topic.text, isExcess: false)
+      }
+    }
+  }
+}
+
+extension AccessReport.Others {
+  /// What nobody but threadkeeper and the topic's login may do, and what became of the attempt.
+  func attempts(by who: AccessGap.Who) -> [(gap: AccessGap, outcome: ProbeOutcome)] {
+    [
+      (.outbound, .read, readsAnswers), (.inbound, .read, readsEvents),
+      (.inbound, .write, speaksForOthers), (.outbound, .write, writesAnswers),
+    ].map { (group: ProbeTopic.Group, access: AccessRules.Access, outcome: ProbeOutcome) in
+      let topic = ProbeTopic(base: base, group: group).text
+      return (AccessGap(who, access, topic, isExcess: true), outcome)
     }
   }
 }

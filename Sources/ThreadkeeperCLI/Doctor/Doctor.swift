@@ -219,9 +219,7 @@ struct Doctor: Sendable {
         + RetainedCheck.findings(
           report, bases: bases, routers: routers(settings, opened.keychain))
         + AccessCheck.findings(
-          report, other: other?.name, prefix: settings.homeAssistant.prefix,
-          daemonPublishes: status?.broker.state == .connected && status?.refused == nil
-            && report.session.protocolVersion == .v5)
+          report, login: mqtt.username, other: other?.name, prefix: settings.homeAssistant.prefix)
     }
   }
 

@@ -79,14 +79,9 @@ struct ACLCommand: ParsableCommand {
 
   func run() throws {
     let settings = try options.load()
-    var list = AccessList(
-      baseTopics: settings.homes.map(\.baseTopic),
-      daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
-    list.discoveryPrefix = settings.homeAssistant.prefix
+    var list = AccessList(settings, daemon: daemon)
     list.monitors = monitor
     list.approvers = approver
-    list.deciders =
-      settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
     list.kept = keep
     list.keepsAnonymous = keepAnonymous
     list.isAddition = append
@@ -102,5 +97,16 @@ struct ACLCommand: ParsableCommand {
         "warning: the setting `consent.approvers` does not name `\(login)`, so threadkeeper refuses its decisions. "
           + "Add it there; or, if it is Home Assistant's, set `home_assistant.login`.\n")
     }
+  }
+}
+
+extension AccessList {
+  /// What the settings say of it: no login but the daemon's has a role.
+  init(_ settings: Settings, daemon: String? = nil) {
+    self.init(
+      baseTopics: settings.homes.map(\.baseTopic),
+      daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
+    discoveryPrefix = settings.homeAssistant.prefix
+    deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
   }
 }

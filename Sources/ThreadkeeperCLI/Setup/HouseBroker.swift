@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrokerAccess
-import BrokerProbe
 import Glibc
 import Settings
 import StatePlaces
@@ -33,7 +32,7 @@ struct HouseBroker: Sendable {
   ///   - file: Mosquitto's configuration; nil for Debian's place.
   /// - Returns: nil when nothing is known.
   init?(host: String, port: UInt16, file named: String?) {
-    guard named != nil || host == "localhost" || HostName.isLoopback(host) else { return nil }
+    guard named != nil || BrokerCheck.isThisMachine(host) else { return nil }
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     let file = named ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
     guard let text = Self.read(file) else { return nil }
@@ -61,19 +60,29 @@ struct HouseBroker: Sendable {
 
   /// Whether the files say all about logins and access.
   var isComplete: Bool {
-    unreadable.isEmpty && !options.hasPlugin && !options.isPerListener
+    unreadable.isEmpty && !options.isPartial
       && (options.passwordFile == nil || logins != nil)
       && (options.accessList == nil || accessList != nil)
   }
 
-  /// Whether the broker does otherwise than its files say: they are another one's, or it has not read them since.
-  func contradicts(_ report: AccessReport) -> Bool {
-    guard isComplete else { return false }
-    switch report.anonymous {
-    case .admitted: if !options.allowsAnonymous { return true }
-    case .refused(let error): if options.allowsAnonymous, error.isRefusal { return true }
-    }
-    return accessList == nil && report.own.contains { $0.outcome.isDelivered == false }
+  /// The command that makes a login; nil where the broker has it, or that is not known.
+  func makingLogin(_ login: String) -> String? {
+    guard isComplete, let logins, !logins.contains(login) else { return nil }
+    return Self.makingLogin(login, in: options.passwordFile)
+  }
+
+  /// - Parameter file: nil where the broker's files are not seen: what its `password_file` names.
+  static func makingLogin(_ login: String, in file: String?) -> String {
+    "sudo mosquitto_passwd \(file?.quoted ?? "PASSWORD_FILE") \(login.quoted) && sudo systemctl reload mosquitto"
+  }
+
+  /// What the access list lacks, and allows too much: without one, everything is allowed.
+  ///
+  /// - Throws: `AccessListError` for names that no list can have.
+  func gaps(_ wanted: AccessList) throws(AccessListError) -> [AccessGap] {
+    try wanted.gaps(
+      in: accessList.map { AccessRules($0) } ?? .everything, logins: logins ?? [],
+      allowsAnonymous: options.allowsAnonymous)
   }
 
   private static func read(_ path: String) -> String? {

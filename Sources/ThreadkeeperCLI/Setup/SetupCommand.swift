@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import BrokerProbe
+import MosquittoClient
 import Settings
 import SodiumCrypto
+import StatePlaces
 import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `threadkeeper setup`
 struct SetupCommand: AsyncParsableCommand {
@@ -11,8 +20,8 @@ struct SetupCommand: AsyncParsableCommand {
     commandName: "setup",
     abstract: "Ask for the broker, try it, and write the settings.",
     discussion: """
-      Tries the login, looks at what the broker allows, writes the settings, makes the store, and \
-      prints what to add to the broker. Changes only the keys that it asks about, and nothing on \
+      Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
+      ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and nothing on \
       the broker. Running it again is safe: an answer that is there is the default.
 
       Without a terminal all answers are options. The password comes from a file or from standard \
@@ -26,16 +35,13 @@ struct SetupCommand: AsyncParsableCommand {
         sudo threadkeeper setup
         threadkeeper setup --broker embedded
         threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
-        threadkeeper setup --dry-run --json --yes --password-file secret
+        threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
       """)
 
   @OptionGroup var flags: SetupFlags
 
-  @Flag(name: .shortAndLong, help: "Ask nothing, and take every default.")
+  @Flag(name: .shortAndLong, help: "Ask nothing, as without a terminal.")
   var yes = false
-
-  @Flag(help: "Ask for the base topic, too.")
-  var advanced = false
 
   @Flag(help: "Write nothing, and say what would be written.")
   var dryRun = false
@@ -51,10 +57,22 @@ struct SetupCommand: AsyncParsableCommand {
     let given = try flags.passwordFile.map { try Password.fromFile($0) }
     let prompt = TerminalLoginPrompt()
     let progress = SetupProgress()
+    let questions = SetupQuestions(
+      flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
+      isAsking: !yes && prompt.isPossible, given: given,
+      known: { await SetupStore.password(for: $0, current) },
+      greet: { mqtt in
+        guard case .named(let host) = mqtt.host,
+          case .failure(let error) = await BrokerProbe(.init(mqtt, host: host)).greeting()
+        else { return nil }
+        return error
+      },
+      makingLogin: { [file = flags.mosquittoConfig] mqtt in
+        guard case .named(let host) = mqtt.host, let login = mqtt.username else { return nil }
+        return HouseBroker(host: host, port: mqtt.port, file: file)?.makingLogin(login)
+      })
     let session = SetupSession(
-      flags: flags, options: options, place: place, current: current, prompt: prompt,
-      isAsking: !yes && prompt.isPossible, takesDefaults: yes, isAdvanced: advanced,
-      isDryRun: dryRun, given: given, progress: progress)
+      questions: questions, options: options, place: place, isDryRun: dryRun, progress: progress)
     let report = try await Interruptible.run(orSay: { progress.words }) { try await session.run() }
     try output.show(report, text: report.text)
   }
@@ -71,5 +89,101 @@ struct SetupCommand: AsyncParsableCommand {
         remedy: "fix what is listed above; `threadkeeper check-config` checks it again")
     }
     return settings
+  }
+}
+
+/// The answers that can be given as options.
+struct SetupFlags: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The broker: a host name, an address, or `embedded` for a private one.", valueName: "host"))
+  var broker: String?
+
+  @Option(help: "Its port. Without it 1883, with TLS 8883.")
+  var port: UInt16?
+
+  @Flag(help: "Use TLS, with the authorities that this machine knows.")
+  var tls = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
+  var caFile: String?
+
+  @Option(help: ArgumentHelp("threadkeeper's login at the broker.", valueName: "name"))
+  var login: String?
+
+  @Flag(help: "The broker takes clients without a login.")
+  var noLogin = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The password: the first line of a file that others cannot read, or of standard input with `-`.",
+      valueName: "file"))
+  var passwordFile: String?
+
+  @Flag(inversion: .prefixedNo, help: "Announce devices to Home Assistant.")
+  var homeAssistant: Bool?
+
+  @Option(
+    help: ArgumentHelp(
+      "Home Assistant's login at the broker, for the access list.", valueName: "login"))
+  var homeAssistantLogin: String?
+
+  @Flag(inversion: .prefixedNo, help: "Serve the status page on this machine.")
+  var page: Bool?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A login of something else that uses the broker. The access list lets it do what it did, but \
+      not speak for routers. Repeatable. Without it: all that this machine's Mosquitto knows.
+      """, valueName: "login"))
+  var keep: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A login of a border router, which is not kept. Repeatable.", valueName: "login"))
+  var router: [String] = []
+
+  @Option(help: ArgumentHelp("What all topics lie below.", valueName: "topic"))
+  var baseTopic: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Mosquitto's configuration, if it is not /etc/mosquitto/mosquitto.conf.", valueName: "file"))
+  var mosquittoConfig: String?
+
+  @Flag(help: "Write the settings without asking the broker.")
+  var noValidate = false
+
+  func validate() throws {
+    if noLogin, login != nil || passwordFile != nil {
+      throw ValidationError("--no-login and --login or --password-file exclude each other.")
+    }
+    if port == 0 { throw ValidationError("--port is from 1 to 65535.") }
+    if broker == "embedded", port != nil || tls || caFile != nil || login != nil {
+      throw ValidationError("The private broker makes its own port and login.")
+    }
+  }
+
+  /// Where TLS is asked for: an absolute path.
+  var authority: String? {
+    caFile.map(Self.absolute) ?? (tls ? Self.systemAuthorities : nil)
+  }
+
+  /// What a person names is relative to where that person is, and not to the settings.
+  static func absolute(_ path: String) -> String {
+    FilePath.absolute(
+      path, in: SettingsLoader.currentDirectory(),
+      home: ProcessInfo.processInfo.environment["HOME"]) ?? path
+  }
+
+  static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+
+  static func missing(_ flag: String) -> CommandFailure {
+    CommandFailure(
+      .usage, "\(flag) is missing, and there is no terminal to ask on",
+      remedy: "give it, or run this at a terminal")
   }
 }

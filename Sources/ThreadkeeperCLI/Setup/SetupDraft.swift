@@ -2,7 +2,6 @@
 
 import Settings
 import ThreadkeeperDaemon
-import YAMLReader
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -10,11 +9,27 @@ import YAMLReader
   import Foundation
 #endif
 
-/// The configuration file as the answers make it, and the settings that it then means.
+/// The configuration file with the answers in it, and the settings that it then means.
 struct SetupDraft: Sendable {
+  /// A key of the settings that gets another value.
+  struct Change: Sendable, Equatable, Encodable {
+    let key: String
+    /// Never a secret.
+    let from: String
+    let to: String
+    let value: SettingsText.Value
+
+    enum CodingKeys: String, CodingKey { case key, from, to }
+
+    /// For a person.
+    var line: String {
+      "\(key): \(to.printable)" + (from == to ? "" : " (was: \(from.printable))")
+    }
+  }
+
   let text: String
   let settings: Settings
-  let changes: [SetupAnswers.Change]
+  let changes: [Change]
 
   /// Of a file that is not there yet.
   static let heading = """
@@ -23,13 +38,14 @@ struct SetupDraft: Sendable {
     """
 
   /// - Parameters:
-  ///   - state: `--state-directory`: a new file says that the store is there.
+  ///   - wanted: `current` with the answers.
+  ///   - stateDirectory: `--state-directory`: a new file says that the store is there.
   /// - Throws: `CommandFailure` with status 78 when the file would mean anything else than was answered.
   init(
-    _ answers: SetupAnswers, for place: SetupPlace, _ current: Settings, stateDirectory: String?
+    _ wanted: Settings, for place: SetupPlace, _ current: Settings, stateDirectory: String?
   ) throws {
+    changes = Self.changes(current, to: wanted, isNew: place.text == nil)
     var draft = SettingsText(place.text ?? Self.heading)
-    changes = answers.changes(to: current, isNew: place.text == nil)
     do {
       var values = changes.map { ($0.key, $0.value) }
       if place.text == nil, stateDirectory != nil {
@@ -41,10 +57,10 @@ struct SetupDraft: Sendable {
       try draft.set(values)
     } catch let form as SettingsText.UnknownForm {
       throw Self.byHand(
-        place, changes,
+        changes,
         "line \(form.line) of \(place.path) has `\(form.key)` in a form that is not changed here")
     }
-    text = changes.isEmpty && place.text != nil ? place.text ?? "" : draft.text
+    text = changes.isEmpty ? place.text ?? draft.text : draft.text
     let result = Self.load(text, place, stateDirectory: stateDirectory)
     guard let settings = result.settings else {
       let problems = result.problems.filter { $0.severity == .error }.map { "\($0)" }
@@ -52,9 +68,9 @@ struct SetupDraft: Sendable {
         .configuration, "these settings cannot be used: \(problems.joined(separator: "; "))",
         remedy: "nothing was written; answer otherwise")
     }
-    guard settings == answers.expected(from: current, settings) else {
+    guard Self.changes(settings, to: wanted).isEmpty else {
       throw Self.byHand(
-        place, changes,
+        changes,
         "\(place.path) would not say what was answered: perhaps a variable THREADKEEPER_… wins over it"
       )
     }
@@ -70,9 +86,32 @@ struct SetupDraft: Sendable {
       stateDirectory: stateDirectory)
   }
 
-  private static func byHand(
-    _ place: SetupPlace, _ changes: [SetupAnswers.Change], _ why: String
-  ) -> CommandFailure {
+  /// The keys that setup asks about and that differ, in the order of the file.
+  ///
+  /// - Parameter isNew: there is no file yet: then it names its broker, even if that is the default.
+  static func changes(_ current: Settings, to wanted: Settings, isNew: Bool = false) -> [Change] {
+    func values(_ settings: Settings) -> [(key: String, text: String?, isWord: Bool)] {
+      let mqtt = settings.mqtt
+      let host = if case .named(let name) = mqtt.host { name } else { "embedded" }
+      return [
+        ("mqtt.host", host, false), ("mqtt.port", "\(mqtt.port)", true),
+        ("mqtt.username", mqtt.username, false),
+        ("mqtt.password", mqtt.password.map { _ in "in the settings" }, false),
+        ("mqtt.tls.ca_file", mqtt.tls?.caFile, false), ("mqtt.base_topic", mqtt.baseTopic, false),
+        ("home_assistant.discovery", settings.homeAssistant.discovery.rawValue, true),
+        ("http.enabled", "\(settings.http.isEnabled)", true),
+      ]
+    }
+    return zip(values(current), values(wanted)).filter { old, new in
+      old.text != new.text || isNew && new.key == "mqtt.host"
+    }.map { old, new in
+      Change(
+        key: new.key, from: old.text ?? "none", to: new.text ?? "none",
+        value: new.text.map { new.isWord ? .word($0) : .text($0) } ?? .word("null"))
+    }
+  }
+
+  private static func byHand(_ changes: [Change], _ why: String) -> CommandFailure {
     let lines = changes.map { "`\($0.key)`: \($0.to)" }.joined(separator: ", ")
     return CommandFailure(
       .configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")

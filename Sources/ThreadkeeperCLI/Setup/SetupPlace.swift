@@ -100,17 +100,6 @@ struct SetupPlace: Sendable {
     return String(cString: resolved)
   }
 
-  /// Whether `write` can make a file in its directory, as far as that can be told before.
-  ///
-  /// - Throws: `CommandFailure` with status 73.
-  func checkWriting() throws(CommandFailure) {
-    var directory = FilePath.directory(of: file)
-    while access(directory, F_OK) != 0, errno == ENOENT, directory != "/", directory != "." {
-      directory = FilePath.directory(of: directory)
-    }
-    guard access(directory, W_OK) == 0 else { throw failure() }
-  }
-
   /// Whether these are the settings of the package's service, which reads them as a user of its own.
   var isService: Bool {
     StoreOwner.isRoot

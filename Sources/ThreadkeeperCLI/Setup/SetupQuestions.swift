@@ -9,13 +9,6 @@ import ThreadkeeperDaemon
 struct SetupQuestions: Sendable {
   static let tries = 3
 
-  /// Tries a login at a broker.
-  ///
-  /// - Returns: why the broker does not let it in, or is not reached; nil when it does.
-  typealias Greeting =
-    @Sendable (_ broker: SetupAnswers.Broker, _ username: String?, _ password: SecretText?) async ->
-    MosquittoError?
-
   let flags: SetupFlags
   let current: Settings
   /// Nothing was set up before: then the broker of the settings is nobody's choice.
@@ -23,44 +16,42 @@ struct SetupQuestions: Sendable {
   let prompt: any LoginPrompt
   /// Whether there is a person who answers.
   let isAsking: Bool
-  /// Whether every default is taken.
-  let takesDefaults: Bool
-  let isAdvanced: Bool
   /// From `--password-file`.
   let given: SecretText?
-  /// A password that is stored for a login.
-  let known: @Sendable (SetupAnswers.Broker, String) async -> SecretText?
-  let greet: Greeting
+  /// The password that is stored for a login.
+  let known: @Sendable (Settings.MQTT) async -> SecretText?
+  /// Tries a login: why the broker does not let it in, or is not reached; nil when it does.
+  let greet: @Sendable (Settings.MQTT) async -> MosquittoError?
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
-  let unknownLogin: @Sendable (SetupAnswers.Broker, String) -> String?
-  /// Why the daemon could not read a file of authorities that this user can; nil when it can.
-  var authorityProblem: @Sendable (_ path: String) -> String? = { _ in nil }
+  let makingLogin: @Sendable (Settings.MQTT) -> String?
 
   struct Outcome: Sendable {
-    var answers: SetupAnswers
+    /// The settings with the answers. Their password is the former one, or none.
+    var settings: Settings
     var password: SecretText?
-    /// Why the broker was not reached, or refused the login; it is to be saved all the same.
+    /// Why the broker refused the login, which is to be saved all the same.
     var problem: MosquittoError?
+    /// Whether the broker was seen to let clients without a login in.
+    var admitsAnonymous = false
   }
 
   func run() async throws -> Outcome {
-    let (broker, unreached) = try await broker()
-    var outcome = Outcome(
-      answers: SetupAnswers(broker: broker, homeAssistant: true, page: true), problem: unreached)
-    if broker != .embedded {
-      let login = try await login(broker, unreached)
-      outcome.answers.username = login.username
-      outcome.answers.hasNewPassword =
-        login.password != nil && login.password != current.mqtt.password
-      outcome.password = login.password
-      outcome.problem = login.problem
+    var outcome = Outcome(settings: current)
+    var mqtt: Settings.MQTT
+    (mqtt, outcome.admitsAnonymous) = try await broker()
+    if mqtt.host != .embedded {
+      (mqtt, outcome.problem) = try await login(at: mqtt)
+      outcome.password = mqtt.password
+      if mqtt.password != current.mqtt.password { mqtt.password = nil }
     }
-    outcome.answers.baseTopic = try await baseTopic()
-    outcome.answers.homeAssistant = try await decide(
+    mqtt.baseTopic = flags.baseTopic ?? current.mqtt.baseTopic
+    outcome.settings.mqtt = mqtt
+    let announces = try await decide(
       flags.homeAssistant ?? (flags.homeAssistantLogin == nil ? nil : true),
       why: "Home Assistant shows threadkeeper and each border router as devices, without any YAML.",
       "Announce them to Home Assistant", usual: current.homeAssistant.discovery == .on)
-    outcome.answers.page = try await decide(
+    outcome.settings.homeAssistant.discovery = announces ? .on : .off
+    outcome.settings.http.isEnabled = try await decide(
       flags.page, why: "A status page in the browser, on this machine only: no keys are on it.",
       "Serve the status page", usual: current.http.isEnabled)
     return outcome
@@ -68,16 +59,13 @@ struct SetupQuestions: Sendable {
 
   // MARK: The broker
 
-  private func broker() async throws -> (SetupAnswers.Broker, MosquittoError?) {
-    var proposed: String
-    switch current.mqtt.host {
-    case .named(let name): proposed = name
-    case .embedded: proposed = isFirst ? "127.0.0.1" : "embedded"
-    }
-    if flags.broker == nil, !isAsking, !takesDefaults, current.mqtt.host == .embedded {
+  /// - Returns: the connection without a login, and whether the broker takes it so.
+  private func broker() async throws -> (Settings.MQTT, isAnonymous: Bool) {
+    var proposed = isFirst ? "127.0.0.1" : "embedded"
+    if case .named(let name) = current.mqtt.host { proposed = name }
+    if flags.broker == nil, !isAsking, current.mqtt.host == .embedded {
       throw SetupFlags.missing("--broker")
     }
-    var last: SetupAnswers.Broker?
     while true {
       let host = try await answer(
         flags.broker, usual: proposed,
@@ -86,27 +74,24 @@ struct SetupQuestions: Sendable {
           + " `embedded` for a private one on this machine, to try things out.",
         "Broker"
       ) { Self.place($0) == nil ? "That is no host name or address." : nil }
-      guard host != "embedded" else { return (.embedded, nil) }
+      guard host != "embedded" else {
+        var mqtt = current.mqtt
+        mqtt.host = .embedded
+        return (mqtt, false)
+      }
       let (name, port) = Self.place(host) ?? (host, nil)
       if let port, let other = flags.port, port != other {
         throw CommandFailure(.usage, "`--broker \(host)` and `--port \(other)` name two ports")
       }
-      let broker = try await connection(to: name, port: flags.port ?? port)
-      guard !flags.noValidate else { return (broker, nil) }
-      guard let error = await greet(broker, nil, nil), !error.isRefusal else {
-        return (broker, nil)
-      }
-      let isSame = broker == last
-      (proposed, last) = (name, broker)
-      guard isAsking else { throw Self.unreached(error) }
-      prompt.say("\n\(error.message.printable)\n")
-      if isSame {
-        let isKept = try await decide(
-          nil, why: nil, "The same again. Save it although it is not reached", usual: false)
-        if isKept { return (broker, error) }
-      }
-      guard flags.broker == nil else { throw Self.unreached(error) }
-      prompt.say("Correct it, or press Enter to try the same again.\n")
+      let mqtt = try await connection(to: name, port: flags.port ?? port)
+      guard !flags.noValidate else { return (mqtt, false) }
+      guard let error = await greet(mqtt) else { return (mqtt, true) }
+      guard !error.isRefusal else { return (mqtt, false) }
+      guard isAsking, flags.broker == nil else { throw Self.unreached(error) }
+      prompt.say(
+        "\n\(error.message.printable)\nCorrect it, or press Enter to try the same again. --no-validate asks no broker.\n"
+      )
+      proposed = name
     }
   }
 
@@ -121,27 +106,20 @@ struct SetupQuestions: Sendable {
     return HostName.isFit(String(host)) ? (String(host), port) : nil
   }
 
-  private func connection(to host: String, port given: UInt16?) async throws -> SetupAnswers.Broker
-  {
-    let isCurrent = current.mqtt.host == .named(host)
+  private func connection(to host: String, port given: UInt16?) async throws -> Settings.MQTT {
+    var mqtt = current.mqtt
+    (mqtt.host, mqtt.username, mqtt.password) = (.named(host), nil, nil)
     // Of another host, too: TLS does not end because a name changes.
-    let authority = flags.authority ?? current.mqtt.tls?.caFile
-    if flags.authority != nil || !isAsking, let authority,
-      let problem = authorityProblem(authority)
-    {
-      throw CommandFailure(.usage, problem)
-    }
+    var authority = flags.authority ?? current.mqtt.tls?.caFile
     let usual =
-      isCurrent && flags.authority == nil ? current.mqtt.port : authority == nil ? 1883 : 8883
+      mqtt.host == current.mqtt.host && flags.authority == nil
+      ? current.mqtt.port : authority == nil ? 1883 : 8883
     let port = try await answer(
       given.map { "\($0)" }, usual: "\(usual)",
       why: "1883 is MQTT without TLS, 8883 with TLS.", "Port"
     ) { (UInt16($0) ?? 0) > 0 ? nil : "A port is a number from 1 to 65535." }
-    let number = UInt16(port) ?? usual
-    guard flags.authority == nil, authority != nil || number == 8883, isAsking else {
-      return .own(host: host, port: number, caFile: authority)
-    }
-    while true {
+    mqtt.port = UInt16(port) ?? usual
+    if flags.authority == nil, authority != nil || mqtt.port == 8883, isAsking {
       let file = try await answer(
         nil, usual: authority ?? SetupFlags.systemAuthorities,
         why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
@@ -150,13 +128,12 @@ struct SetupQuestions: Sendable {
         $0 == "none" || access(SetupFlags.absolute($0), R_OK) == 0
           ? nil : "There is no such file that can be read."
       }
-      guard file != "none" else { return .own(host: host, port: number, caFile: nil) }
-      let path = SetupFlags.absolute(file)
-      guard let problem = authorityProblem(path) else {
-        return .own(host: host, port: number, caFile: path)
-      }
-      prompt.say("\(problem)\n")
+      authority = file == "none" ? nil : SetupFlags.absolute(file)
     }
+    mqtt.tls = authority.map {
+      .init(caFile: $0, certFile: mqtt.tls?.certFile, keyFile: mqtt.tls?.keyFile)
+    }
+    return mqtt
   }
 
   static func unreached(_ error: MosquittoError) -> CommandFailure {
@@ -165,21 +142,143 @@ struct SetupQuestions: Sendable {
       remedy: "nothing was written; --no-validate writes the settings without asking the broker")
   }
 
-  // MARK: The rest
+  // MARK: The login
 
-  private func baseTopic() async throws -> String? {
-    guard flags.baseTopic == nil, isAdvanced, isAsking else { return flags.baseTopic }
-    return try await answer(
-      nil, usual: current.mqtt.baseTopic,
-      why: "All topics of threadkeeper lie below this one; the access list has to name it.",
-      "Base topic"
-    ) { _ in nil }
+  /// - Returns: the connection with its login, and why the broker refuses it, where it is to be saved all the same.
+  private func login(
+    at broker: Settings.MQTT
+  ) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?) {
+    while true {
+      var mqtt = broker
+      mqtt.username = try await username(at: broker)
+      if mqtt.username != nil {
+        if let outcome = try await password(for: mqtt) { return outcome }
+        continue
+      }
+      guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil) }
+      guard isAsking, !flags.noLogin else {
+        throw CommandFailure(
+          .notPermitted, refusal.message, remedy: "nothing was written; give --login")
+      }
+      prompt.say("\(refusal.message.printable)\n")
+    }
+  }
+
+  /// Asks for the password until the broker takes it.
+  ///
+  /// - Returns: nil where another login is wanted.
+  private func password(
+    for broker: Settings.MQTT
+  ) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?)? {
+    let name = broker.username ?? ""
+    if let host = BrokerCheck.hostInPlaintext(broker) {
+      warn(
+        "The password goes to \(host.printable) without TLS: whoever is on the way can read it. --ca-file or --tls sets TLS up."
+      )
+    }
+    let known = await known(broker)
+    let missing = makingLogin(broker)
+    if isAsking, given == nil, let missing {
+      prompt.say(
+        "The broker does not know \(name.printable) yet. Make the login in another terminal:\n  \(missing)\n"
+      )
+    }
+    var wrong = 0
+    while true {
+      let canChange = wrong > 0 && flags.login == nil
+      guard let password = try await password(of: name, known, canChange: canChange) else {
+        return nil
+      }
+      var mqtt = broker
+      mqtt.password = password
+      guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil) }
+      wrong += 1
+      let failure = CommandFailure(
+        .notPermitted, refusal.message,
+        remedy: "nothing was written; "
+          + (makingLogin(mqtt).map { "the broker does not know this login, make it: `\($0)`" }
+            ?? "if the broker does not know this login, make it there: `\(HouseBroker.makingLogin(name, in: nil))`")
+      )
+      guard isAsking, given == nil else { throw failure }
+      prompt.say("\(refusal.message.printable)\n")
+      if wrong == 1, missing == nil {
+        prompt.say(
+          "If the broker does not know \(name.printable) yet, make the login where the broker is, with the"
+            + " password that you give here:\n  \(HouseBroker.makingLogin(name, in: nil))\n")
+      }
+      if flags.login == nil { prompt.say("Press Enter alone to give another login.\n") }
+      guard wrong >= Self.tries else { continue }
+      guard
+        try await decide(
+          nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
+      else { throw failure }
+      return (mqtt, refusal)
+    }
+  }
+
+  /// - Returns: nil for no login.
+  private func username(at broker: Settings.MQTT) async throws -> String? {
+    if flags.noLogin { return nil }
+    let hasNone =
+      !isFirst && current.mqtt.host == broker.host && current.mqtt.username == nil
+    if flags.login == nil, !isAsking, current.mqtt.username == nil, !hasNone {
+      throw SetupFlags.missing("--login")
+    }
+    let name = try await answer(
+      flags.login, usual: current.mqtt.username ?? (hasNone ? "none" : "threadkeeper"),
+      why:
+        "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
+      "Login"
+    ) {
+      (try? Username.checked($0)) == nil
+        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
+    }
+    return name == "none" && flags.login == nil ? nil : try Username.checked(name)
+  }
+
+  private func refusal(of mqtt: Settings.MQTT) async throws -> MosquittoError? {
+    guard !flags.noValidate, let error = await greet(mqtt) else { return nil }
+    try Task.checkCancellation()
+    guard error.isRefusal else { throw Self.unreached(error) }
+    return error
+  }
+
+  /// - Parameter canChange: whether an empty answer is for another login, and not for the known password.
+  private func password(
+    of name: String, _ known: SecretText?, canChange: Bool
+  ) async throws -> SecretText? {
+    if let given { return given }
+    guard isAsking else {
+      guard let known else { throw SetupFlags.missing("--password-file") }
+      return known
+    }
+    let usual = known == nil || canChange ? "" : " (Enter: the stored one)"
+    while true {
+      let answer = try await prompt.ask("Password of \(name.printable)\(usual): ", isHidden: true)
+      guard let answer else { throw CancellationError() }
+      if answer.isEmpty, canChange { return nil }
+      if answer.isEmpty, let known { return known }
+      guard !answer.isEmpty else { continue }
+      _ = try Password.checked(Array(answer.utf8)[...])
+      return SecretText(answer)
+    }
+  }
+
+  // MARK: One question
+
+  /// Where a person reads it: standard output is for the report.
+  func warn(_ words: String) {
+    guard isAsking else {
+      try? StandardStream.error.write("warning: \(words)\n")
+      return
+    }
+    prompt.say("\n" + TextWrap.lines(words, width: HelpText.width).map { $0 + "\n" }.joined())
   }
 
   /// - Parameter problem: what is wrong with an answer; nil when nothing is.
   func answer(
     _ flag: String?, usual: String, why: String?, _ question: String,
-    _ problem: (String) -> String?
+    _ problem: (String) -> String? = { _ in nil }
   ) async throws -> String {
     if let flag {
       guard let wrong = problem(flag) else { return flag }
@@ -210,4 +309,9 @@ struct SetupQuestions: Sendable {
     }
     return words.lowercased().hasPrefix("y")
   }
+}
+
+extension MosquittoError {
+  /// The broker was reached, and does not let this login in.
+  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
 }

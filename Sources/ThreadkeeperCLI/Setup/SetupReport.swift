@@ -5,12 +5,15 @@ import ThreadkeeperDaemon
 /// What `setup` answers.
 struct SetupReport: Sendable, Encodable {
   struct Broker: Sendable, Encodable {
+    /// Whether the broker's list allows what it has to and no more; unknown without its files.
+    enum Access: String, Sendable, Encodable { case complete, incomplete, unknown }
+
     /// `broker.local:1883`, or `embedded`.
     let address: String
     let username: String?
     /// Why it is not reached, or refuses the login.
     let problem: String?
-    let access: BrokerVerdict.State
+    let access: Access
     /// Why the access list is not as it has to be, or what is not known of it.
     let reasons: [String]
     let steps: [BrokerAdvice.Step]
@@ -19,7 +22,7 @@ struct SetupReport: Sendable, Encodable {
   }
 
   let settings: String
-  let changes: [SetupAnswers.Change]
+  let changes: [SetupDraft.Change]
   /// Whether the file was written: not when it says all that already, and not for `--dry-run`.
   let written: Bool
   let dryRun: Bool
@@ -65,13 +68,10 @@ struct SetupReport: Sendable, Encodable {
     }
     switch broker.access {
     case .complete: lines.append("The access list is as it has to be.")
-    case .incomplete:
-      lines.append("The broker \(broker.address) needs an access list:")
-      lines += broker.reasons.map { "  - \($0)" }
-    case .unknown:
-      lines.append("Not all is known of what the broker \(broker.address) allows:")
-      lines += broker.reasons.map { "  - \($0)" }
+    case .incomplete: lines.append("What the broker \(broker.address) allows has to change:")
+    case .unknown: lines.append("Not all is known of what the broker \(broker.address) allows:")
     }
+    lines += broker.reasons.map { "  - \($0.printable)" }
     for (number, step) in broker.steps.enumerated() {
       lines += ["", "\(number + 1). \(step.what):"] + step.lines.map { "     \($0)" }
     }

@@ -2,54 +2,38 @@
 
 import BrokerAccess
 import BrokerLoginStore
-import Glibc
 import KeychainCore
 import Settings
-import SodiumCrypto
-import StatePlaces
 import Synchronization
 import ThreadkeeperDaemon
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
 struct SetupSession: Sendable {
-  let flags: SetupFlags
+  let questions: SetupQuestions
   let options: SettingsOptions
   let place: SetupPlace
-  let current: Settings
-  let prompt: any LoginPrompt
-  let isAsking: Bool
-  let takesDefaults: Bool
-  let isAdvanced: Bool
   let isDryRun: Bool
-  let given: SecretText?
   let progress: SetupProgress
 
+  private var isAsking: Bool { questions.isAsking }
+
   func run() async throws -> SetupReport {
-    let outcome = try await questions().run()
-    let answers = outcome.answers
+    let outcome = try await questions.run()
     var doctor: DoctorReport?
-    let draft = try SetupDraft(answers, for: place, current, stateDirectory: options.stateDirectory)
+    let draft = try SetupDraft(
+      outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
     let broker = try await look(outcome, draft.settings)
     let isWritten = draft.text != place.text
     var result = SetupStore.Result()
     if !isDryRun {
       try await confirm(draft)
-      if isWritten { try place.checkWriting() }
-      let store = SetupStore(
-        settings: draft.settings, current: current, prompt: prompt, isAsking: isAsking)
+      let store = SetupStore(settings: draft.settings)
       let password = draft.settings.mqtt.password == nil ? outcome.password : nil
-      try await store.waitForOtherBroker(needsPassword: password != nil)
       // First the password: settings that name a login without one would stop a daemon that runs.
       progress.note("The settings were not written; the store may be. Run it again.")
-      result = try await store.fill(username: answers.username, password: password)
+      result = try await store.fill(username: draft.settings.mqtt.username, password: password)
       if isWritten { try write(draft, result) }
-      if !flags.noValidate { doctor = try await check() }
+      if !questions.flags.noValidate { doctor = try await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
@@ -62,7 +46,7 @@ struct SetupSession: Sendable {
   private func check() async throws -> DoctorReport {
     var options = options
     options.config = place.path
-    if isAsking { prompt.say("\nChecking all of it…\n") }
+    if isAsking { questions.prompt.say("\nChecking all of it…\n") }
     return DoctorReport(
       try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
   }
@@ -79,154 +63,113 @@ struct SetupSession: Sendable {
     progress.note("The settings and the store are written.")
   }
 
-  private func questions() -> SetupQuestions {
-    let broker = SetupBroker(current: current)
-    let (current, flags) = (current, flags)
-    let isService = place.isService
-    return SetupQuestions(
-      flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
-      isAsking: isAsking, takesDefaults: takesDefaults, isAdvanced: isAdvanced, given: given,
-      known: { await SetupStore.password(of: $1, at: $0, current) },
-      greet: { await broker.greet($0, $1, $2) },
-      unknownLogin: { broker, login in
-        guard case .own(let host, let port, _) = broker,
-          let house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig),
-          house.isComplete,
-          let logins = house.logins, !logins.contains(login), let file = house.options.passwordFile
-        else { return nil }
-        return
-          "sudo mosquitto_passwd \(file.quoted) \(login.quoted) && sudo systemctl reload mosquitto"
-      },
-      authorityProblem: { path in
-        guard isService, access(path, R_OK) == 0, !StoreOwner.canServiceRead(path) else {
-          return nil
-        }
-        return
-          "The service cannot read \(path.printable). Copy it, and name the copy: sudo install -m 644 \(path.quoted) /etc/threadkeeper/"
-      })
-  }
-
   // MARK: The broker
 
   private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings) async throws
     -> SetupReport.Broker
   {
-    let answers = outcome.answers
-    guard case .own(let host, let port, _) = answers.broker else {
+    let mqtt = settings.mqtt
+    guard case .named(let host) = mqtt.host else {
       return SetupReport.Broker(
         address: "embedded", username: nil, problem: nil, access: .complete, reasons: [], steps: [],
         accessList: nil)
     }
-    let isAsked = outcome.problem == nil && !flags.noValidate
-    if isAsked, isAsking { prompt.say("\nLooking at what the broker allows…\n") }
-    let report =
-      isAsked
-      ? await SetupBroker(current: current).access(
-        answers.broker, answers.username, outcome.password, settings) : nil
-    try Task.checkCancellation()
-    var house = HouseBroker(host: host, port: port, file: flags.mosquittoConfig)
-    var findings = (house?.unreadable ?? []).map { "\($0) could not be read: run it with sudo" }
-    if house == nil {
-      findings.append(
-        "no configuration of a Mosquitto on this machine was found for this broker: all that it needs is listed, whether"
-          + " it is there or not. Run setup where the broker is, or name its file with --mosquitto-config"
-      )
-    }
-    if let files = house, let report, files.contradicts(report) {
-      findings.append(
-        "the broker does otherwise than the files in \(files.directory) say: restart it, if they are its own"
-      )
-      house = nil
-    }
-    var list = AccessList(
-      baseTopics: settings.homes.map(\.baseTopic), daemons: [answers.username ?? "threadkeeper"])
-    list.discoveryPrefix = settings.homeAssistant.prefix
-    list.deciders =
-      settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
-    var verdict = BrokerVerdict(report, house, for: list, reader: nil)
-    var reader: String?
-    let isAnonymous = answers.username == nil
-    if answers.homeAssistant, !isAnonymous {
-      reader = try await homeAssistantLogin(house, verdict)
-      verdict = BrokerVerdict(report, house, for: list, reader: reader)
-    }
-    list.monitors = [reader].compactMap { $0 }
-    var routers = flags.router
-    if !isAnonymous {
-      (list.kept, routers) = try await kept(
-        house, verdict, reader: reader, daemon: answers.username)
-    }
-    let isRefused = outcome.problem?.isRefusal == true
+    let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
+    var advice = BrokerAdvice(
+      list: AccessList(settings), files: house?.isComplete == true ? house : nil,
+      options: aclOptions, isRoot: StoreOwner.isRoot,
+      isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
+    let files = advice.files
     do {
-      let advice = try BrokerAdvice(
-        .init(
-          list: list, options: aclOptions, isRoot: StoreOwner.isRoot, isLoginRefused: isRefused,
-          isAnonymous: isAnonymous, routers: routers),
-        house, verdict)
+      advice.gaps = try files?.gaps(advice.list) ?? []
+      if mqtt.username != nil {
+        if settings.homeAssistant.discovery == .on,
+          let reader = try await homeAssistant(advice, settings)
+        {
+          advice.list.monitors = [reader]
+          advice.gaps = try files?.gaps(advice.list) ?? []
+        }
+        advice.list.kept = try await kept(advice)
+      }
+      advice.list.isAddition = files?.accessList != nil
+      advice.list.keepsAnonymous =
+        !advice.list.isAddition && files?.options.allowsAnonymous ?? outcome.admitsAnonymous
+      let (steps, list) = try advice.steps()
       return SetupReport.Broker(
-        address: "\(BrokerAddress(host: host, port: port, isEncrypted: false))",
-        username: answers.username, problem: outcome.problem?.message, access: verdict.state,
-        reasons: verdict.findings + findings, steps: advice.steps, accessList: advice.list)
-    } catch {
+        address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))",
+        username: mqtt.username, problem: outcome.problem?.message,
+        access: files == nil ? .unknown : advice.gaps.isEmpty ? .complete : .incomplete,
+        reasons: reasons(house) + AccessGap.words(advice.gaps), steps: steps, accessList: list)
+    } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }
   }
 
-  private func homeAssistantLogin(_ house: HouseBroker?, _ verdict: BrokerVerdict) async throws
-    -> String?
-  {
-    if let login = flags.homeAssistantLogin { return login }
-    guard verdict.state != .complete else { return nil }
-    guard isAsking else {
-      return house?.logins?.contains("homeassistant") != false ? "homeassistant" : nil
+  private func reasons(_ house: HouseBroker?) -> [String] {
+    guard let house else {
+      return [
+        "no configuration of a Mosquitto on this machine was found for this broker: all that it needs is listed, whether"
+          + " it is there or not. Run setup where the broker is, or name its file with --mosquitto-config"
+      ]
     }
-    let login = try await questions().answer(
-      nil, usual: "homeassistant",
+    if house.isComplete { return house.accessList == nil ? ["it has no access list"] : [] }
+    return house.unreadable.map { "\($0) could not be read: run it with sudo" }
+      + (house.options.isPartial
+        ? ["a plugin or files of each listener decide: all that it needs is listed"] : [])
+  }
+
+  private func homeAssistant(
+    _ advice: BrokerAdvice, _ settings: Settings
+  ) async throws -> String? {
+    if let login = questions.flags.homeAssistantLogin { return login }
+    guard advice.files == nil || !advice.gaps.isEmpty else { return nil }
+    let usual = settings.homeAssistant.login ?? "homeassistant"
+    guard isAsking else {
+      return advice.files?.logins?.contains(usual) != false ? usual : nil
+    }
+    let login = try await questions.answer(
+      nil, usual: usual,
       why: "The access list has to let Home Assistant see threadkeeper. `none` to leave it out.",
-      "Home Assistant's login at the broker"
-    ) { _ in nil }
+      "Home Assistant's login at the broker")
     return login == "none" ? nil : login
   }
 
   /// Logins that the list keeps: those that are named; else those that this machine's broker knows, but for routers'.
-  private func kept(
-    _ house: HouseBroker?, _ verdict: BrokerVerdict, reader: String?, daemon: String?
-  ) async throws -> (kept: [String], routers: [String]) {
-    var (kept, routers) = (flags.keep, flags.router)
-    if kept.isEmpty, verdict.state != .complete {
-      if let house, house.isComplete {
-        kept = house.accessList == nil ? house.logins ?? [] : verdict.intruders
-        kept.removeAll { $0 == daemon || routers.contains($0) }
-        let others = kept.filter { $0 != reader }
-        if routers.isEmpty, !others.isEmpty {
-          let listed = others.map(\.printable).joined(separator: ", ")
-          if isAsking {
-            routers = try await names(
-              (house.accessList == nil
-                ? "The broker knows these logins: \(listed)."
-                : "These logins can use all topics of threadkeeper: \(listed).")
-                + " They keep what they do, but get none of these topics, not even their own."
-                + " Which are border routers' logins, with spaces between?",
-              "Logins of border routers")
-            kept.removeAll { routers.contains($0) }
-          } else {
-            questions().warn(
-              "The access list denies threadkeeper's topics to \(listed). Name border routers' logins with --router."
-            )
-          }
-        }
-      } else if isAsking {
-        kept = try await names(
-          "An access list rules the whole broker. Which other logins use it, such as zigbee2mqtt, with spaces between?"
-            + " They keep what they do. Leave out border routers' own.", "Other logins")
+  private func kept(_ advice: BrokerAdvice) async throws -> [String] {
+    let (list, flags) = (advice.list, questions.flags)
+    var kept = flags.keep
+    if kept.isEmpty, let files = advice.files, !advice.gaps.isEmpty {
+      let hasList = files.accessList != nil
+      kept =
+        hasList
+        ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
+      kept = Set(kept).subtracting(list.daemons + flags.router).sorted()
+      let others = kept.filter { !list.monitors.contains($0) }.map(\.printable)
+        .joined(separator: ", ")
+      if flags.router.isEmpty, !others.isEmpty, !isAsking {
+        questions.warn(
+          "The access list denies threadkeeper's topics to \(others). Name border routers' logins with --router."
+        )
+      } else if flags.router.isEmpty, !others.isEmpty {
+        let routers = try await names(
+          (hasList
+            ? "These logins can use all topics of threadkeeper: \(others)."
+            : "The broker knows these logins: \(others).")
+            + " They keep what they do, but get none of these topics, not even their own."
+            + " Which are border routers' logins, with spaces between?",
+          "Logins of border routers")
+        kept.removeAll { routers.contains($0) }
       }
+    } else if kept.isEmpty, advice.files == nil, isAsking {
+      kept = try await names(
+        "An access list rules the whole broker. Which other logins use it, such as zigbee2mqtt, with spaces between?"
+          + " They keep what they do. Leave out border routers' own.", "Other logins")
     }
-    if let reader, !kept.contains(reader) { kept.append(reader) }
-    return (kept, routers)
+    return kept + list.monitors.filter { !kept.contains($0) }
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {
-    let words = try await questions().answer(nil, usual: "none", why: why, question) { _ in nil }
+    let words = try await questions.answer(nil, usual: "none", why: why, question)
     return words == "none" ? [] : words.split { $0 == " " || $0 == "," }.map(String.init)
   }
 
@@ -235,7 +178,7 @@ struct SetupSession: Sendable {
   private func confirm(_ draft: SetupDraft) async throws {
     guard isAsking, !draft.changes.isEmpty else { return }
     let lines = draft.changes.map { "  \($0.line)\n" }
-    let isWanted = try await questions().decide(
+    let isWanted = try await questions.decide(
       nil, why: "\(place.path) gets:\n" + lines.joined().dropLast(), "Write it", usual: true)
     guard isWanted else { throw CancellationError() }
   }

@@ -15,70 +15,27 @@ struct SetupStore: Sendable {
   }
 
   let settings: Settings
-  /// Those before.
-  let current: Settings
-  let prompt: any LoginPrompt
-  let isAsking: Bool
 
   /// The password that is known for a login: of the settings, or stored. Nobody is asked for what opens the store.
-  static func password(
-    of username: String, at broker: SetupAnswers.Broker, _ current: Settings
-  ) async -> SecretText? {
-    guard case .own(let host, let port, let caFile) = broker else { return nil }
-    var settings = current
-    settings.mqtt.host = .named(host)
-    settings.mqtt.port = port
-    settings.mqtt.username = username
-    settings.mqtt.tls = caFile.map { .init(caFile: $0) }
-    if let password = current.mqtt.password, current.mqtt.username == username,
-      BrokerAddress(current.mqtt) == BrokerAddress(settings.mqtt)
+  static func password(for mqtt: Settings.MQTT, _ current: Settings) async -> SecretText? {
+    if let password = current.mqtt.password, current.mqtt.username == mqtt.username,
+      BrokerAddress(current.mqtt) == BrokerAddress(mqtt)
     {
       return password
     }
+    var settings = current
+    settings.mqtt = mqtt
     let named = settings
-    return try? await StoreOwner.run(named) { () -> SecretText? in
-      let login = try LoginClient(named).stored
-      return login.map {
+    return try? await StoreOwner.run(named) {
+      try LoginClient(named).stored.map {
         SecretText($0.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
       }
     }
   }
 
-  /// A daemon that runs with another broker would not take this one's password.
-  ///
-  /// - Throws: `CommandFailure` with status 75 where there is nobody to stop it.
-  func waitForOtherBroker(needsPassword: Bool) async throws {
-    guard needsPassword, let address = BrokerAddress(settings.mqtt) else { return }
-    let former = BrokerAddress(current.mqtt)
-    let changesTLS =
-      former?.host == address.host && former?.port == address.port
-      && former?.isEncrypted != address.isEncrypted
-    while true {
-      let isOther = try await StoreOwner.run(settings) {
-        guard StoreLock.holder(of: OpenStore.location(settings)) != nil,
-          let report = try await StatusClient(settings: settings).report()
-        else { return false }
-        let (broker, login) = (report.broker, report.login.username)
-        return broker.embedded || broker.host != address.host || broker.port != Int(address.port)
-          || changesTLS || (login != nil && login != settings.mqtt.username)
-      }
-      guard isOther else { return }
-      guard isAsking else {
-        throw CommandFailure(
-          .temporary, "threadkeeper runs with another broker or login, and has the store",
-          remedy:
-            "nothing was written; stop it (`sudo systemctl stop threadkeeper`), and run this again")
-      }
-      prompt.say(
-        "\nthreadkeeper runs with another broker or login, and has the store. Stop it in another terminal:\n"
-          + "  sudo systemctl stop threadkeeper\n")
-      guard try await prompt.ask("Press Enter when it has stopped: ", isHidden: false) != nil else {
-        throw CancellationError()
-      }
-    }
-  }
-
   /// Stores the password, and makes the store if there is none. One that is there is not changed otherwise.
+  ///
+  /// - Throws: `CommandFailure` with status 75 where a daemon has the store that has another broker or login.
   func fill(username: String?, password: SecretText?) async throws -> Result {
     try StoreOwner.prepareDirectory(settings)
     return try await StoreOwner.run(settings) {
@@ -90,7 +47,18 @@ struct SetupStore: Sendable {
         let login = BrokerLogin(
           username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
         if known?.username != username || known?.password != login.password {
-          result.madeStore = try await client.store(login, over: known, validating: false).madeStore
+          do {
+            result.madeStore = try await client.store(login, over: known, validating: false)
+              .madeStore
+          } catch let failure as CommandFailure
+            where result.isRunning && failure.status == .configuration
+          {
+            throw CommandFailure(
+              .temporary, failure.message,
+              remedy:
+                "nothing was written; stop it (`sudo systemctl stop threadkeeper`), and run this again"
+            )
+          }
           result.storedPassword = true
         }
       } else if !OpenStore.exists(settings) {

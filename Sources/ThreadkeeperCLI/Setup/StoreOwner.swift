@@ -70,29 +70,4 @@ enum StoreOwner {
     }
     return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
   }
-
-  /// Whether the service can read a file, as far as modes say it. It sees nothing below the home directories
-  /// (`ProtectHome=` of the unit).
-  ///
-  /// - Parameter path: absolute. Without a user of the service only its place counts.
-  static func canServiceRead(_ path: String) -> Bool {
-    guard let resolved = realpath(path, nil) else { return false }
-    defer { free(resolved) }
-    let file = String(cString: resolved)
-    guard !["/home", "/root", "/run/user"].contains(where: { FilePath.isInside(file, $0) }) else {
-      return false
-    }
-    guard let user = SystemAccount.user(service), let group = SystemAccount.group(service) else {
-      return true
-    }
-    var (path, needed) = (file, mode_t(0o4))
-    while true {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return false }
-      let shift: mode_t = status.st_uid == user ? 6 : status.st_gid == group ? 3 : 0
-      guard (status.st_mode >> shift) & needed != 0 else { return false }
-      guard path != "/" else { return true }
-      (path, needed) = (FilePath.directory(of: path), 0o1)
-    }
-  }
 }

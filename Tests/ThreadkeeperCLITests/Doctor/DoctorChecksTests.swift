@@ -97,11 +97,11 @@ struct DoctorChecksTests {
 
   private func access(
     anonymous: AccessReport.Client, other: AccessReport.Client? = nil,
-    own: ProbeOutcome = .delivered, daemonPublishes: Bool = false
+    own: ProbeOutcome = .delivered
   ) -> [Finding] {
     AccessCheck.findings(
-      report(anonymous: anonymous, other: other) { _ in own }, other: "hub",
-      prefix: "homeassistant", daemonPublishes: daemonPublishes)
+      report(anonymous: anonymous, other: other) { _ in own }, login: "keeper", other: "hub",
+      prefix: "homeassistant")
   }
 
   private func report(
@@ -157,31 +157,21 @@ struct DoctorChecksTests {
     #expect(results(others(.lost, answers: unknown)) == [.ok, .notChecked])
   }
 
-  @Test("What has to be read is a problem where it does not come back; what is only written is not")
-  func onlyWritten() {
-    for outcome in [
-      ProbeOutcome.lost, .unreadable(MosquittoError(.subscription, "it may not be read")),
+  @Test("What the daemon's login may not do is one problem, with all topics")
+  func lacking() {
+    let error = MosquittoError(.notAuthorized, "no")
+    for (outcome, words) in [
+      (ProbeOutcome.lost, "may not read or write"), (.unreadable(error), "may not read"),
+      (.refused(error), "may not write"),
     ] {
-      for daemonPublishes in [false, true] {
-        let findings = access(
-          anonymous: .admitted([]), own: outcome, daemonPublishes: daemonPublishes)
-        #expect(
-          results(findings, of: "topics")
-            == [.problem, .problem, .notChecked, .notChecked, .notChecked, .notChecked])
-      }
+      let findings = access(anonymous: .admitted([]), own: outcome).filter { $0.check == "topics" }
+      #expect(results(findings) == [.problem])
+      #expect(
+        findings[0].text.hasPrefix("The login `keeper` \(words) `threadkeeper/alert/…`, "),
+        "\(findings[0].text)")
     }
-  }
-
-  @Test("A list that names each topic refuses probes, but not the daemon that runs")
-  func exactTopics() {
-    let refused = MosquittoError(.notAuthorized, "no")
-    let running = access(
-      anonymous: .refused(refused), own: .refused(refused), daemonPublishes: true)
-    #expect(
-      results(running, of: "topics")
-        == [.problem, .problem, .warning, .warning, .warning, .warning])
-    let stopped = access(anonymous: .refused(refused), own: .refused(refused))
-    #expect(results(stopped, of: "topics") == .init(repeating: .problem, count: 6))
+    let slow = access(anonymous: .admitted([]), own: .notChecked("slow"))
+    #expect(results(slow, of: "topics") == .init(repeating: .notChecked, count: 6))
   }
 
   @Test(

@@ -18,16 +18,22 @@ struct SetupDraftTests {
     path = directory.file("threadkeeper.yaml")
   }
 
-  private let answers = SetupAnswers(
-    broker: .own(host: "broker.local", port: 1883, caFile: nil), username: "keeper",
-    hasNewPassword: true, homeAssistant: true, page: true)
+  private func answer(_ settings: inout Settings) {
+    settings.mqtt.host = .named("broker.local")
+    settings.mqtt.username = "keeper"
+    settings.mqtt.password = nil
+  }
 
-  private func draft(_ text: String?, _ answers: SetupAnswers) throws -> SetupDraft {
+  private func draft(
+    _ text: String?, _ change: ((inout Settings) -> Void)? = nil
+  ) throws -> SetupDraft {
     if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
     let place = try SetupPlace(path)
     let current = try #require(
       SetupDraft.load(place.text ?? "", place, stateDirectory: nil).settings)
-    return try SetupDraft(answers, for: place, current, stateDirectory: nil)
+    var wanted = current
+    (change ?? answer)(&wanted)
+    return try SetupDraft(wanted, for: place, current, stateDirectory: nil)
   }
 
   private func mode() throws -> Int {
@@ -37,7 +43,7 @@ struct SetupDraftTests {
 
   @Test("A new file names the broker and the login, and is for its user alone")
   func new() throws {
-    let draft = try draft(nil, answers)
+    let draft = try draft(nil)
     #expect(
       draft.text.hasSuffix("mqtt:\n  host: broker.local\n  username: keeper\n"), "\(draft.text)")
     try SetupPlace(path).write(draft.text)
@@ -45,14 +51,14 @@ struct SetupDraftTests {
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["threadkeeper.yaml"])
     // The same again changes nothing.
-    let again = try self.draft(nil, answers)
+    let again = try self.draft(nil)
     #expect(again.changes == [] && again.text == draft.text)
   }
 
   @Test("Of a file that is there other keys, comments and the mode stay")
   func kept() throws {
     let text = "# mine\nmqtt:\n  host: embedded # soon\n  client_id: x\nalerts:\n  hold: 7\n"
-    let draft = try draft(text, answers)
+    let draft = try draft(text)
     #expect(
       draft.text
         == "# mine\nmqtt:\n  username: keeper\n  host: broker.local # soon\n  client_id: x\nalerts:\n  hold: 7\n"
@@ -66,7 +72,7 @@ struct SetupDraftTests {
 
   @Test("A file that was changed since it was read is left as it is")
   func changedMeanwhile() throws {
-    let draft = try draft("mqtt:\n  host: embedded\n", answers)
+    let draft = try draft("mqtt:\n  host: embedded\n")
     let place = try SetupPlace(path)
     let other = "mqtt:\n  host: other.local\n"
     try Data(other.utf8).write(to: URL(fileURLWithPath: path))
@@ -80,19 +86,17 @@ struct SetupDraftTests {
   @Test("A password in the settings goes when another one is given, and stays otherwise")
   func password() throws {
     let text = "mqtt:\n  host: broker.local\n  username: keeper\n  password: Sesame-4711\n"
-    let draft = try draft(text, answers)
+    let draft = try draft(text)
     #expect(draft.settings.mqtt.password == nil)
     #expect(draft.changes.map(\.key) == ["mqtt.password"])
     #expect(!draft.text.contains("Sesame") && !"\(draft.changes)".contains("Sesame"))
-    var same = answers
-    same.hasNewPassword = false
-    #expect(try self.draft(text, same).changes == [])
+    #expect(try self.draft(text) { _ in }.changes == [])
   }
 
   @Test("A file in another form is left as it is, with the keys that a person has to change")
   func byHand() throws {
     let failure = #expect(throws: CommandFailure.self) {
-      try draft("mqtt: {host: embedded}\n", answers)
+      try draft("mqtt: {host: embedded}\n")
     }
     #expect(failure?.status == .configuration)
     #expect(failure?.remedy?.contains("`mqtt.host`: broker.local") == true)
@@ -100,9 +104,9 @@ struct SetupDraftTests {
 
   @Test("Settings that cannot be used are not written")
   func unusable() throws {
-    var odd = answers
-    odd.baseTopic = "a/#"
-    let failure = #expect(throws: CommandFailure.self) { try draft("", odd) }
+    let failure = #expect(throws: CommandFailure.self) {
+      try draft("") { $0.mqtt.baseTopic = "a/#" }
+    }
     #expect(
       failure?.status == .configuration && failure?.message.contains("mqtt.base_topic") == true)
   }

@@ -21,17 +21,24 @@ struct SetupQuestionsTests {
       ).settings)
   }
 
+  private typealias Greeting = @Sendable (Settings.MQTT) async -> MosquittoError?
+
   private func questions(
     _ prompt: ScriptedPrompt, _ current: Settings, flags: [String] = [], isAsking: Bool = true,
-    takesDefaults: Bool = false, isAdvanced: Bool = false, isFirst: Bool = true,
-    given: String? = nil, known: String? = nil, unknownLogin: String? = nil,
-    greet: @escaping SetupQuestions.Greeting = { _, _, _ in nil }
+    isFirst: Bool = true, given: String? = nil, known: String? = nil, making: String? = nil,
+    greet: @escaping Greeting = { _ in nil }
   ) throws -> SetupQuestions {
     SetupQuestions(
       flags: try SetupFlags.parse(flags), current: current, isFirst: isFirst, prompt: prompt,
-      isAsking: isAsking, takesDefaults: takesDefaults, isAdvanced: isAdvanced,
-      given: given.map { SecretText($0) }, known: { _, _ in known.map { SecretText($0) } },
-      greet: greet, unknownLogin: { _, _ in unknownLogin })
+      isAsking: isAsking, given: given.map { SecretText($0) },
+      known: { _ in known.map { SecretText($0) } }, greet: greet, makingLogin: { _ in making })
+  }
+
+  /// `host:port`, and where there is TLS the authorities.
+  private func broker(_ outcome: SetupQuestions.Outcome) -> String {
+    let mqtt = outcome.settings.mqtt
+    guard case .named(let host) = mqtt.host else { return "embedded" }
+    return "\(host):\(mqtt.port)\(mqtt.tls.map { " \($0.caFile)" } ?? "")"
   }
 
   @Test("Enter takes the default in the brackets, and only the password is hidden")
@@ -47,9 +54,9 @@ struct SetupQuestionsTests {
         .init(text: "Announce them to Home Assistant? [yes]: ", isHidden: false),
         .init(text: "Serve the status page? [yes]: ", isHidden: false),
       ])
-    #expect(outcome.answers.broker == .own(host: "127.0.0.1", port: 1883, caFile: nil))
-    #expect(outcome.answers.username == "threadkeeper" && outcome.answers.hasNewPassword)
-    #expect(outcome.answers.homeAssistant && outcome.answers.page)
+    #expect(broker(outcome) == "127.0.0.1:1883")
+    #expect(outcome.settings.mqtt.username == "threadkeeper")
+    #expect(outcome.announces && outcome.settings.http.isEnabled)
     #expect(outcome.password == SecretText("sesame") && outcome.problem == nil)
   }
 
@@ -66,14 +73,14 @@ struct SetupQuestionsTests {
     #expect(prompt.left == 0)
     #expect(prompt.questions.contains { $0.text == "Password of keeper (Enter: the stored one): " })
     #expect(outcome.password == SecretText("stored"))
-    #expect(outcome.answers.changes(to: current, isNew: false) == [])
+    #expect(SetupDraft.changes(current, to: outcome.settings) == [])
   }
 
   @Test("A wrong password is asked for again, three times, and then it may be saved or not")
   func wrongPassword() async throws {
     let refused = refused
-    let greet: SetupQuestions.Greeting = { _, user, password in
-      user == nil || password?.revealed == "right" ? nil : refused
+    let greet: Greeting = { mqtt in
+      mqtt.username == nil || mqtt.password?.revealed == "right" ? nil : refused
     }
     let second = ScriptedPrompt("", "", "", "wrong", "right", "", "")
     let outcome = try await questions(second, try settings(), greet: greet).run()
@@ -83,7 +90,7 @@ struct SetupQuestionsTests {
 
     let never = ScriptedPrompt("", "", "", "a", "b", "c", "no")
     let failure = await #expect(throws: CommandFailure.self) {
-      try await questions(never, try settings(), unknownLogin: "Add it.", greet: greet).run()
+      try await questions(never, try settings(), making: "Add it.", greet: greet).run()
     }
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("Add it.") == true)
     #expect(never.shown.contains("Add it."))
@@ -91,7 +98,7 @@ struct SetupQuestionsTests {
     // The login is none that the broker knows: it says how to make it, and Enter takes another.
     let other = ScriptedPrompt("", "", "kepeer", "wrong", "", "keeper", "right", "", "")
     let changed = try await questions(other, try settings(), greet: greet).run()
-    #expect(changed.answers.username == "keeper" && changed.problem == nil)
+    #expect(changed.settings.mqtt.username == "keeper" && changed.problem == nil)
     #expect(other.shown.contains("sudo mosquitto_passwd PASSWORD_FILE kepeer"))
 
     let saved = ScriptedPrompt("", "", "", "a", "b", "c", "yes", "", "")
@@ -107,8 +114,8 @@ struct SetupQuestionsTests {
   func hostWithPort(text: String, host: String) async throws {
     let prompt = ScriptedPrompt(text, "keeper", "pw", "", "")
     let outcome = try await questions(prompt, try settings()).run()
-    #expect(outcome.answers.broker == .own(host: host, port: 1884, caFile: nil))
-    #expect(outcome.answers.username == "keeper" && prompt.left == 0)
+    #expect(broker(outcome) == "\(host):1884")
+    #expect(outcome.settings.mqtt.username == "keeper" && prompt.left == 0)
     let failure = await #expect(throws: CommandFailure.self) {
       try await questions(
         ScriptedPrompt(), try settings(), flags: ["--broker", text, "--port", "1885"],
@@ -118,45 +125,42 @@ struct SetupQuestionsTests {
     #expect(failure?.status == .usage)
   }
 
-  @Test("A broker that is not reached can be corrected, or saved when it is answered twice")
+  @Test("A broker that is not reached can be corrected")
   func unreachedBroker() async throws {
     let unreached = unreached
-    let greet: SetupQuestions.Greeting = { broker, _, _ in
-      if case .own("right.local", _, _) = broker { nil } else { unreached }
+    let greet: Greeting = {
+      $0.host == .named("right.local") ? nil : unreached
     }
     let corrected = ScriptedPrompt("wrong.local", "", "right.local", "", "", "pw", "", "")
     let outcome = try await questions(corrected, try settings(), greet: greet).run()
-    #expect(outcome.answers.broker == .own(host: "right.local", port: 1883, caFile: nil))
+    #expect(broker(outcome) == "right.local:1883")
     #expect(corrected.shown.contains("nothing listens there"))
-
-    let kept = ScriptedPrompt("wrong.local", "", "", "", "yes", "", "pw", "", "")
-    let saved = try await questions(kept, try settings(), greet: greet).run()
-    #expect(saved.answers.broker == .own(host: "wrong.local", port: 1883, caFile: nil))
-    #expect(saved.problem == unreached && saved.password == SecretText("pw"))
   }
 
   @Test("8883 asks for the authorities; `none` is no TLS, and no login")
   func others() async throws {
     let tls = ScriptedPrompt("a.local", "8883", "/nonexistent", "none", "none", "no", "no")
     let outcome = try await questions(tls, try settings()).run()
-    #expect(outcome.answers.broker == .own(host: "a.local", port: 8883, caFile: nil))
-    #expect(outcome.answers.username == nil && outcome.password == nil)
-    #expect(!outcome.answers.homeAssistant && !outcome.answers.page)
+    #expect(broker(outcome) == "a.local:8883")
+    #expect(outcome.settings.mqtt.username == nil && outcome.password == nil)
+    #expect(!outcome.announces && !outcome.settings.http.isEnabled)
     #expect(tls.shown.contains("no such file"))
 
-    let embedded = ScriptedPrompt("embedded", "home/thread", "", "")
-    let own = try await questions(embedded, try settings(), isAdvanced: true).run()
-    #expect(own.answers.broker == .embedded && own.answers.baseTopic == "home/thread")
+    let embedded = ScriptedPrompt("embedded", "", "")
+    let own = try await questions(
+      embedded, try settings(), flags: ["--base-topic", "home/thread"]
+    ).run()
+    #expect(broker(own) == "embedded" && own.settings.mqtt.baseTopic == "home/thread")
     #expect(embedded.left == 0)
   }
 
   @Test("Where clients without a login are refused, the login is asked for again, or it is 77")
   func refusedWithoutLogin() async throws {
     let refused = refused
-    let greet: SetupQuestions.Greeting = { _, user, _ in user == nil ? refused : nil }
+    let greet: Greeting = { $0.username == nil ? refused : nil }
     let prompt = ScriptedPrompt("", "", "none", "keeper", "pw", "", "")
     let outcome = try await questions(prompt, try settings(), greet: greet).run()
-    #expect(outcome.answers.username == "keeper" && outcome.problem == nil)
+    #expect(outcome.settings.mqtt.username == "keeper" && outcome.problem == nil)
     #expect(prompt.shown.contains(refused.message))
     let failure = await #expect(throws: CommandFailure.self) {
       try await questions(
@@ -173,7 +177,7 @@ struct SetupQuestionsTests {
     for isAsking in [true, false] {
       let prompt = ScriptedPrompt("", "", "", "", "")
       let outcome = try await questions(prompt, current, isAsking: isAsking, isFirst: false).run()
-      #expect(outcome.answers.changes(to: current, isNew: false) == [])
+      #expect(SetupDraft.changes(current, to: outcome.settings) == [])
       #expect(prompt.questions.contains { $0.text == "Login [none]: " } == isAsking)
     }
   }
@@ -187,7 +191,7 @@ struct SetupQuestionsTests {
       ScriptedPrompt(), current, flags: ["--broker", "b.local"], isAsking: false, isFirst: false,
       given: "pw"
     ).run()
-    #expect(outcome.answers.broker == .own(host: "b.local", port: 8883, caFile: file))
+    #expect(broker(outcome) == "b.local:8883 \(file)")
 
     let far = ScriptedPrompt("b.local", "", "")
     _ = try? await questions(far, try settings()).run()
@@ -196,25 +200,6 @@ struct SetupQuestionsTests {
     let near = ScriptedPrompt("", "", "")
     _ = try? await questions(near, try settings()).run()
     #expect(!near.shown.contains("The password goes to"))
-  }
-
-  @Test("Authorities that the service cannot read are refused")
-  func authorities() async throws {
-    var given = try questions(
-      ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--ca-file", "/etc/passwd"],
-      isAsking: false)
-    given.authorityProblem = { "no: \($0)" }
-    let session = given
-    let failure = await #expect(throws: CommandFailure.self) { try await session.run() }
-    #expect(failure?.status == .usage && failure?.message == "no: /etc/passwd")
-    let typed = ScriptedPrompt("a.local", "8883", "/etc/passwd", "none")
-    var asking = try questions(typed, try settings())
-    asking.authorityProblem = { "no: \($0)" }
-    let other = asking
-    await #expect(throws: CancellationError.self) { try await other.run() }
-    #expect(typed.shown.contains("no: /etc/passwd") && typed.left == 0)
-    for path in ["/nonexistent", "/root"] { #expect(!StoreOwner.canServiceRead(path)) }
-    #expect(StoreOwner.canServiceRead("/etc/passwd"))
   }
 
   @Test("Ctrl-D ends it at every question", arguments: 0..<6)
@@ -251,8 +236,8 @@ struct SetupQuestionsTests {
     let all = try await questions(
       prompt, try settings(), flags: flags, isAsking: false, given: "pw"
     ).run()
-    #expect(all.answers.broker == .own(host: "::1", port: 1883, caFile: nil))
-    #expect(all.answers.username == "keeper" && all.answers.homeAssistant && !all.answers.page)
+    #expect(broker(all) == "::1:1883")
+    #expect(all.settings.mqtt.username == "keeper" && all.announces && !all.settings.http.isEnabled)
     #expect(prompt.questions.isEmpty && prompt.shown.isEmpty)
   }
 
@@ -262,7 +247,7 @@ struct SetupQuestionsTests {
       let failure = await #expect(throws: CommandFailure.self) {
         try await questions(
           ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--login", "keeper"],
-          isAsking: false, given: "pw", greet: { _, _, _ in error }
+          isAsking: false, given: "pw", greet: { _ in error }
         ).run()
       }
       #expect(failure?.status == status)
@@ -271,7 +256,7 @@ struct SetupQuestionsTests {
       ScriptedPrompt(), try settings(),
       flags: ["--broker", "a.local", "--login", "keeper", "--no-validate"], isAsking: false,
       given: "pw",
-      greet: { _, _, _ in MosquittoError(.system, "") }
+      greet: { _ in MosquittoError(.system, "") }
     ).run()
     #expect(unasked.problem == nil)
   }
@@ -290,4 +275,8 @@ struct SetupQuestionsTests {
       #expect(throws: (any Error).self) { try SetupFlags.parse(flags) }
     }
   }
+}
+
+extension SetupQuestions.Outcome {
+  fileprivate var announces: Bool { settings.homeAssistant.discovery == .on }
 }
