@@ -49,9 +49,11 @@ struct OTBRListenerTests {
     try routers.order(0, "refuse")
     let received = place.installation.directory.file("received")
     let impostor = try impostor(routers.url(0), received)
+    // Raised before the other program listens, the alert is updated.
     try await audience.until("untrusted") {
       $0.state(topic)?["offline_reason"] == "untrusted"
-        && $0.alerts("alert_raised", "BorderRouterOffline").last?["reason"] == "untrusted"
+        && $0.alertEvents.last { $0["alertname"] == "BorderRouterOffline" }?["reason"]
+          == "untrusted"
     }
     #expect(agent.output.contains("a program of user \(Self.nobody) listens on port"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: received)).isEmpty)
