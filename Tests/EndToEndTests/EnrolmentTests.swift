@@ -15,10 +15,11 @@ struct EnrolmentTests {
     0x92, 0x4E, 0xF7, 0x0D, 0xC6, 0x58, 0x31, 0xAB, 0x65, 0xE9, 0x14, 0x7C, 0xD0, 0x8B, 0x26, 0xF3,
   ]
 
-  @Test("clients come and go without a daemon, and every refusal has words and a status")
-  func withoutDaemon() async throws {
+  @Test("clients come and go, and every refusal has words and a status")
+  func commands() async throws {
     let installation = try Installation(port: nil)
-    try installation.makeStore()
+    #expect(try await installation.command("clients", "list").status == 69)
+    let daemon = try await installation.start()
     let router = try Identity().keys
     #expect(try await installation.command("clients", "list").output == "Nobody is enrolled.\n")
     let enrolled = try await installation.command(
@@ -61,6 +62,7 @@ struct EnrolmentTests {
     let audit = try await installation.command("audit")
     #expect(audit.output.contains("client-enrolment/home router"))
     #expect(audit.output.contains("keeper-identity"))
+    #expect(try await daemon.stop() == .exit(0))
     #expect(try await installation.command("store", "verify").status == 0)
   }
 
@@ -163,11 +165,11 @@ struct EnrolmentTests {
       #expect(
         needles.found(in: Data(message.payload) + Data(message.topic.utf8)) == [], "\(message)")
     }
+    // Who enrolled and revoked is in the audit, with the number of the user who did it.
+    let audit = try await installation.json("audit")
     #expect(try await again.stop() == .exit(0))
     #expect(needles.found(in: daemon.log + again.log) == [])
     #expect(try needles.found(below: installation.directory.path).finds == [])
-    // Who enrolled and revoked is in the audit, with the number of the user who did it.
-    let audit = try await installation.json("audit")
     let changes = audit.list.filter { "\($0)".contains("client-enrolment/home") }
     #expect(changes.count == 3)
     #expect(changes.allSatisfy { $0["actor"]?.text == "command of user \(getuid())" })

@@ -69,24 +69,24 @@ struct KeysTests {
 
     // Each way opens the store without the key file; each wrong one is answered.
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
-    let closed = try await installation.command("routers")
+    let closed = try await installation.command("keys", "list")
     #expect(closed.status == 77 && closed.error.contains("there is no key file"))
     #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
-    #expect(try await installation.command("routers", environment: opened).status == 0)
+    #expect(try await installation.command("keys", "list", environment: opened).status == 0)
     let typed = code.lowercased().filter { $0 != "-" }
     #expect(
       try await installation.command(
-        "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed]
+        "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed]
       )
       .status == 0)
     let refused = try await installation.command(
-      "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
+      "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
     #expect(refused.status == 77 && refused.error.contains("this passphrase: it is mistyped"))
     #expect(!refused.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
     var mistyped = code
     mistyped.replaceSubrange(...mistyped.startIndex, with: code.hasPrefix("7") ? "8" : "7")
     let wrongCode = try await installation.command(
-      "routers", environment: ["THREADKEEPER_STORE_PASSPHRASE": mistyped])
+      "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": mistyped])
     #expect(wrongCode.status == 77 && wrongCode.error.contains("group 1 is mistyped"))
 
     // The last passphrase, and what goes with it.
@@ -94,7 +94,7 @@ struct KeysTests {
     #expect(kept.status == 64 && kept.error.contains("the last passphrase"))
     let gone = try await installation.command("keys", "remove", "3", "--yes", environment: opened)
     #expect(gone.status == 0)
-    #expect(try await installation.command("routers", environment: opened).status == 77)
+    #expect(try await installation.command("keys", "list", environment: opened).status == 77)
   }
 
   @Test("status asks a running daemon, and needs no key for that; without a daemon it needs one")
@@ -142,8 +142,8 @@ struct KeysTests {
         "keys", "add", "--systemd-credential", "store_key", environment: service
       ).status == 0)
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
-    #expect(try await installation.command("routers", environment: service).status == 0)
-    #expect(try await installation.command("routers").status == 77)
+    #expect(try await installation.command("keys", "list", environment: service).status == 0)
+    #expect(try await installation.command("keys", "list").status == 77)
   }
 
   @Test("a daemon that the key file opened takes every event, and no second passphrase")

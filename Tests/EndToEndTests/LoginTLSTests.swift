@@ -32,9 +32,11 @@ struct LoginTLSTests {
   private func login(_ password: String, _ installation: Installation) async throws
     -> ThreadkeeperBinary.Outcome
   {
-    try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--json", "--config", installation.configuration],
-      input: .text(password + "\n"), environment: installation.environment)
+    try await installation.serving {
+      try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--json", "--config", installation.configuration],
+        input: .text(password + "\n"), environment: installation.environment)
+    }
   }
 
   @Test("Right: it is stored for TLS, and `run` gets in with it")
@@ -53,7 +55,8 @@ struct LoginTLSTests {
     let installation = try installation()
     let answer = try await login("Sesame-wrong", installation)
     #expect(answer.status == 77)
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
+    #expect(
+      try await installation.json("status")["login"]?["password_from"] == "none")
   }
 
   @Test("A broker whose certificate has no known authority gets no password, and nothing is stored")
@@ -63,7 +66,8 @@ struct LoginTLSTests {
     #expect(answer.status == 69, "\(answer.error)")
     #expect(answer.error.contains("certificate"))
     #expect(!answer.error.contains(Self.password))
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
+    #expect(
+      try await installation.json("status")["login"]?["password_from"] == "none")
   }
 
   @Test("What was given for TLS never goes out in plaintext, not even to the same host and port")

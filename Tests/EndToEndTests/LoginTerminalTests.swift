@@ -26,9 +26,11 @@ struct LoginTerminalTests {
   }
 
   private func store(_ password: String) async throws {
-    let answer = try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--config", installation.configuration], input: .text(password),
-      environment: installation.environment)
+    let answer = try await installation.serving {
+      try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--config", installation.configuration],
+        input: .text(password), environment: installation.environment)
+    }
     #expect(answer.status == 0, "\(answer.error)")
   }
 
@@ -40,132 +42,96 @@ struct LoginTerminalTests {
 
   @Test("login hides what is typed, asks again after a wrong password, and stores the right one")
   func login() async throws {
-    let session = try atTerminal("login")
-    try await session.until("Password of keeper at 127.0.0.1:\(broker.port): ")
-    try await session.untilHidden()
-    // Enter alone is no answer.
-    session.type("\n")
-    try await session.until("Password of keeper", count: 2)
-    try await session.untilHidden()
-    session.type("Sesame-wrong\n")
-    try await session.until("Password of keeper", count: 3)
-    try await session.untilHidden()
-    session.type(Self.password + "\n")
-    #expect(try await session.end() == 0)
-    #expect(session.isEchoing)
-    #expect(session.screen.contains("refused the user name or password of `keeper`"))
-    #expect(session.screen.contains("accepts keeper"))
-    #expect(!session.screen.contains("Sesame"))
-    #expect(try await isStored)
+    try await installation.serving {
+      let session = try atTerminal("login")
+      try await session.until("Password of keeper at 127.0.0.1:\(broker.port): ")
+      try await session.untilHidden()
+      // Enter alone is no answer.
+      session.type("\n")
+      try await session.until("Password of keeper", count: 2)
+      try await session.untilHidden()
+      session.type("Sesame-wrong\n")
+      try await session.until("Password of keeper", count: 3)
+      try await session.untilHidden()
+      session.type(Self.password + "\n")
+      #expect(try await session.end() == 0)
+      #expect(session.isEchoing)
+      #expect(session.screen.contains("refused the user name or password of `keeper`"))
+      #expect(session.screen.contains("accepts keeper"))
+      #expect(!session.screen.contains("Sesame"))
+      #expect(try await isStored)
+    }
   }
 
   @Test("After three wrong ones it gives up")
   func threeWrong() async throws {
-    let session = try atTerminal("login")
-    for count in 1...3 {
-      try await session.until("Password of keeper", count: count)
-      try await session.untilHidden()
-      session.type("Sesame-wrong\n")
+    try await installation.serving {
+      let session = try atTerminal("login")
+      for count in 1...3 {
+        try await session.until("Password of keeper", count: count)
+        try await session.untilHidden()
+        session.type("Sesame-wrong\n")
+      }
+      #expect(try await session.end() == 77)
+      #expect(try await !isStored)
     }
-    #expect(try await session.end() == 77)
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
   }
 
   @Test("A name that the settings do not have is asked for, and shown")
   func name() async throws {
     let installation = try Installation(broker.broker)
-    let session = try TerminalSession(
-      ["login", "--config", installation.configuration], environment: installation.environment)
-    try await session.until("User name at 127.0.0.1:\(broker.port): ")
-    session.type("keeper\n")
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type(Self.password + "\n")
-    #expect(try await session.end() == 0)
-    // The next time it is proposed.
-    let again = try TerminalSession(
-      ["login", "--config", installation.configuration], environment: installation.environment)
-    try await again.until("(Enter: keeper)")
-    again.type("\n")
-    try await again.until("Password of keeper")
-    try await again.untilHidden()
-    again.type(Self.password + "\n")
-    #expect(try await again.end() == 0)
+    try await installation.serving {
+      let session = try TerminalSession(
+        ["login", "--config", installation.configuration], environment: installation.environment)
+      try await session.until("User name at 127.0.0.1:\(broker.port): ")
+      session.type("keeper\n")
+      try await session.until("Password of keeper")
+      try await session.untilHidden()
+      session.type(Self.password + "\n")
+      #expect(try await session.end() == 0)
+      // The next time it is proposed.
+      let again = try TerminalSession(
+        ["login", "--config", installation.configuration], environment: installation.environment)
+      try await again.until("(Enter: keeper)")
+      again.type("\n")
+      try await again.until("Password of keeper")
+      try await again.untilHidden()
+      again.type(Self.password + "\n")
+      #expect(try await again.end() == 0)
+    }
   }
 
   @Test(
     "Ctrl-C and Ctrl-D: nothing is stored, and the terminal shows again what is typed",
     arguments: ["\u{3}", "\u{4}"])
   func cancelled(key: String) async throws {
-    let session = try atTerminal("login")
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type(key)
-    #expect(try await session.end() == 130)
-    #expect(session.isEchoing)
-    #expect(session.screen.contains("Nothing was stored"))
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
-  }
-
-  enum Ending: CaseIterable {
-    case key, signal
-  }
-
-  @Test(
-    "What opens the store is asked for once, and a signal ends that too", arguments: Ending.allCases
-  )
-  func storeQuestion(_ ending: Ending) async throws {
-    let opening = installation.directory.file("opening")
-    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: opening))
-    chmod(opening, 0o600)
-    try installation.makeStore()
-    #expect(try await installation.command("keys", "add", "--passphrase-file", opening).status == 0)
-    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
-    for isBrokenOff in [true, false] {
+    try await installation.serving {
       let session = try atTerminal("login")
       try await session.until("Password of keeper")
       try await session.untilHidden()
-      session.type(Self.password + "\n")
-      try await session.until("Passphrase or recovery code of the store: ")
-      try await session.untilHidden()
-      switch ending {
-      case _ where !isBrokenOff: session.type("correct horse battery\n")
-      case .key: session.type("\u{3}")
-      case .signal: try session.signal(SIGTERM)
-      }
-      // Broken off nobody answers: a command that waited for it would not end.
-      #expect(try await session.end() == (isBrokenOff ? 130 : 0), "\(session.screen)")
+      session.type(key)
+      #expect(try await session.end() == 130)
       #expect(session.isEchoing)
-      #expect(session.screen.components(separatedBy: "Passphrase or recovery").count == 2)
-      let audit = try await installation.command(
-        "audit", "--json", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": opening])
-      #expect(audit.output.contains("inet") != isBrokenOff, "\(audit.output)")
+      #expect(session.screen.contains("Nothing was stored"))
+      #expect(try await !isStored)
     }
   }
 
-  @Test("Who gives up while the daemon asks the broker finds nothing stored afterwards")
+  @Test("Who gives up while the broker is asked finds nothing stored afterwards")
   func cancelledWhileTried() async throws {
-    let daemon = try installation.launch()
-    try await eventually("a refusal") { daemon.log.contains("BrokerAuthenticationFailed") }
-    let session = try atTerminal("login")
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    try broker.pause()
-    session.type(Self.password + "\n")
-    try await eventually("the daemon's trial") { daemon.log.contains("a login is to be stored") }
-    session.type("\u{3}")
-    #expect(try await session.end() == 130)
-    // The request had gone out.
-    #expect(session.screen.contains("may have stored it"))
-    #expect(!session.screen.contains("Nothing was stored"))
-    // Before the broker answers: whose answer comes first would be a matter of chance.
-    try await eventually("the end of the trial") { daemon.log.contains("a login is not stored") }
-    try broker.resume()
-    // The next one to be stored is the second one.
-    try await store(Self.password)
-    #expect(
-      daemon.log.components(separatedBy: "a new password for the broker is stored").count == 2)
-    #expect(try await daemon.stop() == .exit(0))
+    try await installation.serving {
+      let session = try atTerminal("login")
+      try await session.until("Password of keeper")
+      try await session.untilHidden()
+      try broker.pause()
+      session.type(Self.password + "\n")
+      try await eventually("the end of the question") { session.isEchoing }
+      session.type("\u{3}")
+      #expect(try await session.end() == 130)
+      #expect(session.screen.contains("Nothing was stored"))
+      try broker.resume()
+      #expect(try await !isStored)
+    }
   }
 
   @Test("run finds a stored password and asks nothing")

@@ -5,6 +5,7 @@ import KeychainCore
 import SQLiteDatabase
 import TestKit
 import Testing
+import ThreadkeeperDaemon
 import VarlinkSocket
 
 @Suite("The broker's password", .inTurns, .timeLimit(.minutes(30)))
@@ -20,12 +21,15 @@ struct LoginTests {
     installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
+  /// With a daemon for it, where none runs.
   private func login(_ password: String, _ more: String...) async throws
     -> ThreadkeeperBinary.Outcome
   {
-    try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--json", "--config", installation.configuration] + more,
-      input: .text(password), environment: installation.environment)
+    try await installation.serving {
+      try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--json", "--config", installation.configuration] + more,
+        input: .text(password), environment: installation.environment)
+    }
   }
 
   /// The login that `status` names, and where its password comes from.
@@ -59,9 +63,7 @@ struct LoginTests {
     #expect(report["username"] == "keeper")
     #expect(report["stored"] == "added")
     #expect(report["validated"] == true)
-    #expect(report["daemon_running"] == false)
     #expect(report["in_use"] == true)
-    #expect(report["new_store"]?.text?.hasSuffix("/store") == true)
     #expect(try await status() == ["username": "keeper", "password_from": "keychain"])
 
     let daemon = try await installation.start()
@@ -82,7 +84,7 @@ struct LoginTests {
     #expect(answer.output.isEmpty)
     #expect(answer.error.contains("refused the user name or password of `keeper`"))
     #expect(!answer.error.contains("Sesame"))
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
+    #expect(try await status()?["password_from"] == "none")
     // A wrong one leaves the right one where it is.
     #expect(try await login(Self.password).status == 0)
     #expect(try await login("Sesame-wrong").status == 77)
@@ -97,7 +99,7 @@ struct LoginTests {
     #expect(answer.status == 69)
     #expect(answer.error.contains("nothing listens on 127.0.0.1:\(broker.port)"))
     #expect(answer.error.contains("--no-validate"))
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath))
+    #expect(try await status()?["password_from"] == "none")
     let stored = try await login(Self.password, "--no-validate")
     #expect(stored.status == 0, "\(stored.error)")
     #expect(JSON(stored.output)?["validated"] == false)
@@ -114,7 +116,9 @@ struct LoginTests {
     let otherUser = try await login(Self.password, "--username", "somebody")
     #expect(otherUser.status == 64)
     #expect(otherUser.error.contains("keeper"))
-    let nobody = try await installation.command("login")
+    let none = try await installation.command("login")
+    #expect(none.status == 69 && none.error.contains("no daemon runs"), "\(none.error)")
+    let nobody = try await installation.serving { try await installation.command("login") }
     #expect(nobody.status == 64)
     #expect(nobody.error.contains("--password-stdin"))
     let embedded = try Installation(port: nil)
@@ -123,7 +127,9 @@ struct LoginTests {
       #expect(answer.status == 78)
       #expect(answer.error.contains("mqtt.host"))
     }
-    let nothing = try await installation.command("login", "--remove")
+    let nothing = try await installation.serving {
+      try await installation.command("login", "--remove")
+    }
     #expect(nothing.status == 66)
     let help = try await installation.command("login", "--help")
     #expect(help.status == 0 && help.output.contains("Examples:"))
@@ -134,9 +140,11 @@ struct LoginTests {
   func nameless() async throws {
     let installation = try Installation(broker.broker)
     func login(_ more: String...) async throws -> ThreadkeeperBinary.Outcome {
-      try await ThreadkeeperBinary.run(
-        ["login", "--password-stdin", "--config", installation.configuration] + more,
-        input: .text(Self.password), environment: installation.environment)
+      try await installation.serving {
+        try await ThreadkeeperBinary.run(
+          ["login", "--password-stdin", "--config", installation.configuration] + more,
+          input: .text(Self.password), environment: installation.environment)
+      }
     }
     #expect(try await login().status == 64)
     #expect(try await login("--username", "keeper").status == 0)
@@ -160,7 +168,6 @@ struct LoginTests {
     #expect(try await status()?["password_from"] == "none")
     let right = try await login(Self.password)
     #expect(right.status == 0, "\(right.error)")
-    #expect(JSON(right.output)?["daemon_running"] == true)
     #expect(JSON(right.output)?["stored"] == "added")
     try await installation.ready(daemon)
     try await eventually("the alert's end") { try await alerts().isEmpty }
@@ -224,22 +231,18 @@ struct LoginTests {
     let daemon = try await installation.start()
     broker.broker.stop()
     #expect(try await login(Self.other).status == 69)
-    let store = VarlinkMethod<[String: String], VarlinkNothing>(
-      "io.threadkeeper.Login", "Store", for: .owner)
     let client = try #require(
       try await VarlinkClient.connect(
         to: "\(installation.storePath)/varlink.sock", within: .seconds(240))
     )
-    for (fields, error) in [
-      (["username": "a\0b", "password": "x"], "io.threadkeeper.Failed"),
-      (["username": "keeper", "password": "a\0b"], "io.threadkeeper.Failed"),
-      (["username": "keeper"], "org.varlink.service.InvalidParameter"),
-    ] {
-      let request = fields.merging(["broker": "mqtt://127.0.0.1:\(broker.port)"]) { $1 }
+    for (name, password) in [("a\0b", "x"), ("keeper", "a\0b")] {
+      let call = OperationCall(
+        StoreLogin(
+          broker: "mqtt://127.0.0.1:\(broker.port)", username: name, password: password))
       let refusal = await #expect(throws: VarlinkError.self) {
-        try await client.call(store, request, within: .seconds(240))
+        try await client.call(call.method, call, within: .seconds(240))
       }
-      #expect(refusal?.name == error)
+      #expect(refusal?.name == "io.threadkeeper.Failed")
     }
     try broker.broker.start()
     try await installation.ready(daemon)
@@ -252,14 +255,15 @@ struct LoginTests {
     let daemon = try await installation.start()
     let gone = try await installation.json("login", "--remove")
     #expect(gone["deleted"] == .list(["keeper"]))
-    #expect(gone["daemon_running"] == true)
     try await untilRefused(daemon)
     #expect(try await status()?["password_from"] == "none")
     #expect(try await installation.command("login", "--remove").status == 66)
     #expect(try await login(Self.password).status == 0)
     try await installation.ready(daemon)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(try await installation.json("login", "--remove")["daemon_running"] == false)
+    try await installation.serving { () async throws in
+      #expect(try await installation.command("login", "--remove").status == 0)
+    }
     #expect(try installation.verify().items == 0)
   }
 
@@ -268,13 +272,15 @@ struct LoginTests {
     let installation = try Installation(
       broker.broker, mqtt: ["username: keeper", "password: '\(Self.password)'"])
     func login() async throws -> JSON? {
-      let answer = try await ThreadkeeperBinary.run(
-        [
-          "login", "--password-stdin", "--no-validate", "--json", "--config",
-          installation.configuration,
-        ],
-        input: .text("Sesame-wrong"), environment: installation.environment)
-      return JSON(answer.output)
+      try await installation.serving {
+        let answer = try await ThreadkeeperBinary.run(
+          [
+            "login", "--password-stdin", "--no-validate", "--json", "--config",
+            installation.configuration,
+          ],
+          input: .text("Sesame-wrong"), environment: installation.environment)
+        return JSON(answer.output)
+      }
     }
     #expect(try await login()?["in_use"] == false)
     let daemon = try await installation.start()
@@ -326,7 +332,6 @@ struct LoginTests {
     let again = try await login(Self.password)
     #expect(again.status == 0, "\(again.error)")
     #expect(JSON(again.output)?["stored"] == "updated")
-    #expect(JSON(again.output)?["daemon_running"] == true)
     #expect(try await daemon.stop() == .exit(0))
   }
 
@@ -351,22 +356,6 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A daemon that ends while it tries a login: the command goes on without it")
-  func daemonEnds() async throws {
-    let daemon = try installation.launch()
-    try await untilRefused(daemon)
-    try broker.pause()
-    async let answer = login(Self.password)
-    try await eventually("the trial") { daemon.log.contains("a login is to be stored") }
-    daemon.signal(SIGTERM)
-    try await eventually("its end") { !daemon.isRunning }
-    try broker.resume()
-    let outcome = try await answer
-    #expect(outcome.status == 0, "\(outcome.error)")
-    #expect(JSON(outcome.output)?["daemon_running"] == false)
-    #expect(try installation.verify().items == 1)
-  }
-
   @Test("A daemon of another broker is not given the password")
   func otherBroker() async throws {
     #expect(try await login(Self.password).status == 0)
@@ -383,44 +372,27 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A killed daemon's socket keeps nobody from logging in, nor the next daemon from listening")
+  @Test("A killed daemon's socket is no daemon, and keeps the next one not from listening")
   func killed() async throws {
     #expect(try await login(Self.password).status == 0)
     try await (try await installation.start()).kill9()
     #expect(FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
-    #expect(JSON(try await login(Self.password).output)?["daemon_running"] == false)
+    #expect(try await installation.command("login", "--remove").status == 69)
     let daemon = try await installation.start()
-    #expect(JSON(try await login(Self.password).output)?["daemon_running"] == true)
+    #expect(try await login(Self.password).status == 0)
     #expect(try await daemon.stop() == .exit(0))
     #expect(!FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
   }
 
-  @Test("Several at once, and a daemon that starts among them: all of them end well, with one item")
+  @Test("Several at once: all of them end well, with one item")
   func races() async throws {
     #expect(try await login(Self.password).status == 0)
-    let daemon = try await withThrowingTaskGroup(of: Int32.self) { group in
-      for _ in 0..<4 { group.addTask { try await self.login(Self.password).status } }
-      let daemon = try await installation.startPatiently()
-      for _ in 0..<2 { group.addTask { try await self.login(Self.password).status } }
+    let daemon = try await installation.start()
+    try await withThrowingTaskGroup(of: Int32.self) { group in
+      for _ in 0..<6 { group.addTask { try await self.login(Self.password).status } }
       for try await status in group { #expect(status == 0) }
-      return daemon
     }
     #expect(try await daemon.stop() == .exit(0))
     #expect(try installation.verify().items == 1)
-  }
-}
-
-extension Installation {
-  /// The same as `start`, where somebody else may have the store for a moment.
-  fileprivate func startPatiently() async throws -> DaemonProcess {
-    while true {
-      let daemon = try launch()
-      do {
-        try await ready(daemon)
-        return daemon
-      } catch {
-        guard !daemon.isRunning, try await daemon.end() == .exit(75) else { throw error }
-      }
-    }
   }
 }

@@ -92,15 +92,12 @@ struct MoveCommandTests {
     return outcome.output
   }
 
-  @Test(
-    "A full disk takes no half backup", .enabled(if: PrivateMount.isPossible),
-    arguments: [false, true])
-  func full(withDaemon: Bool) async throws {
+  @Test("A full disk takes no half backup", .enabled(if: PrivateMount.isPossible))
+  func full() async throws {
     let directory = try TemporaryDirectory()
     let mount = try PrivateMount(in: directory, megabytes: 4)
     let installation = try Installation(port: nil, launcher: mount.launcher)
     let daemon = try await installation.start()
-    if !withDaemon { #expect(try await daemon.stop() == .exit(0)) }
     let file = mount.path + "/home.tkbackup"
     try mount.fill()
     let refused = try await installation.command("store", "backup", file)
@@ -109,7 +106,7 @@ struct MoveCommandTests {
     try mount.empty()
     #expect(try await installation.command("store", "backup", file).status == 0)
     #expect(try mount.run("ls '\(mount.path)'").contains("home.tkbackup\n"))
-    if withDaemon { #expect(try await daemon.stop() == .exit(0)) }
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("A signal ends a backup, also where the daemon says nothing")

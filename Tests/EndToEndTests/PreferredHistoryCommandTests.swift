@@ -6,7 +6,7 @@ import Testing
 
 @Suite("threadkeeper preferred show --history", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredHistoryCommandTests {
-  @Test("Listed, chosen, forgotten and deleted, beside the daemon and without one, and audited")
+  @Test("Listed, chosen, forgotten and deleted, and audited")
   func commands() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
@@ -67,12 +67,9 @@ struct PreferredHistoryCommandTests {
           .contains("preferred set") == true
     }
     #expect(try await installation.command("preferred", "show").status == 66)
-    #expect(try await daemon.stop() == .exit(0))
-
     #expect(try await installation.command("preferred", "forget").status == 66)
     #expect(try await installation.command("preferred", "set", "home").status == 0)
     #expect(try await installation.json("preferred", "show")["active_timestamp"] == 9)
-    #expect(try await installation.json("routers").list.first?["preferred"] == "match")
     #expect(try await installation.command("preferred", "forget").status == 0)
     #expect(try await installation.json("networks").list.first?["preferred"] == false)
     #expect(try await installation.command("networks", "forget", home.extendedPANID).status == 0)
@@ -80,6 +77,7 @@ struct PreferredHistoryCommandTests {
     for service in ["thread-preferred/home", "thread-preferred-history/home"] {
       #expect(audit.output.contains(service))
     }
+    #expect(try await daemon.stop() == .exit(0))
     #expect(try installation.verify().matchesManifest)
   }
 
@@ -89,23 +87,24 @@ struct PreferredHistoryCommandTests {
     let installation = try Installation(broker, hold: 0)
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
-    try installation.makeStore()
-    for network in [home, guest] {
-      #expect(try await installation.command("preferred", "set", network.hex()).status == 0)
-    }
-    let history = try await installation.command("preferred", "show", "--history", "--json").output
-    #expect(JSON(history)?.list.count == 1)
-
     let file = installation.directory.file("backup")
-    #expect(try await installation.command("store", "backup", file).status == 0)
+    let history = try await installation.serving {
+      for network in [home, guest] {
+        #expect(try await installation.command("preferred", "set", network.hex()).status == 0)
+      }
+      #expect(try await installation.command("store", "backup", file).status == 0)
+      return try await installation.json("preferred", "show", "--history").list.map { $0["id"] }
+    }
+    #expect(history.count == 1)
     let other = try Installation(broker, hold: 0)
     let restored = try await other.command(
       "store", "restore", file, "--key-file", installation.directory.file("store.key"))
     #expect(restored.status == 0, "\(restored.error)")
-    #expect(
-      try await other.json("preferred", "show", "--history").list.map { $0["id"] }
-        == JSON(history)?.list.map { $0["id"] })
-    #expect(try await other.command("preferred", "set", "home").status == 0)
-    #expect(try await other.json("preferred", "show")["network_name"] == "home")
+    try await other.serving { () async throws in
+      #expect(
+        try await other.json("preferred", "show", "--history").list.map { $0["id"] } == history)
+      #expect(try await other.command("preferred", "set", "home").status == 0)
+      #expect(try await other.json("preferred", "show")["network_name"] == "home")
+    }
   }
 }

@@ -30,15 +30,7 @@ struct RotationTests {
   }
 
   /// Every change that the audit has, as `actor: action`.
-  private func audit() async throws -> [String] {
-    let outcome = try await installation.command("audit", "--last", "1000", "--json")
-    let records = try #require(JSON(outcome.output)).list
-    return records.flatMap { record in
-      (record["changes"]?.list ?? []).map {
-        "\(record["actor"]?.text ?? ""): \($0["action"]?.text ?? "")"
-      }
-    }
-  }
+  private func audit() throws -> [String] { try installation.audit() }
 
   @Test("a daemon that the key file opened rotates by the passphrase, also what is locked")
   func locked() async throws {
@@ -59,10 +51,10 @@ struct RotationTests {
         at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
     }
     #expect(try await daemon.stop() == .exit(0))
-    let found = try await audit()
+    let found = try audit()
     #expect(
       found.suffix(2) == ["\(user): keys_rotated", "\(user): key_slot_removed"], "\(found)")
-    #expect(try await installation.command("audit", "--verify").status == 0)
+    #expect(try await installation.command("store", "verify").status == 0)
     let keychain = try Keychain.open(
       at: installation.location, with: try .passphrase(inFile: passphraseFile), access: .readOnly)
     #expect(try keychain.verify(.everything) == VerificationReport(items: 300))
@@ -82,7 +74,7 @@ struct RotationTests {
       ], input: .text("Sesame"), environment: installation.environment)
     #expect(login.status == 0, "\(login.error)")
     #expect(try await daemon.stop() == .exit(0))
-    let found = try await audit()
+    let found = try audit()
     #expect(
       found.filter { !$0.hasPrefix("daemon:") }.suffix(5) == [
         "\(user): key_slot_added", "\(user): key_slot_removed", "\(user): keys_rotated",
@@ -129,7 +121,7 @@ struct RotationTests {
     }
     #expect(try await daemon.stop() == .exit(0))
     #expect(try installation.verify().items >= items + 6)
-    #expect(try await installation.command("audit", "--verify").status == 0)
+    #expect(try await installation.command("store", "verify").status == 0)
   }
 
   /// Whether a command that runs beside the test has ended.
@@ -146,6 +138,7 @@ struct RotationTests {
 
   @Test("who follows the audit is shown the rotation, and what comes after it")
   func followed() async throws {
+    let daemon = try await installation.start()
     let session = try TerminalSession(
       ["audit", "--follow", "--config", installation.configuration],
       environment: installation.environment)
@@ -159,6 +152,7 @@ struct RotationTests {
     try await session.until("spare")
     session.type("\u{3}")
     _ = try await session.end()
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("at a terminal the passphrase is asked for")
@@ -199,7 +193,7 @@ struct RotationTests {
     #expect(done.status == 0, "\(done.error)")
     #expect(JSON(done.output)?["deleted"]?.number == 1, "\(done.output)")
     #expect(try installation.verify() == VerificationReport(items: 0))
-    #expect(try await audit().contains("\(user): deleted"))
+    #expect(try audit().contains("\(user): deleted"))
   }
 }
 

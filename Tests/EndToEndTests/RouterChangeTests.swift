@@ -158,8 +158,8 @@ struct RouterChangeTests {
     try await audience.until("the fifth refusal") { $0.events("message_rejected").count == 5 }
     try await publisher.publish([kitchen.announces(try home.hex(at: 3))])
     try await audience.until("it is back") { $0.state(kitchen.topic)?["active_timestamp"] == 3 }
-    #expect(try await daemon.stop() == .exit(0))
     #expect(try await installation.command("credentials", "delete", kitchen.agent).status == 0)
+    #expect(try await daemon.stop() == .exit(0))
     let again = try await installation.start()
     try await publisher.publish([otherTeam.announces(try home.hex(at: 9))])
     try await audience.until("the sixth refusal") { $0.events("message_rejected").count == 6 }

@@ -51,9 +51,9 @@ struct SocketRequestTests {
       installation, "credentials/delete", delete.merging(["administrator": true]) { $1 })
     #expect(again.error?.known == .notFound)
     #expect(again.error?.exit == 66)
-    #expect(try await daemon.stop() == .exit(0))
     let audit = try await installation.command("audit")
     #expect(audit.output.contains("uid \(geteuid())"))
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test(

@@ -38,23 +38,10 @@ package struct ConsentDecisions: Sendable {
     }
   }
 
-  /// The same for a user at the command line.
-  @discardableResult
-  package func approve(
-    _ id: String, _ scope: ConsentScope, by user: UInt32
-  ) throws -> ConsentRecord {
-    try approve(id, scope, by: .commandLine(user: user))
-  }
-
-  @discardableResult
-  package func deny(_ id: String, by user: UInt32) throws -> ConsentRecord {
-    try deny(id, by: .commandLine(user: user))
-  }
-
   /// - Throws: `ConsentRefusal`, or what the store throws.
   @discardableResult
-  package func revoke(_ id: String, by user: UInt32) throws -> ConsentGrant {
-    let grant = try decide(by: .commandLine(user: user)) { transaction, approver in
+  package func revoke(_ id: String, by approver: ConsentApprover) throws -> ConsentGrant {
+    let grant = try decide(by: approver) { transaction, approver in
       try transaction.context.consents.revoke(id, by: approver)
     }
     transactions.logger?.notice(

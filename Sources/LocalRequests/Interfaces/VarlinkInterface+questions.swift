@@ -6,8 +6,8 @@ extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Questions.varlink. See `io.threadkeeper.Failed`.
   package static let questions = VarlinkInterface(
     """
-    # What the caller's own calls wait for. They are the MQTT requests `consent/…`; `io.threadkeeper.Consent` has what
-    # waits for anybody's.
+    # What the caller's own calls wait for. They are the MQTT requests `consent/…`. The operation `ListConsents` of
+    # io.threadkeeper.Admin has what waits for anybody's.
     #
     # `border_agent_id` has 16 or 32 hexadecimal digits, `ext_pan_id` 16, `dataset` those of its TLVs. `home` is the
     # first one of the settings where it is absent. With `administrator` the daemon's own user and root act for every

@@ -9,18 +9,20 @@ struct AuditCommand: AsyncParsableCommand {
     commandName: "audit",
     abstract: "Show who changed what in the store.",
     discussion: """
-      Works beside a running daemon. Each record is linked to the one before it, and the store knows the \
+      Each record is linked to the one before it, and the store knows the \
       last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
       not in its place.
 
-      With --follow it goes on until Ctrl-C, also over a restart of the daemon, which is asked where one \
-      runs. --json prints a line of JSON for each record then.
+      With --follow it goes on until Ctrl-C, also over a restart of the daemon. --json prints a line of JSON for each record then.
 
       Examples:
         threadkeeper audit --last 20
         threadkeeper audit --follow --json
         threadkeeper audit --verify
       """)
+
+  /// To go through all records takes long on a slow machine.
+  private static let longest = Duration.seconds(600)
 
   @Option(help: ArgumentHelp("How many records to begin with.", valueName: "number"))
   var last: Int64 = 50
@@ -44,33 +46,61 @@ struct AuditCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    if follow {
-      var follower = AuditFollower(
-        settings: settings, show: { [output] in try Self.show($0, output) },
-        warn: { try StandardStream.error.write("warning: \($0.printable)\n") })
-      try await follower.run(last: last)
+    let client = DaemonClient(settings: try options.loadOfStore())
+    if follow { return try await follow(client) }
+    if verify { return try show(try await client.perform(VerifyAudit(), within: Self.longest)) }
+    var records = AuditRecords()
+    var entries: [AuditEntry] = []
+    _ = try await client.follow(FollowAudit(last: last, untilNow: true)) {
+      entries += records.take($0)
     }
-    let client = AuditClient(settings: settings)
-    if verify { return try await show(client.verify()) }
-    let entries = try await client.last(last)
     try output.show(
       entries,
       text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
   }
 
-  /// What comes while it is followed.
-  private static func show(_ entries: [AuditEntry], _ output: OutputOptions) throws {
-    for entry in entries {
-      try StandardStream.output.write(output.json ? JSONText.line(entry) : entry.text)
+  private func follow(_ client: DaemonClient) async throws {
+    var records = AuditRecords()
+    try await client.keepFollowing {
+      records.beginAgain()
+      return FollowAudit(after: records.last, last: last)
+    } each: {
+      for entry in records.take($0) {
+        try StandardStream.output.write(output.json ? JSONText.line(entry) : entry.text)
+      }
     }
   }
 
-  private func show(_ report: AuditMethods.Verification) throws {
+  private func show(_ report: VerifyAudit.Reply) throws {
     try output.show(
       report,
       text: report.problem.map { "\($0.printable).\n" }
         ?? "All \(report.records) records are as they were written.\n")
     guard report.problem == nil else { throw ExitCode(ExitStatus.badInput.rawValue) }
   }
+}
+
+/// Puts the parts of records together, in which long ones come.
+private struct AuditRecords {
+  /// The number of the last record that is complete.
+  private(set) var last: Int64?
+  private var part: AuditEntry?
+
+  mutating func take(_ reply: FollowAudit.Reply) -> [AuditEntry] {
+    var whole: [AuditEntry] = []
+    for entry in reply.records {
+      var entry = entry
+      if var before = part {
+        before.append(entry)
+        entry = before
+      }
+      part = entry.continues == true ? entry : nil
+      if part == nil { whole.append(entry) }
+    }
+    last = reply.last
+    return whole
+  }
+
+  /// After a break: the record that has come in part comes as a whole.
+  mutating func beginAgain() { part = nil }
 }

@@ -44,7 +44,7 @@ struct BrokerOptions: ParsableArguments {
     MosquittoConfiguration(
       host: host, port: port ?? (cafile == nil ? 1883 : 8883),
       clientID: ClientIDs().id(of: ""),
-      username: try EnrolmentService.checked(username), password: try password(),
+      username: try Username.ofClient(username), password: try password(),
       tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
       subscriptions: [.init(topic)])
   }

@@ -52,14 +52,14 @@ struct ClientsListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await EnrolmentClient(settings: settings).list(
-      try home.map { try settings.home(named: $0) })
+    let report = try await DaemonClient(settings: settings).perform(
+      ListClients(home: try home.map { try settings.home(named: $0) }))
     try output.show(report, text: text(report))
   }
 
-  private func text(_ report: EnrolmentReport) -> String {
+  private func text(_ report: ListClients.Reply) -> String {
     var table = Table(columns: "HOME", "USER", "TRUST", "FINGERPRINT", "ENROLLED", "LABEL")
-    for client in report.clients ?? [] {
+    for client in report.clients {
       table.add(
         client.home, client.user, client.trust, client.fingerprint, client.enrolledAt, client.label)
     }
@@ -103,14 +103,10 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  struct Report: Encodable {
-    let revoked: String
-  }
-
   func run() async throws {
     let settings = try options.loadOfStore()
-    try await EnrolmentClient(settings: settings).revoke(
-      .init(home: home.name(settings), user: EnrolmentService.checked(user), forgets: forget))
-    try output.show(Report(revoked: user), text: "The keys of \(user) are forgotten.\n")
+    let report = try await DaemonClient(settings: settings).perform(
+      RevokeClient(home: home.name(settings), user: user, forgets: forget))
+    try output.show(report, text: "The keys of \(user) are forgotten.\n")
   }
 }

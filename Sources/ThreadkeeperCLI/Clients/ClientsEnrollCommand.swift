@@ -11,8 +11,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
     abstract: "Take note of the keys of a user of the broker.",
     discussion: """
       LINE is what `threadkeeper client keygen` prints on the client's machine. Compare the \
-      fingerprint there. A user that is enrolled already gets the new keys. Works beside a running \
-      daemon, and counts at once.
+      fingerprint there. A user that is enrolled already gets the new keys. It counts at once.
 
       Examples:
         threadkeeper clients enroll living-room-router tk1:…
@@ -42,18 +41,16 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let report = try await EnrolmentClient(settings: settings).enroll(
-      .init(
-        home: home.name(settings), user: EnrolmentService.checked(user), line: line, trust: trust,
-        label: label))
-    let fingerprint = report.clients?.first?.fingerprint ?? ""
+    let report = try await DaemonClient(settings: settings).perform(
+      EnrollClient(
+        home: home.name(settings), user: user, line: line, trust: trust, label: label))
     try output.show(
       report,
       text: """
-        \(user) is \(report.change ?? "enrolled"), with the trust \(trust.rawValue).
-        fingerprint  \(fingerprint)
+        \(user) is \(report.change), with the trust \(trust.rawValue).
+        fingerprint  \(report.client.fingerprint)
         The client seals to the daemon's line:
-        \(report.daemon?.line ?? "")
+        \(report.daemon.line)
 
         """)
   }

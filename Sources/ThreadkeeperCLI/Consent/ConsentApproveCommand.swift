@@ -29,8 +29,8 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let past = try await ConsentClient(settings: options.loadOfStore()).approve(
-      id, always ? .always : .once)
+    let past = try await DaemonClient(settings: options.loadOfStore()).perform(
+      ApproveConsent(id: id, scope: always ? .always : .once))
     try output.show(past, text: Self.text(past))
   }
 

@@ -43,7 +43,8 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let past = try await ConsentClient(settings: options.loadOfStore()).deny(id)
+    let past = try await DaemonClient(settings: options.loadOfStore()).perform(
+      DenyConsent(id: id))
     try output.show(
       past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
   }
@@ -69,7 +70,8 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let grant = try await ConsentClient(settings: options.loadOfStore()).revoke(id).grant
+    let grant = try await DaemonClient(settings: options.loadOfStore()).perform(
+      RevokeGrant(id: id))
     try output.show(
       grant,
       text:
@@ -99,8 +101,8 @@ struct ConsentAskCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let router = try argument.router(settings)
-    try await ConsentClient(settings: settings).ask(router)
+    let router = try await DaemonClient(settings: settings).perform(
+      AskConsent(home: argument.homeName(settings), borderAgentId: argument.agent().description))
     try output.show(
       router,
       text:

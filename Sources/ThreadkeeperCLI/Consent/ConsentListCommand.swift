@@ -57,9 +57,6 @@ struct ConsentListCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  /// Before a daemon that has ended is asked again.
-  private static let pause = Duration.milliseconds(300)
-
   func validate() throws {
     guard [follow, grants, history].count(where: { $0 }) <= 1 else {
       throw ValidationError("Say one of --follow, --grants, --history.")
@@ -69,43 +66,33 @@ struct ConsentListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let client = ConsentClient(settings: try options.loadOfStore())
+    let client = DaemonClient(settings: try options.loadOfStore())
     if follow { return try await follow(client) }
     if grants {
-      let report = try await client.grants()
+      let report = try await client.perform(ListGrants())
       return try output.show(report, text: Self.text(report.grants))
     }
     if history {
-      let report = try await client.history(last ?? 50)
+      let report = try await client.perform(ListDecisions(limit: last ?? 50))
       return try output.show(report, text: Self.text(report.history))
     }
-    var report = try await client.list()
+    var report = try await client.perform(ListConsents())
     // For --follow only.
     report.revision = nil
     try output.show(report, text: Self.text(report.pending))
   }
 
-  /// Only a daemon has questions, so one must run at the beginning. One that ends is waited for.
-  private func follow(_ client: ConsentClient) async throws {
+  private func follow(_ client: DaemonClient) async throws {
     var follower = ConsentFollower(
-      history: { try await client.historyOfDaemon($0) },
+      history: { try await client.perform(ListDecisions(limit: $0)).history },
       show: { [isJSON = output.json] news in
         try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
       })
-    var isFirst = true
-    while true {
-      do {
-        try await follower.begin()
-        try await client.watch {
-          try await follower.look(at: $0)
-          isFirst = false
-        }
-      } catch let failure as CommandFailure {
-        guard !isFirst, failure.status == .unavailable || failure.status == .temporary else {
-          throw failure
-        }
-      }
-      try await Task.sleep(for: Self.pause)
+    try await client.keepFollowing {
+      try await follower.begin()
+      return WatchConsents()
+    } each: {
+      try await follower.look(at: $0)
     }
   }
 

@@ -5,7 +5,6 @@ import Settings
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// `threadkeeper credentials`
 struct CredentialsCommand: ParsableCommand {
@@ -32,8 +31,7 @@ struct CredentialsListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let list = try await ListsClient(settings: options.loadOfStore())
-      .rows(ListsMethods.credentials, VarlinkNothing()) { try $0.credentials() }
+    let list = try await DaemonClient(settings: options.loadOfStore()).perform(ListCredentials())
     var table = Table(
       columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
     for credential in list.rows {
@@ -63,18 +61,9 @@ struct CredentialArgument: ParsableArguments {
   @Option(help: "The home; needed only where there is more than one.")
   var home: String?
 
-  func agent() throws -> BorderAgentID {
-    guard let agent = BorderAgentID(hex: borderAgentID) else {
-      throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
-    }
-    return agent
-  }
+  func agent() throws -> BorderAgentID { try BorderAgentID(parameter: borderAgentID) }
 
   func homeName(_ settings: Settings) throws -> String { try settings.home(named: home) }
-
-  func router(_ settings: Settings) throws -> RouterSelection {
-    RouterSelection(home: try homeName(settings), borderAgentId: try agent().description)
-  }
 }
 
 /// `threadkeeper credentials get`
@@ -98,13 +87,11 @@ struct CredentialsGetCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    _ = try argument.agent()
+    let agent = try argument.agent()
     let settings = try options.loadOfStore()
-    let router = try argument.router(settings)
-    let method = showSecrets ? ListsMethods.credentialSecret : ListsMethods.credential
-    let report = try await ListsClient(settings: settings).one(method, router) {
-      try $0.credential(router, showingSecrets: showSecrets)
-    }
+    let report = try await DaemonClient(settings: settings).perform(
+      ShowCredential(
+        home: argument.homeName(settings), borderAgentId: agent.description, secret: showSecrets))
     try output.show(report, text: report.text)
   }
 }
@@ -116,7 +103,7 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
     abstract: "Delete the stored credentials of one border router.",
     discussion: """
       The router stays in the list, without credentials. A router that announces itself again \
-      stores them again. Works beside a running daemon and without one.
+      stores them again.
 
       Examples:
         threadkeeper credentials delete a1b2c3d4e5f60718
@@ -137,7 +124,7 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
     request.home = try argument.homeName(settings)
     request.agent = agent
     // Done twice, the second time there is nothing to delete.
-    _ = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
+    _ = try await DaemonClient(settings: settings).perform(request)
     try output.show(
       Report(deleted: agent.description), text: "The credentials of \(agent) are deleted.\n")
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import LocalRequests
 import Settings
+import ThreadRequests
 import ThreadkeeperDaemon
 import VarlinkSocket
 
@@ -44,30 +46,105 @@ struct DaemonClient: Sendable {
   /// Has something done that only a daemon can do, again when it ends in the middle. One that is just starting is waited
   /// for.
   ///
-  /// - Parameters:
-  ///   - ask: nil when no daemon listens.
-  ///   - none: thrown when none runs.
+  /// - Parameter ask: nil when no daemon listens.
+  /// - Throws: `CommandFailure` with status 69 when none runs, among others.
   func askRunning<R: Sendable>(
-    isRepeatable: Bool = true, orFail none: CommandFailure, _ ask: () async throws -> R?
+    isRepeatable: Bool = true, _ ask: () async throws -> R?
   ) async throws -> R {
     try await Self.orStore(isRepeatable: isRepeatable, daemon: ask) {
       guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
         throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
       }
-      throw none
+      throw CommandFailure(
+        .unavailable, "no daemon runs on the store \(settings.store.path)",
+        remedy:
+          "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package")
     }
   }
 
   /// Has an operation done.
-  func perform<Performed: Operation>(_ operation: Performed) async throws -> Performed.Reply {
-    let none = CommandFailure(
-      .unavailable, "no daemon runs on the store \(settings.store.path)",
-      remedy:
-        "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package")
-    return try await askRunning(isRepeatable: Performed.isRepeatable, orFail: none) {
-      try await call(
-        OperationCall<Performed>.method, OperationCall(operation), within: .seconds(60))?
-        .reply
+  func perform<Performed: Operation>(
+    _ operation: Performed, within limit: Duration = .seconds(60)
+  ) async throws -> Performed.Reply {
+    try await askRunning(isRepeatable: Performed.isRepeatable) {
+      try await performIfThere(operation, within: limit)
+    }
+  }
+
+  /// - Returns: nil when no daemon listens.
+  /// - Throws: `Ended`, among others.
+  func performIfThere<Performed: Operation>(
+    _ operation: Performed, within limit: Duration = .seconds(60)
+  ) async throws -> Performed.Reply? {
+    let operation = OperationCall(operation)
+    return try await call(operation.method, operation, within: limit)?.reply
+  }
+
+  /// Has an operation done that sends replies, each of which `each` gets.
+  ///
+  /// - Returns: the last reply.
+  func follow<Performed: StreamOperation>(
+    _ operation: Performed, firstWithin limit: Duration = .seconds(60),
+    each: (Performed.Reply) async throws -> Void
+  ) async throws -> Performed.Reply {
+    try await askRunning(isRepeatable: Performed.isRepeatable) {
+      try await followIfThere(operation, firstWithin: limit, each: each)
+    }
+  }
+
+  /// - Returns: nil when no daemon listens.
+  /// - Throws: `Ended`, among others.
+  func followIfThere<Performed: StreamOperation>(
+    _ operation: Performed, firstWithin limit: Duration,
+    each: (Performed.Reply) async throws -> Void
+  ) async throws -> Performed.Reply? {
+    let operation = OperationCall(operation)
+    return try await follow(operation.stream, operation, firstWithin: limit) {
+      try await each($0.reply)
+    }?.reply
+  }
+
+  /// As `follow`, until something else ends it than the end of a daemon. One has to run at the beginning.
+  ///
+  /// - Parameter operation: made again for each daemon.
+  func keepFollowing<Performed: StreamOperation>(
+    _ operation: () async throws -> Performed, each: (Performed.Reply) async throws -> Void
+  ) async throws -> Never {
+    var hasBegun = false
+    while true {
+      do {
+        _ = try await follow(operation()) {
+          try await each($0)
+          hasBegun = true
+        }
+      } catch let failure as CommandFailure {
+        guard hasBegun, failure.status == .unavailable || failure.status == .temporary else {
+          throw failure
+        }
+      }
+      try await Task.sleep(for: .milliseconds(300))
+    }
+  }
+
+  /// How the daemon is.
+  func status() async throws -> StatusReport {
+    try await askRunning {
+      try await call(StatusMethods.get, VarlinkNothing(), within: .seconds(60))?.status
+    }
+  }
+
+  /// Has a request of MQTT fulfilled.
+  ///
+  /// - Parameters:
+  ///   - isAdministrator: over every team.
+  ///   - isRepeatable: whether to do it twice comes to the same answer.
+  func perform(
+    _ request: ThreadRequest, isAdministrator: Bool = true, isRepeatable: Bool = false
+  ) async throws -> AnswerData {
+    guard let method = RequestMethods.method(request.command) else { throw Self.unreadable }
+    let parameters = RequestParameters(request, administrator: isAdministrator)
+    return try await askRunning(isRepeatable: isRepeatable) {
+      try await call(method, parameters, within: .seconds(60))
     }
   }
 

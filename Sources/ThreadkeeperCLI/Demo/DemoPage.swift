@@ -14,13 +14,13 @@ struct DemoPage: Sendable {
   private let ports: AsyncStream<Int>
   private let settings: Settings
 
-  init(bridge: Bridge, keychain: Keychain, settings: Settings) {
+  init(bridge: Bridge, settings: Settings) {
     self.settings = settings
     let logger = Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() }
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     self.ports = ports
     let page = PageServer(
-      settings, bridge: bridge, keychain: keychain, logger: logger,
+      OperationContext(settings, bridge: bridge, logger: logger),
       listening: { listening.yield($0) })
     group = ServiceGroup(services: page.map { [$0] } ?? [], logger: logger)
   }

@@ -60,7 +60,7 @@ struct DemoStage {
       throw CommandFailure(.unavailable, "\(error)")
     }
     page = DemoPage(
-      bridge: bridge, keychain: keychain, settings: .demonstration(in: directory))
+      bridge: bridge, settings: .demonstration(in: directory))
     let timeline = Timeline()
     self.timeline = timeline
     audience = DemoClient(

@@ -53,7 +53,7 @@ struct DoctorCommand: AsyncParsableCommand {
     let loaded = options.read()
     var other: (name: String, password: String?)?
     if let login {
-      let name = try EnrolmentService.checked(login)
+      let name = try Username.ofClient(login)
       if let mqtt = loaded.settings?.mqtt {
         if let own = mqtt.username { try Doctor.check(name, isNot: own) }
         try warnOfPlaintext(mqtt, name)

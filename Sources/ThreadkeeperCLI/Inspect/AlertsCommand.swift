@@ -23,9 +23,8 @@ struct AlertsCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let request = ListsMethods.Alerts(all: all)
-    let alerts = try await ListsClient(settings: options.loadOfStore())
-      .rows(ListsMethods.alerts, request) { try $0.alerts(request) }.rows
+    let alerts = try await DaemonClient(settings: options.loadOfStore())
+      .perform(ListAlerts(all: all)).rows
     try output.show(alerts, text: text(alerts))
   }
 

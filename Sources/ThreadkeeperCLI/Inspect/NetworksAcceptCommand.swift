@@ -13,8 +13,6 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
       raise PreferredNetworkMismatch, as an info, until their network is accepted. A router that was on the \
       preferred network and moves to an accepted one is an alert all the same. Nothing else changes.
 
-      The daemon has to run.
-
       Examples:
         threadkeeper networks accept 1111111122222222
         threadkeeper networks accept 1111111122222222 --undo

@@ -14,7 +14,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     discussion: """
       Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it. \
       Credentials of border routers that use the network stay, and are named. The preferred network is \
-      not deleted. Works beside a running daemon and without one.
+      not deleted.
 
       Examples:
         threadkeeper networks forget 1111111122222222
@@ -47,7 +47,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     }
     let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
-    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
+    let data = try await DaemonClient(settings: settings).perform(request)
     let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])
     try output.show(report, text: text(report))
   }

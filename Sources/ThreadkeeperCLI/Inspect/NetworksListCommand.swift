@@ -3,7 +3,6 @@
 import ArgumentParser
 import BridgeProtocol
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {
@@ -40,10 +39,9 @@ struct NetworksListCommand: AsyncParsableCommand {
       try output.show(networks, text: text(networks, none: "No border router was found.\n"))
       return
     }
-    let client = ListsClient(settings: try options.loadOfStore())
+    let client = DaemonClient(settings: try options.loadOfStore())
     let networks = NetworkListing.all(
-      try await client.rows(ListsMethods.networks, VarlinkNothing()) { try $0.networks() }.rows,
-      try await client.rows(ListsMethods.routers, VarlinkNothing()) { try $0.routers() }.rows)
+      try await client.perform(ListNetworks()).rows, try await client.perform(ListRouters()).rows)
     try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
   }
 

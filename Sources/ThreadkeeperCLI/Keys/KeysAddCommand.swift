@@ -17,7 +17,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     commandName: "add",
     abstract: "Add a way into the store.",
     discussion: """
-      Works beside a running daemon. With the first passphrase, what is accessible "when unlocked" is \
+      With the first passphrase, what is accessible "when unlocked" is \
       out of reach of the key files. A recovery code is shown once, and opens everything.
 
       Examples:
@@ -61,7 +61,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     "The running daemon may have added it all the same: `threadkeeper keys list` tells."
 
   struct Report: Encodable {
-    let slot: StoreReport.Slot?
+    let slot: KeySlotReport
     /// Here and nowhere else.
     let recoveryCode: String?
     /// The path of a key file that was not there.
@@ -92,15 +92,14 @@ struct KeysAddCommand: AsyncParsableCommand {
     let label = systemdCredential ?? label
     let added = try await Interruptible.run(inDoubt: Self.doubt) {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await StoreClient(settings: settings).add(.init(secret: secret, label: label))
+      return try await StoreClient(settings: settings).perform(
+        AddKeySlot(secret: secret, label: label), needsAll: true)
     }
-    let slot = added.slots?.first
-    let deviceKeyWritten = added.deviceKeyWritten ?? false
-    var text = "Key slot \(slot?.id ?? 0) is added.\n"
+    var text = "Key slot \(added.slot.id) is added.\n"
     if let file = added.keyFileMade {
       text += "Its key file is made: \(file.printable)\n"
     }
-    if deviceKeyWritten { text += StoreReport.wordsOfDeviceKey }
+    if added.deviceKeyWritten { text += RotateKeys.Reply.wordsOfDeviceKey }
     if let code {
       text += """
 
@@ -114,8 +113,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     }
     try output.show(
       Report(
-        slot: slot, recoveryCode: code?.revealed(), keyFileMade: added.keyFileMade,
-        deviceKeyWritten: deviceKeyWritten), text: text)
+        slot: added.slot, recoveryCode: code?.revealed(), keyFileMade: added.keyFileMade,
+        deviceKeyWritten: added.deviceKeyWritten), text: text)
   }
 
   /// What need not be asked for; read before signals are caught: one ends the reading.

@@ -15,7 +15,7 @@ struct KeysCommand: ParsableCommand {
 }
 
 extension Table {
-  init(_ slots: [StoreReport.Slot]) {
+  init(_ slots: [KeySlotReport]) {
     self.init(columns: "ID", "KIND", "LABEL", "ADDED", "OPENS")
     for slot in slots {
       let opens =
@@ -48,7 +48,7 @@ struct KeysListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await StoreClient(settings: options.loadOfStore()).list()
-    try output.show(report, text: Table(report.slots ?? []).text())
+    try output.show(report, text: Table(report.slots).text())
   }
 }
 
@@ -81,11 +81,11 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
-    let request = KeysMethods.Removal(slot: id, isConfirmed: yes)
+    let removal = RemoveKeySlot(slot: id, isConfirmed: yes)
     let report = try await Interruptible.run(
       beforehand: "Nothing was removed.", inDoubt: Self.doubt
     ) {
-      try await client.remove(request)
+      try await client.perform(removal)
     }
     try output.show(report, text: "Key slot \(id) is removed.\n")
   }

@@ -47,14 +47,14 @@ struct KeysRotateCommand: AsyncParsableCommand {
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
-    let request = KeysMethods.Rotation(
+    let rotation = RotateKeys(
       secrets: try await secrets(client), isConfirmed: yes, deletesDeviceItems: deleteDeviceItems)
     let report = try await Interruptible.run(
       beforehand: "Nothing was changed.", inDoubt: Self.doubt
     ) {
-      try await client.rotate(request)
+      try await client.perform(rotation)
     }
-    try output.show(report, text: report.textOfRotation)
+    try output.show(report, text: report.text)
   }
 
   /// What is to open the store from then on.
@@ -70,9 +70,29 @@ struct KeysRotateCommand: AsyncParsableCommand {
       return secrets + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
     guard TerminalPrompt.isPossible,
-      try await client.list().slots?.contains(where: { $0.kind == "passphrase" }) == true,
+      try await client.list().slots.contains(where: { $0.kind == "passphrase" }),
       let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return secrets }
     return secrets + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
+  }
+}
+
+extension RotateKeys.Reply {
+  static let wordsOfDeviceKey =
+    "The file device.key was missing. The daemon had the key, and has written the file again.\n"
+
+  /// What came of a rotation; lines.
+  var text: String {
+    var text = "The root keys of the store are new, and \(items) items have new keys.\n"
+    for slot in removed {
+      text +=
+        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"
+        + " is removed.\n"
+    }
+    if deviceKeyWritten { text += Self.wordsOfDeviceKey }
+    if deleted > 0 {
+      text += "\(deleted) items of a device that is gone are deleted.\n"
+    }
+    return text
   }
 }

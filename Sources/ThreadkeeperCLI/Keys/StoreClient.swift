@@ -5,79 +5,49 @@ import Settings
 import ThreadkeeperDaemon
 import VarlinkSocket
 
-/// Has something done with the store: by the daemon that holds it, or without one in the store itself.
+/// Has something done with the keys of the store: by the daemon that holds it, or without one in the store itself.
 struct StoreClient: Sendable {
   /// A passphrase takes the daemon a second, on a slow machine ten.
   private static let timeout = Duration.seconds(120)
 
   let settings: Settings
+  private var daemon: DaemonClient { DaemonClient(settings: settings) }
 
-  /// - Returns: nil when no daemon listens.
-  /// - Throws: `DaemonClient.Ended`, among others.
-  private func ask<Request: Encodable & Sendable>(
-    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request
-  ) async throws -> StoreReport? {
-    try await DaemonClient(settings: settings).call(method, request, within: Self.timeout)
-  }
-
-  // MARK: Key slots
-
-  func list() async throws -> StoreReport {
+  func list() async throws -> ListKeySlots.Reply {
     try await DaemonClient.orStore(isRepeatable: true) {
-      try await ask(KeysMethods.list, VarlinkNothing())
+      try await daemon.performIfThere(ListKeySlots(), within: Self.timeout)
     } store: {
       let keychain = try OpenStore.forReading(settings)
       defer { keychain.close() }
-      return try StoreActions(keychain: keychain, settings: settings).list()
-    }
-  }
-
-  func add(_ request: KeysMethods.Addition) async throws -> StoreReport {
-    try await performUnlessStopped(KeysMethods.add, request, needsAll: true) {
-      try $0.add(request)
-    }
-  }
-
-  func remove(_ request: KeysMethods.Removal) async throws -> StoreReport {
-    try await performUnlessStopped(KeysMethods.remove, request, needsAll: false) {
-      try $0.remove(request)
+      return try ListKeySlots().perform(OpenedStore(keychain: keychain, settings: settings))
     }
   }
 
   /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as
   /// it is.
-  private func performUnlessStopped<Request: Encodable & Sendable>(
-    _ method: VarlinkMethod<Request, StoreReport>, _ request: Request, needsAll: Bool,
-    here: (StoreActions) throws -> StoreReport
-  ) async throws -> StoreReport {
+  ///
+  /// - Parameter needsAll: whether what is locked is asked for, too.
+  func perform<Performed: KeyOperation>(
+    _ operation: Performed, needsAll: Bool = false
+  ) async throws -> Performed.Reply {
     let keychain = try await openHere { _ in needsAll }
     defer { keychain?.close() }
     guard let keychain else {
-      return try await once { try await ask(method, request) }
+      // It is not to be done twice.
+      return try await DaemonClient.orStore(isRepeatable: false) {
+        try await daemon.performIfThere(operation, within: Self.timeout)
+      } store: {
+        throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
+      }
     }
-    return try here(StoreActions(keychain: keychain, settings: settings))
+    return try operation.perform(OpenedStore(keychain: keychain, settings: settings))
   }
-
-  func rotate(_ request: KeysMethods.Rotation) async throws -> StoreReport {
-    try await performUnlessStopped(KeysMethods.rotate, request, needsAll: false) {
-      try $0.rotate(request)
-    }
-  }
-
-  /// Has a daemon do what is not to be done twice, as to add a key; one was there a moment ago.
-  private func once(_ ask: () async throws -> StoreReport?) async throws -> StoreReport {
-    try await DaemonClient.orStore(isRepeatable: false, daemon: ask) {
-      throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
-    }
-  }
-
-  // MARK: The store
 
   /// The store, where no daemon has it; nil where one does. What opens it is asked for on a thread of the system's:
   /// for commands that catch signals meanwhile.
   ///
   /// - Parameter needsAll: whether what is locked is asked for, too.
-  func openHere(
+  private func openHere(
     _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
   ) async throws -> Keychain? {
     let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
@@ -93,9 +63,9 @@ struct StoreClient: Sendable {
   }
 
   /// It changes nothing, so it leaves nothing in doubt.
-  func isDaemonThere() async throws -> Bool {
+  private func isDaemonThere() async throws -> Bool {
     do {
-      return try await DaemonClient(settings: settings).isThere(within: Self.timeout)
+      return try await daemon.isThere(within: Self.timeout)
     } catch is DaemonClient.Ended {
       return false
     } catch is DaemonClient.LeftOpen {
@@ -118,7 +88,7 @@ struct StoreClient: Sendable {
   }
 
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.
-  func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask) throws {
+  private func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask) throws {
     guard !keychain.isUnlocked,
       let answer = try ask("The store is open, but parts of it are locked.\n")
     else { return }

@@ -12,18 +12,18 @@ struct LoginCommand: AsyncParsableCommand {
     commandName: "login",
     abstract: "Give the daemon its password for the broker.",
     discussion: """
-      Asks for the password, tries it at the broker, and keeps it in the encrypted store. Works \
-      beside a running daemon, which goes on with it at once. `mqtt.password` in the settings wins \
+      Asks for the password, tries it at the broker, and has the daemon keep it in the encrypted store, and \
+      go on with it at once. `mqtt.password` in the settings wins \
       over what is stored.
 
       With --password-stdin and no name, the name that is stored is used. Another name than \
       `mqtt.username` of the settings is refused.
 
-      With --remove it deletes what is stored. A running daemon has no password any more then: the broker \
+      With --remove it deletes what is stored. The daemon has no password any more then: the broker \
       refuses it, and it raises an alert until the next `login`. Ends with 66 when none was stored.
 
-      Ends with 77 when the broker refuses the login, or what opens the store is mistyped, and 69 when the \
-      broker is not reached; nothing is stored then. 64: another name than the settings have; 75: another process holds the store; \
+      Ends with 77 when the broker refuses the login, and 69 when the broker is not reached, or no daemon \
+      runs; nothing is stored then. 64: another name than the settings have; \
       78: the settings name no broker, or the running daemon has another one; 130: stopped.
 
       Examples:
@@ -62,48 +62,43 @@ struct LoginCommand: AsyncParsableCommand {
   func run() async throws {
     if remove { return try await removeLogin() }
     try? ProcessHardening.forbidCoreDumps()
-    let settings = try options.loadOfStore(mayBeNew: true)
-    let client = try LoginClient(settings)
+    let client = DaemonClient(settings: try options.loadOfStore())
+    let address = try BrokerAddress(ofOwnBroker: client.settings.mqtt)
     let username = try username.map { try Username.checked($0) }
-    if let own = settings.mqtt.username, let username, own != username {
+    let own = client.settings.mqtt.username
+    if let own, let username, own != username {
       throw CommandFailure(
         .usage, "the settings log in as \(own), not as \(username)",
         remedy: "change or remove `mqtt.username`")
     }
-    try OpenStore.checkAccess(settings)
-    if !OpenStore.exists(settings) { try OpenStore.checkMaking(settings) }
+    // Before anybody is asked: without a daemon the answer would be for nothing.
+    let current = try await client.status().login
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(
-      client: client, username: settings.mqtt.username ?? username, password: given,
-      isValidating: !noValidate)
+      client: client, address: address,
+      known: current.passwordFrom == .keychain ? current.username : nil,
+      username: own ?? username, password: given, isValidating: !noValidate)
     let (login, stored) = try await Interruptible.run { try await session.run() }
-    let report = Report(login, stored, client, isValidated: !noValidate)
-    try output.show(report, text: report.text(settings))
+    let report = Report(
+      broker: "\(address)", username: login.username, stored: stored.stored,
+      validated: !noValidate, inUse: stored.inUse)
+    try output.show(report, text: report.text)
   }
 
   private func removeLogin() async throws {
     let settings = try options.loadOfStore()
-    let client = try LoginClient(settings)
-    try OpenStore.checkAccess(settings)
-    let nothing = CommandFailure(.noInput, "no password for \(client.address) is stored")
-    guard OpenStore.exists(settings) else { throw nothing }
-    let deleted = try await client.delete()
-    guard !deleted.users.isEmpty else { throw nothing }
-    let report = Removal(
-      broker: "\(client.address)", deleted: deleted.users, daemonRunning: deleted.isDaemonRunning)
-    let users = deleted.users.map(\.printable).joined(separator: ", ")
-    let whose = deleted.isDaemonRunning ? "The running daemon's settings" : "The settings"
-    let note = deleted.wasInUse ? "" : "\(whose) still have one, in `mqtt.password`.\n"
+    let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
+    let report = try await DaemonClient(settings: settings).perform(
+      DeleteLogin(broker: address.url))
+    guard !report.deleted.isEmpty else {
+      throw CommandFailure(.noInput, "no password for \(address) is stored")
+    }
+    let users = report.deleted.map(\.printable).joined(separator: ", ")
+    let note =
+      report.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
     try output.show(
       report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")
-  }
-
-  struct Removal: Encodable {
-    let broker: String
-    /// User names.
-    let deleted: [String]
-    let daemonRunning: Bool
   }
 
   struct Report: Encodable {
@@ -112,41 +107,19 @@ struct LoginCommand: AsyncParsableCommand {
     /// `added` or `updated`.
     let stored: String
     let validated: Bool
-    let daemonRunning: Bool
-    /// False while the settings have a password, which wins; those of the daemon, if one runs.
+    /// False while the daemon's settings have a password, which wins.
     let inUse: Bool
-    let newStore: String?
 
-    init(
-      _ login: BrokerLogin, _ result: LoginClient.Stored, _ client: LoginClient, isValidated: Bool
-    ) {
-      broker = "\(client.address)"
-      username = login.username
-      stored = result.change
-      validated = isValidated
-      daemonRunning = result.isDaemonRunning
-      inUse = result.isInUse
-      newStore = result.madeStore ? client.settings.store.path : nil
-    }
-
-    func text(_ settings: Settings) -> String {
-      var lines = [
+    var text: String {
+      let kept =
         validated
-          ? "\(broker) accepts \(username.printable). The password is kept in the encrypted store."
-          : "The password of \(username.printable) is kept, and \(broker) was not asked."
-      ]
-      if newStore != nil {
-        lines.append(
-          "The store is new. Back up its key, without which nobody can read it: "
-            + settings.store.keyFile)
-      }
-      if !inUse {
-        let whose = daemonRunning ? "the running daemon's settings" : "the settings"
-        lines.append("`mqtt.password` in \(whose) wins over it: remove that to use this one.")
-      } else if daemonRunning {
-        lines.append("The running daemon goes on with it.")
-      }
-      return lines.map { $0 + "\n" }.joined()
+        ? "\(broker) accepts \(username.printable). The password is kept in the encrypted store."
+        : "The password of \(username.printable) is kept, and \(broker) was not asked."
+      let use =
+        inUse
+        ? "The running daemon goes on with it."
+        : "`mqtt.password` in the running daemon's settings wins over it: remove that to use this one."
+      return "\(kept)\n\(use)\n"
     }
   }
 }

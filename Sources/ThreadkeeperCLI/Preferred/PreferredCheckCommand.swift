@@ -44,35 +44,17 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       throw try DatasetErrorReport(error).failure(output)
     }
     let settings = try options.loadOfStore()
-    let report = try await check(dataset, settings.home(named: home.home), settings)
+    var request = ThreadRequest(.checkPreferred)
+    request.home = try settings.home(named: home.home)
+    request.dataset = dataset
+    let answer = try await DaemonClient(settings: settings).perform(
+      request, isAdministrator: false, isRepeatable: true)
+    guard let result = answer.result else { throw DaemonClient.unreadable }
+    let report = Report(result: result.rawValue, differs: answer.differs ?? [])
     let differs = report.differs
     try output.show(
       report,
       text: report.result + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
     if report.result != PreferredCheck.match.name { throw ExitCode(1) }
-  }
-
-  private func check(
-    _ dataset: OperationalDataset, _ home: String, _ settings: Settings
-  ) async throws -> Report {
-    var request = ThreadRequest(.checkPreferred)
-    request.home = home
-    request.dataset = dataset
-    return try await DaemonClient.orStore(isRepeatable: true) {
-      guard let method = RequestMethods.method(.checkPreferred) else { return nil }
-      let answer = try await DaemonClient(settings: settings).call(
-        method, RequestParameters(request), within: .seconds(60))
-      return try answer.map {
-        guard let result = $0.result else { throw DaemonClient.unreadable }
-        return Report(result: result.rawValue, differs: $0.differs ?? [])
-      }
-    } store: {
-      let keychain = try OpenStore.forReading(settings)
-      let preferred = try keychain.database.read {
-        try ThreadCredentialStore(keychain).preferredNetwork(of: home, $0)
-      }
-      let check = PreferredCheck.answer(about: dataset, preferred: preferred)
-      return Report(result: check.name, differs: check.differences.map(\.rawValue))
-    }
   }
 }

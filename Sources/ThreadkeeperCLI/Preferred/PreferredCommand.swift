@@ -57,20 +57,16 @@ struct PreferredShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let request = ListsMethods.HomeSelection(home: try settings.home(named: home.home))
-    guard !history else { return try await showHistory(request, settings) }
-    let method = showSecrets ? ListsMethods.preferredSecret : ListsMethods.preferred
-    let report = try await ListsClient(settings: settings).one(method, request) {
-      try $0.preferred(request, showingSecrets: showSecrets)
+    let name = try settings.home(named: home.home)
+    let client = DaemonClient(settings: settings)
+    guard !history else {
+      return try showHistory(try await client.perform(ListFormerNetworks(home: name)).rows)
     }
+    let report = try await client.perform(ShowPreferred(home: name, secret: showSecrets))
     try output.show(report, text: report.text(homeOption: home.home.map { " --home \($0)" } ?? ""))
   }
 
-  private func showHistory(
-    _ request: ListsMethods.HomeSelection, _ settings: Settings
-  ) async throws {
-    let records = try await ListsClient(settings: settings)
-      .rows(ListsMethods.former, request) { try $0.former(request) }.rows
+  private func showHistory(_ records: [FormerNetworkRecord]) throws {
     var table = Table(columns: "ID", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP", "UNTIL")
     for record in records {
       table.add(
@@ -92,8 +88,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
     abstract: "Let no network be the preferred one.",
     discussion: """
       The network is kept in the history. From then on no border router is checked, and no announcement \
-      makes a network the preferred one: choose one with `threadkeeper preferred set`. Works beside \
-      a running daemon and without one.
+      makes a network the preferred one: choose one with `threadkeeper preferred set`.
 
       Examples:
         threadkeeper preferred forget
@@ -112,7 +107,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
     let settings = try options.loadOfStore()
     var request = ThreadRequest(.forgetPreferred)
     request.home = try settings.home(named: home.home)
-    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: false)
+    let data = try await DaemonClient(settings: settings).perform(request)
     let kept = data.forgotten?.first
     let name = kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
     try output.show(

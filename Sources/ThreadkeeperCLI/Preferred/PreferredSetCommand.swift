@@ -16,7 +16,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
       PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
       lists by its id, or give a dataset. A network that border routers were only seen on is named by its \
       Extended PAN ID: its credentials can come later, by the same command. All border routers are then checked again. The network that \
-      was preferred is kept in the history. Works beside a running daemon and without one.
+      was preferred is kept in the history.
 
       Examples:
         threadkeeper preferred set 1111111122222222
@@ -67,7 +67,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
     }
     let settings = try options.loadOfStore()
     request.home = try settings.home(named: home.home)
-    let data = try await RequestClient(settings: settings).perform(request, isRepeatable: true)
+    let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true
     try output.show(
       Report(changed: changed),

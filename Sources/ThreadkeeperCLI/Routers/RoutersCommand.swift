@@ -3,7 +3,6 @@
 import ArgumentParser
 import BridgeProtocol
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
@@ -47,8 +46,7 @@ struct RoutersListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let list = try await ListsClient(settings: options.loadOfStore())
-      .rows(ListsMethods.routers, VarlinkNothing()) { try $0.routers() }
+    let list = try await DaemonClient(settings: options.loadOfStore()).perform(ListRouters())
     var table = Table(
       columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
       "CREDENTIALS", "PREFERRED", "SOURCE")
@@ -89,7 +87,7 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
       Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
       Stop the login that announced it before first.
 
-      The daemon has to run. Ends with 66 for an unknown id.
+      Ends with 66 for an unknown id.
 
       Examples:
         threadkeeper routers remove a1b2c3d4e5f60718
@@ -102,9 +100,8 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let router = try argument.router(settings)
     let report = try await DaemonClient(settings: settings).perform(
-      RemoveRouter(home: router.home, borderAgentId: router.borderAgentId))
+      RemoveRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
     let credentials = report.credentials ? ", and so are its credentials" : ""
     try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
   }
@@ -119,7 +116,7 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
       A router that was not there before and joins the preferred network has its credentials, so the \
       alert UnknownRouter names it until you accept it. Nothing else changes.
 
-      The daemon has to run. Ends with 66 for an unknown id.
+      Ends with 66 for an unknown id.
 
       Examples:
         threadkeeper routers accept a1b2c3d4e5f60718
@@ -132,9 +129,8 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let router = try argument.router(settings)
     let report = try await DaemonClient(settings: settings).perform(
-      AcceptRouter(home: router.home, borderAgentId: router.borderAgentId))
+      AcceptRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
     try output.show(
       report,
       text: report.changed

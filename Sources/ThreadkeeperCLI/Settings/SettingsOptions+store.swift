@@ -21,9 +21,8 @@ extension SettingsOptions {
   /// there is no store in the default one, it is that of the daemon that this user runs elsewhere, as
   /// after `make run`.
   ///
-  /// - Parameter mayBeNew: whether the command makes a store where there is none.
   /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them; 66 when there is no store, with what was found.
-  func loadOfStore(mayBeNew: Bool = false) throws -> Settings {
+  func loadOfStore() throws -> Settings {
     let result = read()
     // They are those of somebody else's daemon.
     if result.settings == nil, result.isRefused, let file = result.file {
@@ -32,13 +31,13 @@ extension SettingsOptions {
         .notPermitted, "this user may not read all of the settings in \(file.printable)",
         remedy: "run it as root: `\(SameCommand.by())`")
     }
-    return try ofStore(load(), mayBeNew: mayBeNew)
+    return try ofStore(load())
   }
 
   /// The same for settings that are loaded already.
   ///
   /// - Throws: `CommandFailure` with status 66.
-  func ofStore(_ settings: Settings, mayBeNew: Bool = false) throws -> Settings {
+  func ofStore(_ settings: Settings) throws -> Settings {
     guard usesDefaultStore(settings), !OpenStore.exists(settings) else { return settings }
     let daemons = RunningDaemon.all()
     let own = daemons.filter { $0.user == geteuid() }
@@ -48,7 +47,6 @@ extension SettingsOptions {
           + " \(found.process), with its store in \(found.settings.store.path.printable).\n")
       return found.settings
     }
-    if mayBeNew, own.isEmpty { return settings }
     if own.isEmpty, let service = serviceStore(settings) { return service }
     throw noStore(settings, own: own, others: daemons.filter { $0.user != geteuid() })
   }

@@ -26,10 +26,54 @@ struct SetupStore: Sendable {
     var settings = current
     settings.mqtt = mqtt
     let named = settings
-    return try? await StoreOwner.run(named) {
-      try LoginClient(named).stored.map {
+    return try? await StoreOwner.run(named) { () -> SecretText? in
+      let login = BrokerAddress(named.mqtt).flatMap { stored(named, at: $0) }
+      return login.map {
         SecretText($0.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
       }
+    }
+  }
+
+  /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
+  private static func stored(_ settings: Settings, at address: BrokerAddress) -> BrokerLogin? {
+    guard OpenStore.exists(settings),
+      let keychain = try? OpenStore.forReading(settings, ask: { _ in nil })
+    else { return nil }
+    defer { keychain.close() }
+    return try? keychain.database.read {
+      try BrokerLoginStore(keychain, address).find(username: settings.mqtt.username, $0)
+    }
+  }
+
+  /// By the daemon, where one runs.
+  ///
+  /// - Returns: whether it has made the store.
+  private func store(
+    _ login: BrokerLogin, at address: BrokerAddress, over known: BrokerLogin?
+  ) async throws -> Bool {
+    let password = login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    return try await DaemonClient.orStore(isRepeatable: true) {
+      try await DaemonClient(settings: settings).performIfThere(
+        StoreLogin(broker: address.url, username: login.username, password: password)
+      ).map { _ in false }
+    } store: {
+      let makesStore = !OpenStore.exists(settings)
+      let keychain =
+        try makesStore
+        ? OpenStore.create(settings)
+        : await InterruptibleWork.result { stop in
+          try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
+        }
+      defer { keychain.close() }
+      if makesStore {
+        try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
+      }
+      // From here on it is no longer "nothing was stored".
+      try Task.checkCancellation()
+      _ = try keychain.database.write {
+        try BrokerLoginStore(keychain, address).save(login, over: known, $0)
+      }
+      return makesStore
     }
   }
 
@@ -42,14 +86,13 @@ struct SetupStore: Sendable {
       var result = Result()
       result.isRunning = StoreLock.holder(of: OpenStore.location(settings)) != nil
       if let username, let password {
-        let client = try LoginClient(settings)
-        let known = client.stored
+        let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
+        let known = Self.stored(settings, at: address)
         let login = BrokerLogin(
           username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
         if known?.username != username || known?.password != login.password {
           do {
-            result.madeStore = try await client.store(login, over: known, validating: false)
-              .madeStore
+            result.madeStore = try await store(login, at: address, over: known)
           } catch let failure as CommandFailure
             where result.isRunning && failure.status == .configuration
           {

@@ -20,7 +20,7 @@ struct RestoredAccess: Encodable {
     let label: String
   }
 
-  let clients: [EnrolmentReport.Client]
+  let clients: [ClientReport]
   /// Users whose enrolment is damaged.
   let damaged: [String]
   /// Who is given credentials without a question.
@@ -37,7 +37,7 @@ struct RestoredAccess: Encodable {
         try BrokerLoginStore.all(in: keychain, tx)
       )
     }
-    clients = enrolled.clients.filter { !$0.isRevoked }.map(EnrolmentReport.Client.init)
+    clients = enrolled.clients.filter { !$0.isRevoked }.map(ClientReport.init)
     damaged = enrolled.damaged
     self.grants = grants.map { ConsentReport.Grant($0) }
     keySlots = try keychain.slots().map { Slot(id: $0.number, kind: $0.kind.name, label: $0.label) }

@@ -10,7 +10,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Write a copy of the store into one file.",
     discussion: """
-      A running daemon makes the backup while it works, and needs free space for a second copy in the store's \
+      The daemon makes the backup while it works, and needs free space for a second copy in the store's \
       directory. The file opens with any key slot of the store: its key file, a passphrase, a \
       recovery code. Keep them in another place. What is for this device only opens nowhere else.
 

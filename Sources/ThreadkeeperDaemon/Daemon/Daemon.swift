@@ -83,18 +83,17 @@ package struct Daemon {
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
-    let page = PageServer(settings, bridge: bridge, keychain: keychain, logger: logger)
+    let operations = OperationContext(
+      settings: settings, bridge: bridge, logins: logins, logger: logger)
+    let page = PageServer(operations)
     let state = DaemonStateReader(
       settings: settings, port: port, monitor: bridge.monitor,
       discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
-    let store = StoreService(settings, keychain: keychain, logger: logger)
     let clients = ClientSocket(
       settings: settings, requests: bridge.requests,
       finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },
       logger: logger)
-    let localAPI = LocalAPISocket(
-      settings, bridge: bridge, store: store, logins: logins, runtime: { state.current },
-      logger: logger)
+    let localAPI = LocalAPISocket(operations, runtime: { state.current })
     let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =

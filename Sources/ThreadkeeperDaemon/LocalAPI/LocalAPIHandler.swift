@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import SystemThreads
 import VarlinkSocket
 
 /// Answers the methods of one interface: decodes, checks and encodes. It has no rules of its own.
@@ -25,23 +26,22 @@ struct HandlerQueue: Sendable {
   }
 }
 
-extension VarlinkReplies {
-  /// Sends a reply now, and again whenever it has changed, until the caller goes or the daemon ends.
-  ///
-  /// - Parameters:
-  ///   - interval: from one look to the next.
-  ///   - look: makes the reply.
-  /// - Throws: what `look` throws; `CancellationError`.
-  func sendChanges(
-    every interval: Duration, of look: () async throws -> Reply
-  ) async throws -> Never {
-    var last = ""
-    while true {
-      let reply = try await look()
-      let text = try JSONText.line(reply)
-      if text != last { try await send(reply) }
-      last = text
-      try await Task.sleep(for: interval)
-    }
+/// Sends a reply now, and again whenever it has changed, until the caller goes or the daemon ends.
+///
+/// - Parameters:
+///   - interval: from one look to the next.
+///   - look: makes the reply; may wait for the disk.
+/// - Throws: what `look` throws; `CancellationError`.
+func sendChanges<Reply: Encodable & Sendable>(
+  every interval: Duration, to send: (Reply) async throws -> Void,
+  of look: @escaping @Sendable () throws -> Reply
+) async throws -> Never {
+  var last = ""
+  while true {
+    let reply = try await SystemThread.result { try look() }
+    let text = try JSONText.line(reply)
+    if text != last { try await send(reply) }
+    last = text
+    try await Task.sleep(for: interval)
   }
 }

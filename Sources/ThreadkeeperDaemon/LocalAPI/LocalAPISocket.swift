@@ -72,24 +72,16 @@ extension LocalAPISocket {
   ///
   /// - Parameter runtime: how the daemon is now.
   init(
-    _ settings: Settings, bridge: Bridge, store: StoreService, logins: BrokerLoginService,
-    runtime: @escaping @Sendable () -> DaemonState, logger: Logger
+    _ operations: OperationContext, runtime: @escaping @Sendable () -> DaemonState
   ) {
-    let keychain = store.keychain
+    let (settings, bridge) = (operations.settings, operations.bridge)
     self.init(
       settings: settings,
       handlers: [
-        StatusHandler(settings: settings, keychain: keychain, runtime: runtime),
-        OperationHandler(settings, bridge: bridge),
-        EnrolmentHandler(settings, enrolments: bridge.enrolments, logger: logger),
-        ConsentHandler(keychain: keychain, consents: bridge.consents),
-        ListsHandler(settings: settings, keychain: keychain),
-        AuditHandler(keychain: keychain),
-        KeysHandler(service: store),
-        StoreHandler(
-          maintenance: MaintenanceService(settings, keychain: keychain, logger: logger)),
-        LoginHandler(service: logins),
-      ] + RequestHandler.all(settings, requests: bridge.requests), logger: logger)
+        StatusHandler(
+          settings: settings, keychain: operations.keychain, runtime: runtime),
+        OperationHandler(operations),
+      ] + RequestHandler.all(settings, requests: bridge.requests), logger: operations.logger)
     finished = { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }
   }
 }

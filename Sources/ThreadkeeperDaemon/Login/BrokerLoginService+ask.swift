@@ -5,6 +5,7 @@ import BrokerLoginStore
 import KeychainCore
 import ServiceLifecycle
 import SodiumCrypto
+import SystemThreads
 
 extension BrokerLoginService {
   private static let tries = 3
@@ -56,7 +57,7 @@ extension BrokerLoginService {
       do {
         guard let login = try await loginFromTerminal(address) else { break }
         try await LoginTrial(settings: settings, address: address).check(login)
-        _ = try await save(login, at: address)
+        _ = try await SystemThread.result { try self.save(login, at: address) }
         prompt.say("\(address) accepts it.\n")
         return true
       } catch is CancellationError {

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import ConsentLedger
+import KeychainCore
+import Logging
 import Settings
+import SystemThreads
 import VarlinkSocket
 
-/// Something that an administrator has the daemon do. A command makes the value and prints the reply; the page makes it
-/// too. The name of the type is its name on the wire.
+/// Something that an administrator has the daemon do, or looks at. A command makes the value and prints the reply; the
+/// page makes it too. The name of the type is its name on the wire.
 package protocol Operation: Codable, Sendable {
   associatedtype Reply: Codable & Sendable
 
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
   static var isRepeatable: Bool { get }
 
-  /// May wait for the disk. One at a time.
+  /// Who may have it done: `.reader` for what changes nothing and shows no secret.
+  var access: VarlinkAccess { get }
+
+  /// May wait for the disk. What is for the owner alone is done one at a time.
   ///
   /// - Throws: `CommandFailure`, or what the store throws.
   func perform(_ context: OperationContext) throws -> Reply
@@ -20,47 +27,126 @@ package protocol Operation: Codable, Sendable {
 
 extension Operation {
   package static var isRepeatable: Bool { true }
+  package var access: VarlinkAccess { .owner }
 
   static var name: String { "\(Self.self)" }
 }
 
+/// An operation with any number of replies, which has to be called with `more`.
+package protocol StreamOperation: Operation {
+  /// - Parameter send: sends a reply that others follow.
+  /// - Returns: the last reply.
+  func perform(
+    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
+  ) async throws -> Reply
+}
+
+extension StreamOperation {
+  package func perform(_ context: OperationContext) throws -> Reply {
+    throw VarlinkError.expectedMore
+  }
+}
+
 /// All that there are. A new one is added here, and to docs/reference/local-api.md.
-private let operations: [any Operation.Type] = [
-  AcceptNetwork.self, AcceptRouter.self, RemoveRouter.self,
+let operations: [any Operation.Type] = [
+  AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self, ApproveConsent.self, AskConsent.self,
+  BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, FollowAudit.self,
+  ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self, ListDecisions.self,
+  ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self,
+  ListRouters.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
+  RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self,
+  VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.
 package struct OperationContext: Sendable {
   let settings: Settings
   let bridge: Bridge
+  let logins: BrokerLoginService
+  let maintenance: MaintenanceService
+  let logger: Logger
+  var caller: ConsentApprover
+
   /// Who is named in the audit and the log.
-  let actor: String
+  var actor: String {
+    if case .commandLine(let user) = caller { OpenStore.actor(user: user) } else { "\(caller)" }
+  }
+
+  init(
+    settings: Settings, bridge: Bridge, logins: BrokerLoginService, logger: Logger,
+    caller: ConsentApprover = .statusPage
+  ) {
+    self.settings = settings
+    self.bridge = bridge
+    self.logins = logins
+    maintenance = MaintenanceService(
+      settings, keychain: bridge.enrolments.keychain, logger: logger)
+    self.logger = logger
+    self.caller = caller
+  }
+
+  /// Of a bridge without a daemon, as in a demonstration.
+  package init(_ settings: Settings, bridge: Bridge, logger: Logger) {
+    self.init(
+      settings: settings, bridge: bridge,
+      logins: BrokerLoginService(
+        settings, keychain: bridge.enrolments.keychain, bridge: bridge,
+        login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),
+        logger: logger),
+      logger: logger)
+  }
+
+  private struct NoPrompt: LoginPrompt {
+    let isPossible = false
+    func ask(_ question: String, isHidden: Bool) -> String? { nil }
+    func say(_ text: String) {}
+  }
+
+  var keychain: Keychain { bridge.enrolments.keychain }
+  var registry: Registry { Registry(settings, keychain) }
 }
 
 /// Answers `io.threadkeeper.Admin`.
 struct OperationHandler: LocalAPIHandler {
-  let settings: Settings
-  let bridge: Bridge
+  let context: OperationContext
   private let queue = HandlerQueue("operations")
 
-  init(_ settings: Settings, bridge: Bridge) {
-    self.settings = settings
-    self.bridge = bridge
-  }
+  init(_ context: OperationContext) { self.context = context }
 
   var interface: VarlinkInterface { .admin }
 
   var endpoints: [VarlinkEndpoint] {
     [
-      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .owner)
-        .answered { call, caller in
-          return try await queue.run {
-            let context = OperationContext(
-              settings: settings, bridge: bridge, actor: OpenStore.actor(user: caller.peer.user))
-            return OperationReply(reply: try call.operation.perform(context))
+      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .reader)
+        .answered { call, caller, replies in
+          guard caller.access >= call.operation.access else { throw VarlinkError.permissionDenied }
+          var context = context
+          context.caller = .commandLine(user: caller.peer.user)
+          if let replies, let stream = call.operation as? any StreamOperation {
+            return try await follow(stream, context, replies)
           }
+          return OperationReply(reply: try await perform(call.operation, context))
         }
     ]
+  }
+
+  private func perform<Performed: Operation>(
+    _ operation: Performed, _ context: OperationContext
+  ) async throws -> Performed.Reply {
+    guard operation.access == .owner else {
+      return try await SystemThread.result { try operation.perform(context) }
+    }
+    return try await queue.run { try operation.perform(context) }
+  }
+
+  private func follow(
+    _ stream: some StreamOperation, _ context: OperationContext,
+    _ replies: VarlinkReplies<OperationReply>
+  ) async throws -> OperationReply {
+    OperationReply(
+      reply: try await stream.perform(context) {
+        try await replies.send(OperationReply(reply: $0))
+      })
   }
 }
 
@@ -94,26 +180,33 @@ package struct OperationCall<Performed: Operation>: Encodable, Sendable {
     package let reply: Performed.Reply
   }
 
-  package static var method: VarlinkMethod<Self, Answer> {
-    VarlinkMethod(VarlinkInterface.admin.name, "Perform", for: .owner)
-  }
-
   private let operation = Performed.name
   private let parameters: Performed
 
   package init(_ operation: Performed) { parameters = operation }
+
+  package var method: VarlinkMethod<Self, Answer> {
+    VarlinkMethod(VarlinkInterface.admin.name, "Perform", for: parameters.access)
+  }
+
+  package var stream: VarlinkStream<Self, Answer> {
+    VarlinkStream(VarlinkInterface.admin.name, "Perform", for: parameters.access)
+  }
 }
+
+extension OperationCall.Answer: VarlinkFieldNames where Performed.Reply: VarlinkFieldNames {}
 
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Admin.varlink; a test compares the two.
   package static let admin = VarlinkInterface(
     """
-    # What an administrator has the daemon do. The operations, with their parameters and replies, are in
+    # What an administrator has the daemon do, or looks at. The operations, with their parameters and replies, are in
     # docs/reference/local-api.md.
     interface io.threadkeeper.Admin
 
     # Fails with `InvalidParameter` for an operation that the daemon does not know, with `PermissionDenied` where the
-    # caller may not have it, and with io.threadkeeper.Failed.
+    # caller may not have it, with `ExpectedMore` for one that has to be called with `more`, and with
+    # io.threadkeeper.Failed.
     method Perform(operation: string, parameters: object) -> (reply: object)
 
     """)

@@ -111,7 +111,7 @@ package struct AcceptNetwork: Operation {
 }
 
 extension BorderAgentID {
-  fileprivate init(parameter: String) throws(CommandFailure) {
+  package init(parameter: String) throws(CommandFailure) {
     guard let id = BorderAgentID(hex: parameter) else {
       throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
     }

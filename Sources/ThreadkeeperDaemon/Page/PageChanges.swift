@@ -3,6 +3,7 @@
 import Bridge
 import ConsentLedger
 import Glibc
+import Logging
 import Settings
 import StatusPage
 import ThreadDataset
@@ -11,11 +12,7 @@ import VarlinkSocket
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.
 struct PageChanges: Sendable {
-  private static let actor = ConsentApprover.statusPage.description
-
-  let settings: Settings
-  let bridge: Bridge
-  let registry: BridgeRegistry
+  let context: OperationContext
 
   /// Writes the disk.
   ///
@@ -46,26 +43,21 @@ struct PageChanges: Sendable {
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .approve(let id, let always):
-      try bridge.consents.approve(id, always ? .always : .once, by: .statusPage)
+      _ = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
       return always ? "Approved, from now on." : "Approved, this once."
     case .askAgain(let home, let router):
-      try bridge.consents.askAgain(
-        about: RouterSelection(home: home, borderAgentId: router), by: .statusPage)
+      _ = try AskConsent(home: home, borderAgentId: router).perform(context)
       return "You are asked again, as soon as the router is online."
     case .deny(let id):
-      try bridge.consents.deny(id, by: .statusPage)
+      _ = try DenyConsent(id: id).perform(context)
       return "Denied."
     }
-  }
-
-  private var context: OperationContext {
-    OperationContext(settings: settings, bridge: bridge, actor: Self.actor)
   }
 
   private func prefer(_ hex: String, in home: String) throws -> String {
     var request = ThreadRequest(.setPreferred)
     request.network = try network(hex)
-    request.home = try settings.home(named: home)
+    request.home = try context.settings.home(named: home)
     let data = try data(request)
     guard data.changed == true else { return "That is the preferred network already." }
     return data.available == false
@@ -76,8 +68,10 @@ struct PageChanges: Sendable {
   private func forget(_ hex: String, in home: String) throws -> String {
     let network = try network(hex)
     var request = ThreadRequest(.forgetPreferred)
-    request.home = try settings.home(named: home)
-    guard try registry.homes().first(where: { $0.name == request.home })?.preferred == network
+    request.home = try context.settings.home(named: home)
+    guard
+      try context.registry.registry.homes().first(where: { $0.name == request.home })?.preferred
+        == network
     else { throw PageRefusal("Another network is the preferred one by now.") }
     _ = try data(request)
     return "No network is preferred now. Prefer one when you know which."
@@ -91,12 +85,12 @@ struct PageChanges: Sendable {
   }
 
   private func data(_ request: ThreadRequest) throws -> AnswerData {
-    guard let team = settings.team(ofUID: geteuid()) else {
+    guard let team = context.settings.team(ofUID: geteuid()) else {
       throw PageRefusal("The daemon's user speaks for no team.")
     }
-    let outcome = bridge.requests.answer(
+    let outcome = context.bridge.requests.answer(
       request, from: .systemUser(geteuid()), team: team, isAdministrator: true,
-      administrator: Self.actor)
+      administrator: context.actor)
     guard case .answer(let answer) = outcome else {
       throw PageRefusal("A person would have to agree first.")
     }

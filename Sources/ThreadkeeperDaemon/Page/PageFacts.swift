@@ -2,6 +2,7 @@
 
 import Bridge
 import KeychainCore
+import Logging
 import Settings
 import StatusPage
 import VarlinkSocket
@@ -16,12 +17,12 @@ struct PageFacts: PageSource {
   private let hasSeveralHomes: Bool
   private let queue = HandlerQueue("page")
 
-  init(_ settings: Settings, bridge: Bridge, keychain: Keychain) {
-    self.settings = settings
-    self.keychain = keychain
+  init(_ context: OperationContext) {
+    let bridge = context.bridge
+    settings = context.settings
+    keychain = context.keychain
     monitor = bridge.monitor
-    changes = PageChanges(
-      settings: settings, bridge: bridge, registry: BridgeRegistry(keychain.database))
+    changes = PageChanges(context: context)
     hasSeveralHomes = bridge.consents.hasSeveralHomes
     discovery = { bridge.discovery?.current ?? .off }
   }
@@ -50,7 +51,7 @@ struct PageFacts: PageSource {
         events: monitor.recent.newest)
       do {
         try state.read(Registry(settings, keychain), isDiscovering: discovery.isRunning)
-        state.consents = try ConsentService(keychain).list(namingHome: hasSeveralHomes).pending
+        state.consents = try ConsentReport.List(keychain, namingHome: hasSeveralHomes).pending
           .map { PageState.Consent($0) }
       } catch {
         // The lists stay as they were known; that the store cannot be read is what is to be shown.

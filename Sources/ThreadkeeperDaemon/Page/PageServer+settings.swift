@@ -11,9 +11,10 @@ extension PageServer {
   ///
   /// - Parameter listening: called with the port, when it can be reached.
   package init?(
-    _ settings: Settings, bridge: Bridge, keychain: Keychain, logger: Logger,
+    _ context: OperationContext,
     listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) {
+    let (settings, logger) = (context.settings, context.logger)
     let http = settings.http
     guard http.isEnabled else { return nil }
     // Other users' commands may pass over a token file that they cannot read. Whoever listens may not, also not on
@@ -35,7 +36,8 @@ extension PageServer {
         address: http.address, port: Int(http.port), names: http.names,
         token: http.token?.revealed, trustedProxy: http.trustedProxy,
         trustedProxyChanges: http.trustedProxyChanges),
-      source: PageFacts(settings, bridge: bridge, keychain: keychain), logger: logger,
+      source: PageFacts(context),
+      logger: logger,
       listening: listening)
   }
 }

@@ -4,12 +4,14 @@ import Bridge
 import KeychainCore
 import SQLiteDatabase
 import Settings
+import ThreadCredentialStore
 
 /// The registry of a store, read beside a running daemon too.
 package struct Registry {
   package let settings: Settings
   package let keychain: Keychain
   package let registry: BridgeRegistry
+  package var credentials: ThreadCredentialStore { ThreadCredentialStore(keychain) }
 
   package init(_ settings: Settings, _ keychain: Keychain) {
     self.settings = settings

@@ -19,22 +19,21 @@ struct StatusHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      StatusMethods.get.answered { _, _ in try await report() },
+      StatusMethods.get.answered { _, _ in try await SystemThread.result { try report() } },
       StatusMethods.places.answered { _, _ in
         StatusMethods.Places(pid: runtime().pid, keyFile: settings.store.keyFile)
       },
       StatusMethods.watch.answered { _, _, replies in
-        try await replies.sendChanges(every: Self.interval) { try await report() }
+        try await sendChanges(every: Self.interval, to: { try await replies.send($0) }) {
+          try report()
+        }
       },
     ]
   }
 
-  /// Reads the disk, so not in one of Swift's threads.
-  private func report() async throws -> StatusMethods.Reply {
-    try await SystemThread.result {
-      StatusMethods.Reply(
-        status: try StatusReport(Registry(settings, keychain), runtime: runtime()))
-    }
+  /// Reads the disk.
+  private func report() throws -> StatusMethods.Reply {
+    StatusMethods.Reply(status: try StatusReport(Registry(settings, keychain), runtime: runtime()))
   }
 }
 

@@ -5,7 +5,6 @@ import KeychainCore
 import Logging
 import Settings
 import Synchronization
-import VarlinkSocket
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -20,6 +19,8 @@ import VarlinkSocket
 struct MaintenanceService: Sendable {
   /// Of a backup that is being written.
   private static let draftName = "backup"
+  /// The most bytes of a piece, before base64: a message is at most 512 KiB.
+  private static let pieceLength = 192 << 10
 
   private let settings: Settings
   private let keychain: Keychain
@@ -47,9 +48,9 @@ struct MaintenanceService: Sendable {
   }
 
   func verify(
-    for caller: VarlinkCaller, send: @escaping @Sendable (WorkProgress) async throws -> Void
+    send: @escaping @Sendable (WorkProgress) async throws -> Void
   ) async throws -> VerificationOutcome {
-    let outcome = try await perform(for: caller, send) { [keychain] progress in
+    let outcome = try await perform(send) { [keychain] progress in
       try VerificationOutcome(verifying: keychain, progress: progress)
     }
     if !outcome.isWell {
@@ -62,19 +63,17 @@ struct MaintenanceService: Sendable {
 
   /// - Returns: the last reply.
   func backup(
-    for caller: VarlinkCaller, send: @escaping @Sendable (BackupStep) async throws -> Void
+    for actor: String, send: @escaping @Sendable (BackupStep) async throws -> Void
   ) async throws -> BackupStep {
-    let (file, outcome) = try await perform(
-      for: caller, { try await send(BackupStep(progress: $0)) }
-    ) { [self] progress in
-      try write(progress)
+    let (file, outcome) = try await perform({ try await send(BackupStep(progress: $0)) }) {
+      try write($0)
     }
     logger.notice(
-      "backup written", metadata: ["items": "\(outcome.items)", "user": "\(caller.peer.user)"])
+      "backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     let length = outcome.fileBytes ?? 0
-    for offset in stride(from: 0, to: length, by: StoreMethods.pieceLength) {
+    for offset in stride(from: 0, to: length, by: Self.pieceLength) {
       let piece = try await reading.run {
-        Data(try file.read(at: offset, count: min(StoreMethods.pieceLength, length - offset)))
+        Data(try file.read(at: offset, count: min(Self.pieceLength, length - offset)))
       }
       try Task.checkCancellation()
       try await send(BackupStep(data: piece))
@@ -106,14 +105,12 @@ struct MaintenanceService: Sendable {
     throw CommandFailure(
       .cannotCreate,
       "\(settings.store.path) has \(free >> 20) MiB free, and the daemon needs \(needed >> 20) MiB there for a backup",
-      remedy:
-        "free some space; or stop the daemon, and run the command again, which then writes the file itself"
-    )
+      remedy: "free some space")
   }
 
   /// Does the work on the queue, and sends meanwhile how far it is.
   private func perform<R: Sendable>(
-    for caller: VarlinkCaller, _ send: (WorkProgress) async throws -> Void,
+    _ send: (WorkProgress) async throws -> Void,
     _ work: @escaping @Sendable ((Int, Int) throws -> Void) throws -> R
   ) async throws -> R {
     let relay = ProgressRelay()
@@ -121,9 +118,9 @@ struct MaintenanceService: Sendable {
       defer { relay.finish() }
       return try await queue.run {
         do {
-          try Self.check(relay, caller)
+          try Self.check(relay)
           return try work { done, total in
-            try Self.check(relay, caller)
+            try Self.check(relay)
             relay.show(WorkProgress(done: done, total: total))
           }
         } catch let error as KeychainError {
@@ -137,13 +134,10 @@ struct MaintenanceService: Sendable {
     return try await result
   }
 
-  /// Stops work for a client that has disconnected.
-  private static func check(_ relay: ProgressRelay, _ caller: VarlinkCaller) throws {
+  /// Stops work for a client that has disconnected, and when the daemon ends.
+  private static func check(_ relay: ProgressRelay) throws {
     guard relay.isCancelled else { return }
-    throw KeychainError(
-      .userCanceled,
-      caller.session.isOver
-        ? "the client has disconnected" : "the daemon is stopping; nothing was written")
+    throw KeychainError(.userCanceled, "the daemon is stopping; nothing was written")
   }
 }
 

@@ -63,9 +63,21 @@ extension VarlinkMethod where Parameters: Decodable & Sendable, Reply: Encodable
   package func answered(
     by handler: @escaping @Sendable (Parameters, VarlinkCaller) async throws -> Reply
   ) -> VarlinkEndpoint {
+    answered { parameters, caller, _ in try await handler(parameters, caller) }
+  }
+
+  /// Of a method that may be called with `more`, or without.
+  ///
+  /// - Parameter handler: gets nil where the caller takes one reply only.
+  package func answered(
+    by handler:
+      @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>?) async throws -> Reply
+  ) -> VarlinkEndpoint {
     VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) {
-      call, caller, _ in
-      let reply = try await handler(try call.parameters(Parameters.self), caller)
+      call, caller, write in
+      let reply = try await handler(
+        try call.parameters(Parameters.self), caller,
+        call.kind == .more ? VarlinkReplies(write: write) : nil)
       return try VarlinkReply(parameters: reply, continues: false).encoded()
     }
   }

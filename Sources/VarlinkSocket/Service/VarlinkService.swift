@@ -30,7 +30,7 @@ package struct VarlinkService: Sendable {
   ///   - gate: what a call is refused with before it is read, which ends its connection; nil: it is not.
   ///   - failure: what is answered when a handler throws something else than a `VarlinkError`.
   ///   - finished: called with the full name of a method and how long it took, whatever came of it. Only for endpoints
-  ///     of the table, so there are few names; not for streams, which last as long as their reader wants.
+  ///     of the table, so there are few names; not for calls with `more`, which last as long as their reader wants.
   package init(
     _ information: Information, interfaces: [VarlinkInterface], endpoints: [VarlinkEndpoint],
     gate: @escaping @Sendable (VarlinkCaller) -> VarlinkError? = { _ in nil },
@@ -57,7 +57,7 @@ package struct VarlinkService: Sendable {
       let endpoint = try endpoint(for: call, from: caller)
       let began = ContinuousClock.now
       defer {
-        if !endpoint.isStream {
+        if call.kind != .more {
           finished("\(endpoint.interface).\(endpoint.name)", began.duration(to: .now))
         }
       }

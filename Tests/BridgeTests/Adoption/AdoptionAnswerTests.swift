@@ -22,7 +22,8 @@ struct AdoptionAnswerTests {
   @Test("Denied or not decided: said, and not asked again before something changes")
   func denied() throws {
     try scene.raised()
-    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(
+      try #require(try scene.waiting().first).id.description, by: .commandLine(user: 0))
     #expect(try scene.failure?.reason == "denied")
     #expect(try scene.state?.published == "failed")
     try scene.restart()
@@ -49,7 +50,8 @@ struct AdoptionAnswerTests {
   func quietAfterwards() throws {
     try scene.raised()
     try bridge.pass(100)
-    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(
+      try #require(try scene.waiting().first).id.description, by: .commandLine(user: 0))
     for ssid in ["a", "b"] { try bridge.say(.ssid, Agent.living, ["ssid": ssid]) }
     try bridge.pass(1)
     #expect(try scene.state == .due)
@@ -70,7 +72,8 @@ struct AdoptionAnswerTests {
       return try bridge.database.read { try AlertLedger.countsBySeverity(home: home, $0) }
     }
     let before = try counts()
-    try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
+    try scene.consents.deny(
+      try #require(try scene.waiting().first).id.description, by: .commandLine(user: 0))
     #expect(try scene.failure?.reason == "denied")
     #expect(try counts()[.warning] == before[.warning])
     #expect(try counts()[.info] == (before[.info] ?? 0) + 1)
@@ -86,7 +89,7 @@ struct AdoptionAnswerTests {
     try scene.raised()
     try scene.changeKeyUnseen()
     let past = try scene.consents.approve(
-      try #require(try scene.waiting().first).id.description, .once, by: 0)
+      try #require(try scene.waiting().first).id.description, .once, by: .commandLine(user: 0))
     #expect(past.given == false && past.obstacle == .changed)
     var told: [String] = []
     try bridge.temporary.keychain.forEachAuditRecord { record in
@@ -96,7 +99,7 @@ struct AdoptionAnswerTests {
     #expect(try scene.given().isEmpty)
     try bridge.pass(1)
     try scene.consents.approve(
-      try #require(try scene.waiting().first).id.description, .once, by: 0)
+      try #require(try scene.waiting().first).id.description, .once, by: .commandLine(user: 0))
     try bridge.pass(1)
     #expect(try scene.given().count == 1)
   }

@@ -101,7 +101,8 @@ struct AdoptionKeyTests {
       switch state {
       case .denied:
         try scene.raised()
-        try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
+        try scene.consents.deny(
+          try #require(try scene.waiting().first).id.description, by: .commandLine(user: 0))
       case .expired:
         try scene.raised()
         try bridge.pass(130)

@@ -84,11 +84,11 @@ struct AdoptionLifeTests {
     case 9...11:
       guard let id = try life.scene.waiting().first?.id.description else { break }
       let scope: ConsentScope = life.pick([.once, .once, .once, .always])
-      try life.scene.consents.approve(id, scope, by: 0)
+      try life.scene.consents.approve(id, scope, by: .commandLine(user: 0))
       life.approvals += 1
     case 12:
       guard let id = try life.scene.waiting().last?.id.description else { break }
-      try life.scene.consents.deny(id, by: 0)
+      try life.scene.consents.deny(id, by: .commandLine(user: 0))
     case 13: try bridge.pass(life.pick([30, 130, 320]))
     case 14: try life.scene.restart()
     case 15:

@@ -31,7 +31,7 @@ struct AdoptionMemberTests {
   private func send() throws {
     let question = try #require(
       try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
-    try scene.consents.approve(question.id.description, .once, by: 0)
+    try scene.consents.approve(question.id.description, .once, by: .commandLine(user: 0))
     try bridge.pass(1)
     #expect(try scene.state == .sent)
   }
@@ -84,7 +84,7 @@ struct AdoptionMemberTests {
     switch state {
     case .denied:
       for question in try scene.waiting() {
-        try scene.consents.deny(question.id.description, by: 0)
+        try scene.consents.deny(question.id.description, by: .commandLine(user: 0))
       }
     case .timeout:
       try send()

@@ -45,7 +45,7 @@ struct AdoptionQuestionTests {
     let second = try #require(try scene.waiting().first)
     #expect(second.id != first.id && second.subject.onlyNetwork?.description == other.extendedPANID)
     #expect(throws: ConsentRefusal.self) {
-      try scene.consents.approve(first.id.description, .once, by: 0)
+      try scene.consents.approve(first.id.description, .once, by: .commandLine(user: 0))
     }
     try scene.approve()
     try bridge.pass(1)

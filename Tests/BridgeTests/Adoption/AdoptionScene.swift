@@ -97,7 +97,8 @@ final class AdoptionScene {
   }
 
   func approve(_ scope: ConsentScope = .once) throws {
-    try consents.approve(try #require(try waiting().first).id.description, scope, by: 0)
+    try consents.approve(
+      try #require(try waiting().first).id.description, scope, by: .commandLine(user: 0))
   }
 
   /// Asked, approved and sent.

@@ -105,7 +105,7 @@ struct AdoptionSecrecyTests {
     try scene.raised()
     let question = try #require(
       try scene.waiting().first { $0.subject.router?.agent.description == Agent.living })
-    try scene.consents.approve(question.id.description, .once, by: 0)
+    try scene.consents.approve(question.id.description, .once, by: .commandLine(user: 0))
     try bridge.pass(1)
     try bridge.announce(Agent.living, .home, at: 9)
     #expect(try scene.state == .sent && scene.stored == SampleNetwork.home.dataset(at: 9))

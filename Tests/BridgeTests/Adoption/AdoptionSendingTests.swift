@@ -87,7 +87,7 @@ struct AdoptionSendingTests {
     let grant = try bridge.database.read {
       try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
     }
-    try scene.consents.revoke(grant.id.description, by: 0)
+    try scene.consents.revoke(grant.id.description, by: .commandLine(user: 0))
     bridge.connection = 1
     for _ in 0..<2 { try bridge.pass(1) }
     #expect(try bridge.router(Agent.garage)?.adoption == .asked)
@@ -101,7 +101,7 @@ struct AdoptionSendingTests {
     let grant = try bridge.database.read {
       try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
     }
-    try scene.consents.revoke(grant.id.description, by: 0)
+    try scene.consents.revoke(grant.id.description, by: .commandLine(user: 0))
     bridge.connection = 1
     for _ in 0..<2 { try bridge.pass(1) }
     #expect(try scene.state == .asked && bridge.delivered.isEmpty && notGiven() == 1)
@@ -151,7 +151,7 @@ struct AdoptionSendingTests {
       let grant = try bridge.database.read {
         try #require(try ConsentLedger(bridge.temporary.keychain).grants($0).first)
       }
-      try scene.consents.revoke(grant.id.description, by: 0)
+      try scene.consents.revoke(grant.id.description, by: .commandLine(user: 0))
       if isProcess { try scene.restart() } else { bridge.connection = 2 }
       try bridge.pass(400)
       try bridge.pass(1)

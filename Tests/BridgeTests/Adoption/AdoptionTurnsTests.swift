@@ -57,7 +57,8 @@ struct AdoptionTurnsTests {
     try bridge.enroll("ben", Identity().keys)
     try scene.raised()
     if isDenied {
-      try scene.consents.deny(try #require(try scene.waiting().first).id.description, by: 0)
+      try scene.consents.deny(
+        try #require(try scene.waiting().first).id.description, by: .commandLine(user: 0))
     }
     try bridge.pass(130)
     for user in ["ben", "anna", "ben"] {

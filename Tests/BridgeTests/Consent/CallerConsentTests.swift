@@ -90,7 +90,7 @@ struct CallerConsentTests {
     let callers = callers
     async let first = callers.answer(at: places[0])
     async let second = callers.answer(at: places[1])
-    #expect(try consents.approve(id, .once, by: 0).given == nil)
+    #expect(try consents.approve(id, .once, by: .commandLine(user: 0)).given == nil)
     let home = try SampleNetwork.home.dataset(at: 1).hex
     for answer in [await first, await second] {
       #expect(answer?.data?.credentials?.first?.dataset?.hex == home)
@@ -101,7 +101,7 @@ struct CallerConsentTests {
   @Test("A decision that comes before the caller waits reaches it; denied and expired too")
   func early() async throws {
     let denied = try call()
-    try consents.deny(denied.consent, by: 0)
+    try consents.deny(denied.consent, by: .commandLine(user: 0))
     #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
     let expired = try call(.nearbyNetworks)
     bridge.clock.advance(seconds: 120)
@@ -117,7 +117,7 @@ struct CallerConsentTests {
     let caller = Task { await callers.answer(at: place) }
     caller.cancel()
     #expect(await caller.value == nil)
-    try consents.approve(place.consent, .once, by: 0)
+    try consents.approve(place.consent, .once, by: .commandLine(user: 0))
     #expect(await callers.answer(at: place) == nil)
     #expect(try audited() == [.credentialsNotGiven])
   }
@@ -130,7 +130,7 @@ struct CallerConsentTests {
     async let answer = callers.answer(at: place)
     try await eventually("the caller to wait") { callers.waiting == 1 }
     isThere.withLock { $0 = false }
-    #expect(try consents.approve(place.consent, .once, by: 0).given == false)
+    #expect(try consents.approve(place.consent, .once, by: .commandLine(user: 0)).given == false)
     #expect(callers.waiting == 1, "nothing was given to a connection that is closed")
     callers.deliver(
       ThreadAnswer(AnswerFailure(.consentExpired, "too late")), for: place.consent)
@@ -148,7 +148,7 @@ struct CallerConsentTests {
     "Always holds also when the caller hung up: the next one is given it, and only that is noted")
   func always() throws {
     let place = try call { false }
-    let past = try consents.approve(place.consent, .always, by: 0)
+    let past = try consents.approve(place.consent, .always, by: .commandLine(user: 0))
     #expect(past.given == false && past.grant != nil)
     #expect(try audited() == [.credentialsNotGiven])
     guard case .answer(let gone) = ask(isThere: { false }) else { throw Unexpected() }
@@ -170,7 +170,7 @@ struct CallerConsentTests {
         request, from: .systemUser(0), team: "user/uid-0", isAdministrator: true)
     else { throw Unexpected() }
     #expect(set.data?.changed == true)
-    let past = try consents.approve(place.consent, .once, by: 0)
+    let past = try consents.approve(place.consent, .once, by: .commandLine(user: 0))
     #expect(past.given == false && past.obstacle?.code == "conflict")
     #expect(await callers.answer(at: place)?.error?.code == "conflict")
     #expect(try audited() == [.credentialsNotGiven])
@@ -180,7 +180,7 @@ struct CallerConsentTests {
   func oneOfTwo() async throws {
     _ = try call { false }
     let there = try call()
-    #expect(try consents.approve(there.consent, .once, by: 0).given == nil)
+    #expect(try consents.approve(there.consent, .once, by: .commandLine(user: 0)).given == nil)
     #expect(await callers.answer(at: there)?.data?.credentials?.count == 1)
     #expect(try audited() == [.credentialsGiven])
   }
@@ -270,7 +270,7 @@ struct CallerConsentTests {
     #expect(
       event.detail.requester == #"uid 1000 (team user/uid-1000), program calls itself "homes""#)
     #expect(try call().consent == id, "the same user asks the same")
-    try consents.approve(id, .always, by: 0)
+    try consents.approve(id, .always, by: .commandLine(user: 0))
     guard case .answer(let answer) = ask(program: "other") else { throw Unexpected() }
     #expect(answer.data?.credentials?.count == 1)
   }

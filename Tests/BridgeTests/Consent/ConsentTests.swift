@@ -84,14 +84,14 @@ struct ConsentTests {
     let second = try ask("tablet")
     try ask("far", home: "cabin")
     _ = try outbox.drain()
-    try consents.approve(first.id.description, .once, by: 0)
+    try consents.approve(first.id.description, .once, by: .commandLine(user: 0))
     var view = RetainedView()
     for publication in try outbox.drain() { view.take(publication) }
     let left = try #require(view.retained[topic])
     #expect(String(decoding: left, as: UTF8.self).contains(#""head":"\#(second.id)""#))
     #expect(String(decoding: left, as: UTF8.self).contains(#""pending":1"#))
     #expect(view.retained["cabin/bridge/consent"] == nil, "nothing has changed there")
-    try consents.deny(second.id.description, by: 0)
+    try consents.deny(second.id.description, by: .commandLine(user: 0))
     for publication in try outbox.drain() { view.take(publication) }
     #expect(
       view.retained[topic].map { String(decoding: $0, as: UTF8.self) } == #"{"pending":0,"v":1}"#)
@@ -113,16 +113,16 @@ struct ConsentTests {
   func decided() throws {
     let asked = try ask()
     _ = try outbox.drain()
-    let decision = try consents.approve(asked.id.description, .always, by: 1000)
+    let decision = try consents.approve(asked.id.description, .always, by: .commandLine(user: 1000))
     let event = try #require(try outbox.drain().first?.object)
     #expect(event["event_type"] as? String == "consent_approved")
     #expect(event["decided_by"] as? String == "uid 1000 (command line)")
     #expect(event["scope"] as? String == "always")
     let grant = try #require(decision.grant)
-    #expect(try consents.revoke(grant.description, by: 0).id == grant)
+    #expect(try consents.revoke(grant.description, by: .commandLine(user: 0)).id == grant)
     #expect(try outbox.drain().isEmpty, "a request of later will be an event again")
     let refusal = #expect(throws: ConsentRefusal.self) {
-      try consents.approve(asked.id.description, .once, by: 0)
+      try consents.approve(asked.id.description, .once, by: .commandLine(user: 0))
     }
     #expect(refusal?.code == .staleID)
   }

@@ -201,7 +201,7 @@ struct HomeAssistantButtonsTests {
     let adoption = try #require(try scene.waiting().first { $0.subject.isAdoption })
     try broker.publish()
     #expect(broker.asked == [adoption.id.description])
-    try scene.consents.deny(key, by: 0)
+    try scene.consents.deny(key, by: .commandLine(user: 0))
     try broker.publish()
     #expect(broker.asked == [adoption.id.description])
     #expect(broker.bridgeDevices == 1)

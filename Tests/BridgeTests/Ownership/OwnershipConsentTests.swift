@@ -65,7 +65,8 @@ struct OwnershipConsentTests {
   @Test("An approval for good asks again")
   func always() throws {
     try ask()
-    try consents.approve(try #require(try waiting().first).id.description, .always, by: 0)
+    try consents.approve(
+      try #require(try waiting().first).id.description, .always, by: .commandLine(user: 0))
     try ask()
     #expect(bridge.published.first?.data?.sealed != nil, "agreed to for good")
     try handOver()
@@ -79,7 +80,7 @@ struct OwnershipConsentTests {
     try ask()
     try handOver()
     let record = try consents.approve(
-      try #require(try waiting().first).id.description, .once, by: 0)
+      try #require(try waiting().first).id.description, .once, by: .commandLine(user: 0))
     #expect(record.given == false)
     #expect(record.obstacle?.code == "conflict")
   }

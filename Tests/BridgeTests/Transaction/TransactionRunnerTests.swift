@@ -47,7 +47,11 @@ struct TransactionRunnerTests {
     switch way {
     case .command:
       let consents = ConsentDecisions(runner)
-      if approves { try consents.approve(id, .once, by: 0) } else { try consents.deny(id, by: 0) }
+      if approves {
+        try consents.approve(id, .once, by: .commandLine(user: 0))
+      } else {
+        try consents.deny(id, by: .commandLine(user: 0))
+      }
     case .socket:
       var request = ThreadRequest(approves ? .approveConsent : .denyConsent)
       request.id = id

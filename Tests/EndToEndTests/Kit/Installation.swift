@@ -5,6 +5,8 @@ import Foundation
 import KeychainCore
 import Settings
 import TestKit
+import ThreadCredentialStore
+import ThreadDataset
 import ThreadkeeperDaemon
 
 /// A threadkeeper of a test's own: its configuration, its store, and the commands that look at it.
@@ -147,9 +149,42 @@ final class Installation: Sendable {
     return value
   }
 
-  /// The dataset that is stored for a router, in hex.
+  /// With a daemon that has the store, whether or not it reaches its broker, for as long as `body` runs; with the one
+  /// that runs already, if so.
+  func serving<R>(_ body: () async throws -> R) async throws -> R {
+    guard StoreLock.holder(of: location) == nil else { return try await body() }
+    let daemon = try launch()
+    try await eventually("the daemon to answer") {
+      // Before it has made the store there is no status.
+      let status = try await command("status", "--json")
+      return JSON(status.output)?["pid"]?.number == Int64(daemon.identifier)
+    }
+    let result = try await body()
+    _ = try await daemon.stop()
+    return result
+  }
+
+  /// The dataset that is stored for a router of the home, in hex.
   func dataset(of agent: String) async throws -> String? {
-    try await json("credentials", "get", agent, "--show-secrets")["dataset"]?.text
+    guard StoreLock.holder(of: location) == nil, let id = BorderAgentID(hex: agent) else {
+      return try await json("credentials", "get", agent, "--show-secrets")["dataset"]?.text
+    }
+    let keychain = try Keychain.open(
+      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    defer { keychain.close() }
+    return try keychain.database.read {
+      try ThreadCredentialStore(keychain).credential(of: id, in: "home", $0)?.dataset.hex
+    }
+  }
+
+  /// Every change that the audit has, as `actor: action`, with or without a daemon.
+  func audit() throws -> [String] {
+    let keychain = try Keychain.open(
+      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    defer { keychain.close() }
+    var records: [AuditEntry] = []
+    try keychain.forEachAuditRecord(after: 0) { records.append(AuditEntry($0)) }
+    return records.flatMap { record in record.changes.map { "\(record.actor): \($0.action)" } }
   }
 
   /// The daemon's line, which clients seal to; somebody has to be enrolled.

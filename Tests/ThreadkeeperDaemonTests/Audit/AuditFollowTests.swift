@@ -11,22 +11,13 @@ import VarlinkSocket
 @Suite("The audit over the local API", .timeLimit(.minutes(30)))
 struct AuditFollowTests {
   private let store: TemporaryStore
-  private let server: VarlinkServer
-  private let path: String
+  private let server: OperationServer
 
   init() throws {
     var options = KeychainOptions()
     options.auditor = "a test"
     store = try TemporaryStore(options: options)
-    path = store.path + "/varlink.sock"
-    var limits = VarlinkLimits.owner
-    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
-    server = try VarlinkServer(
-      path: path, limits: limits,
-      service: VarlinkService(
-        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.audit],
-        endpoints: AuditHandler(keychain: store.keychain).endpoints,
-        failure: { VarlinkError(failing: $0) }))
+    server = try OperationServer(store)
   }
 
   private func note(_ subjects: String...) throws { try note(subjects) }
@@ -37,16 +28,11 @@ struct AuditFollowTests {
     }
   }
 
+  /// - Parameter isDone: ends it.
   private func follow(
-    after: Int64? = nil, last: Int64? = nil,
-    _ each: (AuditMethods.Entries) throws -> Bool
+    after: Int64? = nil, last: Int64? = nil, _ isDone: (FollowAudit.Reply) throws -> Bool
   ) async throws {
-    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
-    for try await reply in try client.replies(
-      to: AuditMethods.follow, .init(after: after, last: last), firstWithin: .seconds(600))
-    {
-      if try each(reply) { return }
-    }
+    try await server.follow(FollowAudit(after: after, last: last)) { try !isDone($0) }
   }
 
   @Test(

@@ -38,12 +38,13 @@ struct ConsentReportTests {
   @Test("A reply of the local API is read as it was sent, fields of the ledger among them")
   func reply() throws {
     let sent = try VarlinkReply(
-      parameters: ConsentReport.Ended(decision: try decision()), continues: false
+      parameters: ListDecisions.Reply(history: [try decision()]), continues: false
     ).encoded()
     let text = String(decoding: sent, as: UTF8.self)
     #expect(text.contains("\"ext_pan_id\":\"1111111122222222\""))
     #expect(text.contains("\"decided_at\":\"then\""))
-    let read = try VarlinkReply<ConsentReport.Ended>(reading: sent).parameters.decision
+    let read = try #require(
+      VarlinkReply<ListDecisions.Reply>(reading: sent).parameters.history.first)
     #expect(read.requester == "uid 1000" && read.given == false)
     #expect(read.networks == (try decision().networks))
   }

@@ -21,9 +21,10 @@ struct NewSecretTests {
     var options = KeychainOptions()
     options.passwordHash = .floor
     let store = try TemporaryStore(options: options)
-    let actions = StoreActions(
-      keychain: store.keychain, settings: MovedStore.settings(store))
-    let failure = #expect(throws: CommandFailure.self) { try actions.add(.init(secret: secret)) }
+    let opened = OpenedStore(keychain: store.keychain, settings: MovedStore.settings(store))
+    let failure = #expect(throws: CommandFailure.self) {
+      try AddKeySlot(secret: secret).perform(opened)
+    }
     #expect(failure.map(VarlinkError.init(failing:))?.code == "invalid_payload")
     #expect(try store.keychain.slots().count == 1)
   }

@@ -17,12 +17,6 @@ struct LocalAPITests {
   private let store: TemporaryStore
   private let socket: LocalAPISocket
 
-  private struct NoPrompt: LoginPrompt {
-    let isPossible = false
-    func ask(_ question: String, isHidden: Bool) -> String? { nil }
-    func say(_ text: String) {}
-  }
-
   init() throws {
     store = try TemporaryStore()
     let settings = MovedStore.settings(store)
@@ -32,24 +26,17 @@ struct LocalAPITests {
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       keychain: store.keychain, logger: logger)
     socket = LocalAPISocket(
-      settings, bridge: bridge,
-      store: StoreService(settings, keychain: store.keychain, logger: logger),
-      logins: BrokerLoginService(
-        settings, keychain: store.keychain, bridge: bridge,
-        login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),
-        logger: logger),
+      OperationContext(settings, bridge: bridge, logger: logger),
       runtime: {
         DaemonState(
           pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running),
           discovery: .init(.off), page: .init(.off))
-      }, logger: logger)
+      })
   }
 
+  /// Each operation says by itself who may have it done.
   private static let shown: Set<String> = [
-    "Status.Get", "Status.Watch", "Lists.Alerts", "Lists.Routers", "Lists.Networks",
-    "Lists.Credentials", "Lists.Credential", "Lists.Former", "Lists.Preferred", "Audit.Follow",
-    "Audit.Verify", "Clients.List", "Consent.List", "Consent.Watch", "Consent.Grants",
-    "Consent.History", "Keys.List",
+    "Status.Get", "Status.Watch", "Admin.Perform",
   ]
 
   private var interfaces: [VarlinkInterface] {
@@ -89,5 +76,86 @@ struct LocalAPITests {
         endpoint.access
           == (isRequest ? .team : Self.shown.contains(String(name)) ? .reader : .owner), "\(name)")
     }
+  }
+
+  private static let agent = "a1b2c3d4e5f60718"
+
+  /// One of each, with a secret where it may have one last.
+  private static let samples: [any ThreadkeeperDaemon.Operation] = [
+    AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
+    AcceptRouter(home: "home", borderAgentId: agent),
+    AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")),
+    ApproveConsent(id: "c-1", scope: .once), AskConsent(home: "home", borderAgentId: agent),
+    BackupStore(), DeleteLogin(broker: "mqtt://a:1883"), DenyConsent(id: "c-1"),
+    EnrollClient(home: "home", user: "hub", line: "tk1:"), FollowAudit(), ListAlerts(all: true),
+    ListClients(), ListConsents(), ListCredentials(), ListDecisions(),
+    ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(), ListRouters(),
+    RemoveKeySlot(slot: 1, isConfirmed: false),
+    RemoveRouter(home: "home", borderAgentId: agent),
+    RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"),
+    RotateKeys(secrets: []), ShowCredential(home: "home", borderAgentId: agent, secret: false),
+    ShowPreferred(home: "home", secret: false),
+    StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"), VerifyAudit(),
+    VerifyStore(), WatchConsents(),
+  ]
+
+  /// The rows of the page: who may have an operation done.
+  private func documented() throws -> [String: String] {
+    let page = try String(
+      contentsOf: Self.files.deletingLastPathComponent().appendingPathComponent(
+        "reference/local-api.md"), encoding: .utf8)
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
+      .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+    return Dictionary(
+      rows.filter { ["group", "owner"].contains($0[1]) }
+        .map { ($0[0].trimmingCharacters(in: ["`"]), $0[1]) }, uniquingKeysWith: { $1 })
+  }
+
+  @Test("The page lists every operation, with who may have it done")
+  func page() throws {
+    let documented = try documented()
+    #expect(documented.keys.sorted() == operations.map { $0.name }.sorted())
+    for sample in Self.samples {
+      let name = type(of: sample).name
+      #expect(documented[name] == (sample.access == .owner ? "owner" : "group"), "\(name)")
+    }
+    #expect(Self.samples.map { type(of: $0).name } == operations.map { $0.name })
+    #expect(
+      ShowCredential(home: "home", borderAgentId: Self.agent, secret: true).access == .owner)
+    #expect(ShowPreferred(home: "home", secret: true).access == .owner)
+  }
+
+  private func error(
+    _ operation: some ThreadkeeperDaemon.Operation, at path: String
+  ) async throws -> VarlinkError? {
+    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    let call = OperationCall(operation)
+    do {
+      _ = try await client.call(call.method, call, within: .seconds(600))
+      return nil
+    } catch let error as VarlinkError {
+      return error
+    }
+  }
+
+  @Test("A member of the group has done what shows no secret, and the owner all")
+  func access() async throws {
+    let paths = ["readers", "owner"].map { "\(store.path)/\($0).sock" }
+    let servers = try zip(paths, [VarlinkAccess.reader, .owner]).map { path, access in
+      try VarlinkServer(path: path, service: socket.service, judge: { _ in .admitted(access) })
+    }
+    let secrets: [any ThreadkeeperDaemon.Operation] = [
+      ShowCredential(home: "home", borderAgentId: Self.agent, secret: true),
+      ShowPreferred(home: "home", secret: true),
+    ]
+    for operation in Self.samples + secrets {
+      let name = "\(type(of: operation).name)"
+      let forMember = try await error(operation, at: paths[0])
+      #expect((forMember == .permissionDenied) == (operation.access == .owner), "\(name)")
+      let forOwner = try await error(operation, at: paths[1])
+      #expect(forOwner != .permissionDenied, "\(name)")
+      #expect((forOwner == .expectedMore) == (operation is any StreamOperation), "\(name)")
+    }
+    withExtendedLifetime(servers) {}
   }
 }

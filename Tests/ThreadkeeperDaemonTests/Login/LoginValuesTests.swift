@@ -32,12 +32,12 @@ struct LoginValuesTests {
 
   @Test("A request shows no password but in its message")
   func request() throws {
-    let request = LoginMethods.NewLogin(
-      broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d", validate: true)
+    let request = StoreLogin(
+      broker: "broker.local:1883", username: "keeper", password: "Sesame-9c1d")
     var dumped = ""
     dump(request, to: &dumped)
     #expect(!"\(request)\(dumped)\(String(reflecting: request))".contains("Sesame"))
-    let call = try VarlinkCall.encode(LoginMethods.store.fullName, request)
+    let call = try VarlinkCall.encode("io.threadkeeper.Admin.Perform", OperationCall(request))
     #expect(String(decoding: call, as: UTF8.self).contains("Sesame-9c1d"))
   }
 }

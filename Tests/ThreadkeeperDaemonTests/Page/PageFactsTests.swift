@@ -41,7 +41,8 @@ struct PageFactsTests {
 
   @Test("While the store cannot be read the page gets health that says so, and no empty lists")
   func unreadable() async throws {
-    let facts = PageFacts(settings, bridge: bridge, keychain: store.keychain)
+    let facts = PageFacts(
+      OperationContext(settings, bridge: bridge, logger: Logger(label: "test")))
     let readable = String(decoding: try #require(await facts.state()), as: UTF8.self)
     #expect(readable.contains(#""homes":["#) && readable.contains(#""alerts":["#))
     store.keychain.close()
@@ -62,7 +63,7 @@ struct PageFactsTests {
     settings.http.address = address
     let log = RecordingLog()
     func server(_ settings: Settings) -> PageServer? {
-      PageServer(settings, bridge: bridge, keychain: store.keychain, logger: log.logger)
+      PageServer(OperationContext(settings, bridge: bridge, logger: log.logger))
     }
     #expect(server(settings) == nil)
     #expect(log.lines.contains { $0.contains("its token cannot be read") })
@@ -80,7 +81,7 @@ struct PageFactsTests {
     settings.http.isTokenUnreadable = true
     let log = RecordingLog()
     #expect(
-      PageServer(settings, bridge: bridge, keychain: store.keychain, logger: log.logger) == nil)
+      PageServer(OperationContext(settings, bridge: bridge, logger: log.logger)) == nil)
     #expect(log.lines.contains { $0.contains("its token cannot be read") })
     #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .unavailable)
   }
@@ -100,7 +101,8 @@ struct PageFactsTests {
       router.isAdvertised = true
       try RouterLedger.insert(router, tx)
     }
-    var facts = PageFacts(settings, bridge: bridge, keychain: store.keychain)
+    var facts = PageFacts(
+      OperationContext(settings, bridge: bridge, logger: Logger(label: "test")))
     let shown = #""seen":"1970-01-01T00:16:00Z""#
     let sample = #"border_agent_id="\#(agent)"} 1000"# + "\n"
     for (discovery, isNow) in [(.running(routers: 1, refused: 0), true), (state, false)] {

@@ -7,29 +7,17 @@ import Logging
 import SQLiteDatabase
 import TestKit
 import Testing
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 
 @Suite("Verification and backups over the local API", .timeLimit(.minutes(30)))
 struct MaintenanceTests {
   private let moved: MovedStore
-  private let server: VarlinkServer
-  private let path: String
+  private let server: OperationServer
 
   init() throws {
     moved = try MovedStore()
-    let (settings, logger) = (MovedStore.settings(moved.store), Logger(label: "test"))
-    let handler = StoreHandler(
-      maintenance: MaintenanceService(settings, keychain: moved.keychain, logger: logger))
-    path = moved.store.path + "/varlink.sock"
-    var limits = VarlinkLimits.owner
-    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
-    server = try VarlinkServer(
-      path: path, limits: limits,
-      service: VarlinkService(
-        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.store],
-        endpoints: handler.endpoints, failure: { VarlinkError(failing: $0) }))
+    server = try OperationServer(moved.store)
     try moved.keychain.database.write { [keychain = moved.keychain] tx in
       for number in 0..<200 {
         _ = try keychain.add(
@@ -42,22 +30,20 @@ struct MaintenanceTests {
     }
   }
 
-  private func replies<Reply: Decodable & Sendable>(
-    _ method: VarlinkStream<VarlinkNothing, Reply>
-  ) async throws -> [Reply] {
-    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
-    var replies: [Reply] = []
-    for try await reply in try client.replies(
-      to: method, VarlinkNothing(), firstWithin: .seconds(600))
-    {
-      replies.append(reply)
+  private func replies<Performed: StreamOperation>(
+    to operation: Performed
+  ) async throws -> [Performed.Reply] {
+    var replies: [Performed.Reply] = []
+    try await server.follow(operation) {
+      replies.append($0)
+      return true
     }
     return replies
   }
 
   @Test("A verification says how far it is, and its outcome comes last")
   func verify() async throws {
-    let steps = try await replies(StoreMethods.verify)
+    let steps = try await replies(to: VerifyStore())
     let outcome = try #require(steps.last?.verified)
     #expect(outcome.items == 200 && outcome.isWell, "\(outcome)")
     let progress = try #require(steps.first?.progress)
@@ -93,15 +79,15 @@ struct MaintenanceTests {
           .genericPassword, attributes: [.account: .string("a"), .accessGroup: .string("own")],
           secret: .init(copying: [7]), accessible: .whenUnlocked), in: tx)
     }
-    #expect(try await replies(StoreMethods.verify).last?.verified?.locked == 0)
+    #expect(try await replies(to: VerifyStore()).last?.verified?.locked == 0)
     moved.keychain.lock()
-    let outcome = try #require(try await replies(StoreMethods.verify).last?.verified)
+    let outcome = try #require(try await replies(to: VerifyStore()).last?.verified)
     #expect(outcome.locked == 1 && outcome.items == 201, "\(outcome)")
   }
 
   @Test("What was altered on the disk is found, though the daemon has read it before")
   func altered() async throws {
-    #expect(try await replies(StoreMethods.verify).last?.verified?.isWell == true)
+    #expect(try await replies(to: VerifyStore()).last?.verified?.isWell == true)
     // By another connection, as another program would.
     let other = try SQLiteDatabase(
       path: moved.store.location.databasePath, access: .readWrite(create: false))
@@ -109,13 +95,13 @@ struct MaintenanceTests {
       try tx.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE id = 3")
     }
     other.close()
-    let outcome = try #require(try await replies(StoreMethods.verify).last?.verified)
+    let outcome = try #require(try await replies(to: VerifyStore()).last?.verified)
     #expect(!outcome.isWell && outcome.damagedRows == [3], "\(outcome)")
   }
 
   @Test("A backup comes in pieces, its outcome last; it is a backup, and nothing is left of it")
   func backup() async throws {
-    let steps = try await replies(StoreMethods.backup)
+    let steps = try await replies(to: BackupStore())
     let made = try #require(steps.last?.made)
     let bytes = steps.compactMap(\.data).reduce(Data(), +)
     #expect(made.items == 200 && made.fileBytes == bytes.count && made.bytes < bytes.count)

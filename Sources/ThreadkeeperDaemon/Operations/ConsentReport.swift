@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import BridgeProtocol
 import ConsentLedger
+import KeychainCore
 import ThreadCredentialStore
 import ThreadDataset
 import VarlinkSocket
 
-/// What the methods of `io.threadkeeper.Consent` answer, and the commands print with `--json`.
+/// What operations about consent answer, and the commands print with `--json`.
 package enum ConsentReport {
   /// Who asks, or has asked, for what.
   package struct Request: Codable, Sendable {
@@ -84,23 +86,18 @@ package enum ConsentReport {
     /// Of the history: as long as it is the same nothing was decided. Nil where that cannot be told.
     package var revision: String?
   }
+}
 
-  package struct Grants: Codable, Sendable, VarlinkFieldNames {
-    package var grants: [Grant]
-  }
-
-  package struct History: Codable, Sendable, VarlinkFieldNames {
-    package var history: [Decision]
-  }
-
-  /// What has become of a request.
-  package struct Ended: Codable, Sendable, VarlinkFieldNames {
-    package var decision: Decision
-  }
-
-  /// The grant that is ended.
-  package struct Revoked: Codable, Sendable, VarlinkFieldNames {
-    package var grant: Grant
+extension ConsentReport.List {
+  /// - Parameter namingHome: where the daemon has several.
+  init(_ keychain: Keychain, namingHome: Bool) throws {
+    let (ledger, now) = (ConsentLedger(keychain), SystemClock().now().milliseconds)
+    (pending, revision) = try keychain.database.read {
+      (
+        try ledger.pending(now: now, $0).map { .init($0, namingHome: namingHome) },
+        try ledger.revision($0)
+      )
+    }
   }
 }
 
@@ -174,7 +171,7 @@ extension ConsentReport.Decision {
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
 @dynamicMemberLookup
-package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
+package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable, VarlinkFieldNames {
   package var request: ConsentReport.Request
   package var more: More
 

@@ -9,17 +9,33 @@ import VarlinkSocket
   import Foundation
 #endif
 
-/// `io.threadkeeper.Store`: verification and backups.
-package enum StoreMethods {
-  private static let interface = VarlinkInterface.store.name
+/// Opens every item and every record of the audit. Says meanwhile how far it is; the outcome comes last.
+package struct VerifyStore: StreamOperation {
+  package typealias Reply = VerificationStep
 
-  package static let verify = VarlinkStream<VarlinkNothing, VerificationStep>(
-    interface, "Verify", for: .owner)
-  package static let backup = VarlinkStream<VarlinkNothing, BackupStep>(
-    interface, "Backup", for: .owner)
+  package init() {}
 
-  /// The most bytes of a piece, before base64: a message is at most 512 KiB.
-  static let pieceLength = 192 << 10
+  package func perform(
+    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
+  ) async throws -> Reply {
+    VerificationStep(
+      verified: try await context.maintenance.verify {
+        try await send(VerificationStep(progress: $0))
+      })
+  }
+}
+
+/// Sends a copy of the store as a file, a part at a time, and how far it is. The outcome comes last.
+package struct BackupStore: StreamOperation {
+  package typealias Reply = BackupStep
+
+  package init() {}
+
+  package func perform(
+    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
+  ) async throws -> Reply {
+    try await context.maintenance.backup(for: context.actor, send: send)
+  }
 }
 
 package struct WorkProgress: Codable, Equatable, Sendable {
@@ -119,26 +135,5 @@ extension CommandFailure {
     default:
       self.init(error)
     }
-  }
-}
-
-/// Answers `io.threadkeeper.Store` in the daemon.
-struct StoreHandler: LocalAPIHandler {
-  let maintenance: MaintenanceService
-
-  var interface: VarlinkInterface { .store }
-
-  var endpoints: [VarlinkEndpoint] {
-    [
-      StoreMethods.verify.answered { _, caller, replies in
-        let outcome = try await maintenance.verify(for: caller) {
-          try await replies.send(VerificationStep(progress: $0))
-        }
-        return VerificationStep(verified: outcome)
-      },
-      StoreMethods.backup.answered { _, caller, replies in
-        try await maintenance.backup(for: caller) { try await replies.send($0) }
-      },
-    ]
   }
 }

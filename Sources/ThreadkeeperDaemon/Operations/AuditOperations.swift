@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import KeychainCore
+import SystemThreads
+import VarlinkSocket
+
+/// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
+/// may have none.
+package struct FollowAudit: StreamOperation {
+  /// Another call goes on behind what has come.
+  package static let isRepeatable = false
+  /// From one look for new records to the next.
+  private static let interval = Duration.milliseconds(300)
+
+  /// Begin after the record of this number, 0 or more.
+  package var after: Int64?
+  /// Without `after`: begin with so many of the last records. Nil is 0.
+  package var last: Int64?
+  /// End with the newest record instead of waiting for more.
+  package var untilNow: Bool?
+  package var access: VarlinkAccess { .reader }
+
+  package init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
+    self.after = after
+    self.last = last
+    self.untilNow = untilNow
+  }
+
+  package struct Reply: Codable, Sendable {
+    package var records: [AuditEntry]
+    /// The number of the last record that is complete with this reply, or that came before.
+    package var last: Int64
+  }
+
+  package func perform(
+    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
+  ) async throws -> Reply {
+    let keychain = context.keychain
+    var shown = try await SystemThread.result { try begin(keychain) }
+    var isFirst = true
+    while true {
+      let page = try await SystemThread.result { [shown] in
+        try AuditPage(keychain, after: shown)
+      }
+      for reply in page.replies where isFirst || !reply.records.isEmpty {
+        try await send(reply)
+        isFirst = false
+      }
+      shown = page.last
+      if untilNow == true, !page.isFull { return Reply(records: [], last: shown) }
+      if !page.isFull { try await Task.sleep(for: Self.interval) }
+    }
+  }
+
+  /// The number of the record after which it begins.
+  private func begin(_ keychain: Keychain) throws -> Int64 {
+    guard after ?? 0 >= 0, last ?? 0 >= 0 else {
+      throw CommandFailure(.usage, "`after` and `last` are 0 or more")
+    }
+    if let after { return after }
+    let newest = try keychain.lastAuditRecord()
+    return newest - min(newest, last ?? 0)
+  }
+}
+
+/// Goes through all records of the audit.
+package struct VerifyAudit: Operation {
+  package var access: VarlinkAccess { .reader }
+
+  package init() {}
+
+  package struct Reply: Codable, Sendable {
+    package var records: Int64
+    /// Which one is missing, altered or not in its place; nil when all is well.
+    package var problem: String?
+  }
+
+  package func perform(_ context: OperationContext) throws -> Reply {
+    Reply(
+      records: try context.keychain.lastAuditRecord(),
+      problem: try context.keychain.auditProblem())
+  }
+}
+
+/// Records that are read at a time.
+private struct AuditPage {
+  /// Changes in one reply. Each has a subject and a record an actor, of 300 bytes each at most: in JSON a byte takes six
+  /// at most, and a message has at most 512 KiB.
+  private static let changesInReply = 200
+  private static let most = 500
+
+  /// Its entries, portioned for replies; there is always one, which may be empty.
+  let replies: [FollowAudit.Reply]
+  /// Whether there may be more by now.
+  let isFull: Bool
+
+  var last: Int64 { replies.last?.last ?? 0 }
+
+  /// - Throws: `decode` when a record is missing, altered or not in its place.
+  init(_ keychain: Keychain, after number: Int64) throws {
+    var replies = [FollowAudit.Reply(records: [], last: number)]
+    var (records, weight) = (0, 0)
+    try keychain.forEachAuditRecord(after: number, limit: Self.most) { record in
+      for part in AuditEntry(record).parts(of: Self.changesInReply - 1) {
+        // The actor counts as one of them.
+        weight += part.changes.count + 1
+        if weight > Self.changesInReply {
+          replies.append(.init(records: [], last: replies[replies.count - 1].last))
+          weight = part.changes.count + 1
+        }
+        replies[replies.count - 1].records.append(part)
+      }
+      replies[replies.count - 1].last = record.number
+      records += 1
+    }
+    self.replies = replies
+    isFull = records == Self.most
+  }
+}
+
+/// A record of the audit as it is shown, or a part of one on its way to a client.
+package struct AuditEntry: Codable, Equatable, Sendable {
+  package struct Change: Codable, Equatable, Sendable {
+    package let action: String
+    package let subject: String
+  }
+
+  package let number: Int64
+  package let time: String
+  package let actor: String
+  package private(set) var changes: [Change]
+  /// Whether the next entry has more changes of this record.
+  package private(set) var continues: Bool?
+
+  package init(_ record: AuditRecord) {
+    number = record.number
+    time = WireTime(milliseconds: record.time / 1_000).description
+    actor = record.actor
+    changes = record.lines.map { Change(action: $0.action.words, subject: $0.subject) }
+  }
+
+  /// The same record in entries of at most `count` changes each.
+  func parts(of count: Int) -> [AuditEntry] {
+    guard changes.count > count else { return [self] }
+    return stride(from: 0, to: changes.count, by: count).map { start in
+      var part = self
+      part.changes = Array(changes[start...].prefix(count))
+      part.continues = start + count < changes.count ? true : nil
+      return part
+    }
+  }
+
+  /// Adds the next part of the same record.
+  package mutating func append(_ part: AuditEntry) {
+    changes += part.changes
+    continues = part.continues
+  }
+
+  /// One line for each change.
+  package var text: String {
+    changes.map {
+      "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n"
+    }.joined()
+  }
+}
+
+extension AuditAction {
+  /// Stable: scripts read them.
+  var words: String {
+    switch self {
+    case .added: "added"
+    case .changed: "changed"
+    case .secretChanged: "secret_changed"
+    case .deleted: "deleted"
+    case .slotAdded: "key_slot_added"
+    case .slotRemoved: "key_slot_removed"
+    case .rollbackAccepted: "rollback_accepted"
+    case .restored: "restored"
+    case .rotated: "keys_rotated"
+    case .consentApproved: "consent_approved"
+    case .consentDenied: "consent_denied"
+    case .consentExpired: "consent_expired"
+    case .consentGranted: "consent_granted"
+    case .consentRevoked: "consent_revoked"
+    case .credentialsGiven: "credentials_given"
+    case .credentialsNotGiven: "credentials_not_given"
+    case .routerRemoved: "router_removed"
+    }
+  }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BridgeProtocol
+import Glibc
+import KeychainCore
+import Logging
+import Settings
+import SodiumCrypto
+import VarlinkSocket
+
+/// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
+/// its store needs it.
+package protocol KeyOperation: Operation {
+  func perform(_ store: OpenedStore) throws -> Reply
+}
+
+extension KeyOperation {
+  package func perform(_ context: OperationContext) throws -> Reply {
+    try perform(
+      OpenedStore(
+        keychain: context.keychain, settings: context.settings, actor: context.actor,
+        logger: context.logger))
+  }
+}
+
+/// A store that is open: in the daemon, or in a command.
+package struct OpenedStore: Sendable {
+  let keychain: Keychain
+  let settings: Settings
+  /// For whom, in the audit; nil is the process itself.
+  let actor: String?
+  let logger: Logger?
+
+  package init(
+    keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil
+  ) {
+    self.keychain = keychain
+    self.settings = settings
+    self.actor = actor
+    self.logger = logger
+  }
+
+  /// What is at hand here: the key file of the settings, and what systemd hands over.
+  fileprivate func tried(_ slots: [KeySlot]) throws -> [Int64: KeySlotReport.Opens] {
+    var outcome: [Int64: KeySlotReport.Opens] = [:]
+    let keyFile = try keychain.slotsOpened(by: .keyFile(path: settings.store.keyFile))
+    for slot in slots {
+      switch slot.kind {
+      case .keyFile: outcome[slot.number] = keyFile.contains(slot.number) ? .yes : .no
+      case .systemdCredential:
+        let opened = try keychain.slotsOpened(by: .systemdCredential(name: slot.label))
+        outcome[slot.number] = opened.contains(slot.number) ? .yes : .no
+      case .passphrase, .recoveryCode: break
+      }
+    }
+    return outcome
+  }
+
+  /// What of a secret opens slots, and which. None of a key file that is not there: its slots are reported
+  /// before they go.
+  fileprivate func opening(
+    _ secret: StoreSecret, of slots: [KeySlot]
+  ) throws -> [(way: KeySlotSecret, slots: [Int64])] {
+    var found: [(way: KeySlotSecret, slots: [Int64])] = []
+    for way in try secret.ways() {
+      if case .keyFile(let path) = way, try !KeySlotSecret.isKeyFile(at: path) { continue }
+      let opened = try keychain.slotsOpened(by: way)
+      if !opened.isEmpty { found.append((way, opened)) }
+    }
+    guard found.isEmpty, secret.kind == .keyFile, slots.contains(where: { $0.kind == .keyFile }),
+      try KeySlotSecret.isKeyFile(at: secret.value)
+    else { return found }
+    throw CommandFailure(
+      .notPermitted,
+      "the key file \(secret.value) opens no key slot: it belongs to another store, or its slot is gone",
+      remedy: "put the right one in its place, or move this one away")
+  }
+}
+
+/// What opens the store.
+package struct ListKeySlots: KeyOperation {
+  package var access: VarlinkAccess { .reader }
+
+  package init() {}
+
+  package struct Reply: Codable, Sendable {
+    package var slots: [KeySlotReport]
+  }
+
+  package func perform(_ store: OpenedStore) throws -> Reply {
+    let slots = try store.keychain.slots()
+    let tried = try store.tried(slots)
+    return Reply(slots: slots.map { KeySlotReport($0, opens: tried[$0.number] ?? .notTried) })
+  }
+}
+
+/// Adds a key slot.
+package struct AddKeySlot: KeyOperation {
+  package static let isRepeatable = false
+
+  package var secret: StoreSecret
+  /// What `keys list` says of it.
+  package var label: String?
+
+  package init(secret: StoreSecret, label: String? = nil) {
+    self.secret = secret
+    self.label = label
+  }
+
+  package struct Reply: Codable, Sendable {
+    package var slot: KeySlotReport
+    /// The path of a key file that was made.
+    package var keyFileMade: String?
+    /// The file of the device key was lost, and whoever had the key has written it again.
+    package var deviceKeyWritten: Bool
+  }
+
+  package func perform(_ store: OpenedStore) throws -> Reply {
+    try secret.checkAsNew()
+    guard let way = try secret.ways().first else {
+      throw CommandFailure(.usage, "which key is to be added?")
+    }
+    let newFile = try newKeyFile(way)
+    guard try store.keychain.slotsOpened(by: way).isEmpty else {
+      throw CommandFailure(.usage, "the store has a slot that opens with this already")
+    }
+    var hasWrittenDeviceKey = false
+    let slot: KeySlot
+    do throws(KeychainError) {
+      slot = try store.keychain.addKeySlot(way, label: label ?? "", for: store.actor) {
+        hasWrittenDeviceKey = true
+      }
+    } catch {
+      throw failure(error, newFile: newFile)
+    }
+    store.logger?.notice(
+      "a key slot is added", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
+    return Reply(
+      slot: KeySlotReport(slot, opens: .yes), keyFileMade: newFile,
+      deviceKeyWritten: hasWrittenDeviceKey)
+  }
+
+  /// The path of the key file that is to be made; nil where there is one.
+  ///
+  /// - Throws: `CommandFailure` where its directory is missing: most likely that of a stick which is not mounted,
+  ///   and a key on the store's own disk is none of a stick.
+  private func newKeyFile(_ way: KeySlotSecret) throws(CommandFailure) -> String? {
+    guard case .keyFile(let path) = way, Glibc.access(path, F_OK) != 0 else { return nil }
+    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var status = stat()
+    guard stat(directory, &status) != 0, errno == ENOENT || errno == ENOTDIR else { return path }
+    throw CommandFailure(
+      .cannotCreate, "cannot make the key file \(path): \(String(cString: strerror(errno)))",
+      remedy: "its directory must be there: is it on a disk that is not mounted?")
+  }
+
+  private func failure(_ error: KeychainError, newFile: String?) -> CommandFailure {
+    switch error.status {
+    case .writePermission where newFile != nil, .noSuchKeychain where newFile != nil:
+      CommandFailure(.cannotCreate, error.message)
+    default: CommandFailure(error)
+    }
+  }
+}
+
+/// Removes a key slot, never the last one.
+package struct RemoveKeySlot: KeyOperation {
+  package static let isRepeatable = false
+
+  package var slot: Int64
+  /// Also the last passphrase, or what leaves no slot that is known to open.
+  package var isConfirmed: Bool?
+
+  package init(slot: Int64, isConfirmed: Bool) {
+    self.slot = slot
+    self.isConfirmed = isConfirmed
+  }
+
+  package struct Reply: Codable, Sendable {
+    package var removed: [KeySlotReport]
+  }
+
+  package func perform(_ store: OpenedStore) throws -> Reply {
+    let slots = try store.keychain.slots()
+    guard let slot = slots.first(where: { $0.number == self.slot }) else {
+      throw CommandFailure(
+        .noInput, "there is no key slot \(self.slot)",
+        remedy: "`threadkeeper keys list` names them")
+    }
+    let others = slots.filter { $0.number != slot.number }
+    guard !others.isEmpty else {
+      throw CommandFailure(
+        .usage, "this is the only key slot: nobody could open the store any more",
+        remedy: "`threadkeeper keys add` adds another one first")
+    }
+    if isConfirmed != true {
+      var tried = try store.tried(slots)
+      if let passphrase = store.settings.store.passphrase {
+        for way in try StoreSecret.ways(passphrase) {
+          for number in try store.keychain.slotsOpened(by: way) { tried[number] = .yes }
+        }
+      }
+      guard others.contains(where: { tried[$0.number] ?? .notTried != .no }) else {
+        throw CommandFailure(
+          .usage, "none of the other key slots opens with what is here",
+          remedy: "--yes removes it all the same, if you have the key of another one elsewhere")
+      }
+      guard slot.kind != .passphrase || others.contains(where: { $0.kind == .passphrase }) else {
+        throw CommandFailure(
+          .usage,
+          "this is the last passphrase: items that need one are deleted with it, and what is locked"
+            + " will be in reach of every key file again",
+          remedy: "--yes removes it all the same")
+      }
+      let opensHere = { (slot: KeySlot) in tried[slot.number] == .yes }
+      guard !opensHere(slot) || others.contains(where: opensHere) else {
+        throw CommandFailure(
+          .usage,
+          "the daemon opens the store with this key slot when it starts, and no other one opens with what is"
+            + " here: without it every start needs a passphrase or a recovery code",
+          remedy: "--yes removes it all the same; then set `store.passphrase`, best as"
+            + " THREADKEEPER_STORE_PASSPHRASE_FILE")
+      }
+    }
+    try store.keychain.removeKeySlot(slot.number, for: store.actor)
+    store.logger?.notice(
+      "a key slot is removed", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
+    return Reply(removed: [KeySlotReport(slot, opens: .notTried)])
+  }
+}
+
+/// Gives the store new root keys, and every item new keys. What was given to stay must open a slot: nobody loses a key
+/// slot by a slip of the fingers, whatever was confirmed.
+package struct RotateKeys: KeyOperation {
+  package static let isRepeatable = false
+
+  /// What is to open the store from then on.
+  package var secrets: [StoreSecret]
+  /// Also when slots go.
+  package var isConfirmed: Bool?
+  /// Deletes the items for this device only whose device key is gone.
+  package var deletesDeviceItems: Bool?
+
+  package init(
+    secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
+  ) {
+    self.secrets = secrets
+    self.isConfirmed = isConfirmed
+    self.deletesDeviceItems = deletesDeviceItems
+  }
+
+  package struct Reply: Codable, Sendable {
+    package var removed: [KeySlotReport]
+    /// Items that have new keys.
+    package var items: Int
+    /// Items for this device only that were deleted, because their device key is gone.
+    package var deleted: Int
+    /// As of `AddKeySlot`.
+    package var deviceKeyWritten: Bool
+  }
+
+  package func perform(_ store: OpenedStore) throws -> Reply {
+    let slots = try store.keychain.slots()
+    var ways: [KeySlotSecret] = []
+    var kept: Set<Int64> = []
+    for (position, secret) in secrets.enumerated() {
+      let opening = try store.opening(secret, of: slots)
+      let typed = secrets.filter { $0.kind != .keyFile }.count
+      guard !opening.isEmpty || secret.kind == .keyFile else {
+        let number = secrets[...position].filter { $0.kind != .keyFile }.count
+        throw CommandFailure(
+          .notPermitted,
+          "the passphrase or recovery code\(typed > 1 ? " number \(number)" : "") opens no key slot: it is"
+            + " mistyped, or its slot is gone", remedy: "give it again, or leave it out")
+      }
+      for (way, opened) in opening {
+        ways.append(way)
+        kept.formUnion(opened)
+      }
+    }
+    let going = slots.filter { !kept.contains($0.number) }
+    guard !ways.isEmpty else {
+      throw CommandFailure(.notPermitted, "none of the given keys opens the store")
+    }
+    guard going.isEmpty || isConfirmed == true else {
+      let names = going.map { "\($0.number) (\($0.kind.name))" }.joined(separator: ", ")
+      throw CommandFailure(
+        .usage, "these key slots would be removed, because what opens them was not given: \(names)",
+        remedy: "--yes removes them; add them again afterwards")
+    }
+    let done = try store.keychain.rotateKeys(
+      ways, deletingDeviceItems: deletesDeviceItems == true, for: store.actor)
+    store.logger?.notice("the keys of the store are new", metadata: ["items": "\(done.items)"])
+    return Reply(
+      removed: done.removedSlots.map { KeySlotReport($0, opens: .no) }, items: done.items,
+      deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
+  }
+}
+
+/// A key slot as commands print it.
+package struct KeySlotReport: Codable, Sendable {
+  package enum Opens: String, Codable, Sendable {
+    case yes, no
+    /// It takes something that is not at hand.
+    case notTried = "not_tried"
+  }
+
+  package var id: Int64
+  package var kind: String
+  package var label: String
+  /// RFC 3339.
+  package var created: String
+  package var opens: Opens
+
+  init(_ slot: KeySlot, opens: Opens) {
+    id = slot.number
+    kind = slot.kind.name
+    label = slot.label
+    created = WireTime(milliseconds: slot.created / 1_000).description
+    self.opens = opens
+  }
+}
+
+extension KeySlot.Kind {
+  package var name: String {
+    switch self {
+    case .keyFile: "key_file"
+    case .passphrase: "passphrase"
+    case .systemdCredential: "systemd_credential"
+    case .recoveryCode: "recovery_code"
+    }
+  }
+}

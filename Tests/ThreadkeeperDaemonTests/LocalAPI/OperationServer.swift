@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import DaemonTestKit
+import Logging
+import MosquittoClient
+import TestKit
+import Testing
+import VarlinkSocket
+
+@testable import ThreadkeeperDaemon
+
+/// A daemon's operations over a socket, for a client that may be as slow as the machine.
+struct OperationServer {
+  private let path: String
+  private let server: VarlinkServer
+
+  init(_ store: TemporaryStore) throws {
+    let (settings, logger) = (MovedStore.settings(store), Logger(label: "test"))
+    let bridge = try Bridge(
+      BridgeConfiguration(settings),
+      connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
+      keychain: store.keychain, logger: logger)
+    path = store.path + "/varlink.sock"
+    var limits = VarlinkLimits.owner
+    (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
+    server = try VarlinkServer(
+      path: path, limits: limits,
+      service: VarlinkService(
+        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.admin],
+        endpoints: OperationHandler(OperationContext(settings, bridge: bridge, logger: logger))
+          .endpoints,
+        failure: { VarlinkError(failing: $0) }))
+  }
+
+  /// - Parameter each: false ends it.
+  func follow<Performed: StreamOperation>(
+    _ operation: Performed, _ each: (Performed.Reply) throws -> Bool
+  ) async throws {
+    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    let call = OperationCall(operation)
+    for try await reply in try client.replies(to: call.stream, call, firstWithin: .seconds(600)) {
+      guard try each(reply.reply) else { return }
+    }
+  }
+}
