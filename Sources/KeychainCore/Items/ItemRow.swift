@@ -56,7 +56,8 @@ struct ItemRow {
   ///   - metadataKey: the newest metadata key.
   ///   - indexKey: the newest key of the blind index.
   mutating func sealMetadata(
-    of store: StoreID, _ metadataKey: RootKeys.Root, _ indexKey: RootKeys.Root
+    of store: StoreID, _ metadataKey: RootKeys.Root, _ indexKey: RootKeys.Root,
+    nonce: UnsafeRawBufferPointer? = nil
   ) throws {
     var plaintext = metadata.encoded()
     defer { wipe(&plaintext) }
@@ -65,7 +66,7 @@ struct ItemRow {
       try plaintext.withUnsafeBytes { plaintext in
         try SealedPart.seal(
           plaintext, at: Self.metadataPlace(store, id, form: form.rawValue, version: version),
-          by: metadataKey.id, key: key)
+          by: metadataKey.id, key: key, nonce: nonce)
       }
     }
     let index = BlindIndex(key: indexKey.key)
@@ -76,7 +77,8 @@ struct ItemRow {
   }
 
   mutating func sealSecret(
-    of store: StoreID, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer
+    of store: StoreID, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer,
+    nonce: UnsafeRawBufferPointer? = nil
   ) throws {
     let count = secret.count
     sealedSecret = try withScratchMemory(Padding.paddedCount(count, block: Self.secretBlock)) {
@@ -86,17 +88,19 @@ struct ItemRow {
       return try SealedPart.seal(
         UnsafeRawBufferPointer(padded),
         at: Self.secretPlace(store, id, itemClass, version: metadata.secretVersion),
-        by: .none, key: itemKey)
+        by: .none, key: itemKey, nonce: nonce)
     }
     secretTag = sealedSecret.tag
   }
 
   mutating func wrap(
-    of store: StoreID, itemKey: UnsafeRawBufferPointer, by classKey: RootKeys.Root
+    of store: StoreID, itemKey: UnsafeRawBufferPointer, by classKey: RootKeys.Root,
+    nonce: UnsafeRawBufferPointer? = nil
   ) throws {
     self.classKey = classKey.id
     wrappedKey = try classKey.key.withUnsafeBytes { key in
-      try SealedPart.seal(itemKey, at: Self.itemKeyPlace(store, id), by: classKey.id, key: key)
+      try SealedPart.seal(
+        itemKey, at: Self.itemKeyPlace(store, id), by: classKey.id, key: key, nonce: nonce)
     }
   }
 

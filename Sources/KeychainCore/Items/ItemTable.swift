@@ -45,17 +45,18 @@ final class ItemTable: Sendable {
       }
       let metadata = ItemMetadata(
         accessible: new.accessible, secretVersion: 1, attributes: attributes)
-      return try withScratchMemory(16 + 32) { random in
+      // The name, the key and three nonces at once: to draw them takes a system call each time.
+      return try withScratchMemory(16 + 32 + 3 * XChaCha20Poly1305.nonceLength) { random in
         RandomBytes.fill(random)
-        let random = UnsafeRawBufferPointer(random)
-        guard let id = ItemID(UnsafeRawBufferPointer(rebasing: random[..<16])) else {
-          throw SodiumError.notInitialized
+        func drawn(_ place: Range<Int>) -> UnsafeRawBufferPointer {
+          UnsafeRawBufferPointer(rebasing: random[place])
         }
-        let itemKey = UnsafeRawBufferPointer(rebasing: random[16..<48])
+        guard let id = ItemID(drawn(0..<16)) else { throw SodiumError.notInitialized }
+        let itemKey = drawn(16..<48)
         var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
-        try sealMetadata(of: &row, ledger, in: tx)
-        try row.sealSecret(of: store, new.secret, itemKey: itemKey)
-        try row.wrap(of: store, itemKey: itemKey, by: classKey)
+        try sealMetadata(of: &row, ledger, in: tx, nonce: drawn(48..<72))
+        try row.sealSecret(of: store, new.secret, itemKey: itemKey, nonce: drawn(72..<96))
+        try row.wrap(of: store, itemKey: itemKey, by: classKey, nonce: drawn(96..<120))
         try tx.execute(
           """
           INSERT INTO items (uuid, class, version, class_key, index_epoch, primary_index, index_1,
@@ -92,11 +93,12 @@ final class ItemTable: Sendable {
   }
 
   func sealMetadata(
-    of row: inout ItemRow, _ ledger: ChangeLedger, in tx: WriteTransaction
+    of row: inout ItemRow, _ ledger: ChangeLedger, in tx: WriteTransaction,
+    nonce: UnsafeRawBufferPointer? = nil
   ) throws {
     let metadataKey = try keys.current(.metadata, ledger, in: tx)
     let indexKey = try keys.current(.blindIndex, ledger, in: tx)
-    try row.sealMetadata(of: store, metadataKey, indexKey)
+    try row.sealMetadata(of: store, metadataKey, indexKey, nonce: nonce)
   }
 }
 

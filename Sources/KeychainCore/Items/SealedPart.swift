@@ -39,9 +39,11 @@ struct SealedPart {
 
   /// Seals `plaintext` with a fresh random nonce. 24 bytes are enough to draw them at random for any number of
   /// messages (draft-irtf-cfrg-xchacha-03, section 2.1).
+  ///
+  /// - Parameter drawn: the nonce, where the caller has just drawn it for this; nil: it is drawn here.
   static func seal(
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer
+    key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
     try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
       try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
@@ -49,7 +51,7 @@ struct SealedPart {
         output[0] = format
         output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
         let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
-        RandomBytes.fill(nonce)
+        if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
         let sealed = headLength..<(plaintext.count + overhead)
         try XChaCha20Poly1305.seal(
           plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,

@@ -21,6 +21,19 @@ import Testing
     #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
   }
 
+  @Test func everyPartOfAnItemHasANonceOfItsOwn() throws {
+    let store = try TemporaryStore()
+    for number in 0..<20 { try store.keychain.add(Sample.password("user-\(number)")) }
+    let drawn = try store.keychain.database.read { tx in
+      try tx.all("SELECT uuid, wrapped_key, metadata, secret FROM items") { row in
+        // Names are shorter: a nonce that begins with one would be found by it.
+        [row.blob(0)] + (1...3).map { Array(row.blob($0)[5..<29]) }
+      }
+    }
+    let starts = drawn.joined().map { Array($0.prefix(16)) }
+    #expect(starts.count == 80 && Set(starts).count == 80)
+  }
+
   @Test func everyKindOfValueComesBackAsItWent() throws {
     let store = try TemporaryStore()
     let attributes: ItemAttributes = [
