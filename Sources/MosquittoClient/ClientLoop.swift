@@ -116,3 +116,74 @@ extension Duration {
     return max(0, Int32(value.partialValue + attoseconds / 1_000_000_000_000_000) + 1)
   }
 }
+
+/// When to try again, and whether the pattern of losses is that of a fight with a second client. A
+/// pure value: the caller brings the times and the chance.
+///
+/// MQTT 5 has a reason for "session taken over", but Mosquitto 2.0.11 does not send it, and
+/// MQTT 3.1.1 can't. There the older client just finds its connection closed. It takes the session
+/// back, the other one does the same, and so on; each of them is dropped within the other's waiting
+/// time after it was let in, and is always let in at once.
+///
+/// A broker that restarts and keeps its sessions looks the same to who comes back a second later.
+/// So after the second such loss there is no wait: a broker that is just going or coming can't let
+/// us in, and one failed attempt ends the suspicion. Only a broker that went on running through
+/// three losses and let us in each time in that very moment looks like a second client.
+///
+/// Then the session is contested: attempts are spaced again, and it stays contested until a
+/// connection has lived longer than any other client of this kind would wait.
+struct ReconnectSchedule {
+  /// Connections in a row that failed or were short-lived.
+  private(set) var failures = 0
+  /// Losses in a row that fit a fight over the session.
+  private(set) var silentDrops = 0
+
+  static let soon = Duration.seconds(10)
+
+  /// Enough to say so.
+  var suspectsTakeover: Bool { silentDrops >= 3 }
+  /// Another client takes the session over, or a network that cuts every connection looks like it.
+  private(set) var isContested = false
+  /// The next attempt is to find out whether the broker is there at all.
+  private var looksAtOnce: Bool { silentDrops >= 2 && !isContested }
+
+  /// A connection that the broker had accepted.
+  struct Acceptance {
+    var lifetime: Duration
+    /// Something of ours was under way, or just had been: a broker may have closed the connection
+    /// for what it was (Mosquitto 2.0.11 does so for a denied message with `max_queued_messages 0`).
+    var wasPublishing = false
+  }
+
+  /// - Parameters:
+  ///   - accepted: nil when the broker did not let us in.
+  ///   - silently: the connection was closed without a reason.
+  ///   - takenOver: the broker said that another client took the session over.
+  ///   - chance: 0 up to 1.
+  /// - Returns: how long to wait.
+  mutating func lost(
+    _ accepted: Acceptance?, silently: Bool, takenOver: Bool = false,
+    _ backoff: MosquittoConfiguration.Backoff, chance: Double
+  ) -> Duration {
+    if let accepted,
+      accepted.lifetime >= (isContested ? backoff.uncontestedAfter : backoff.stableAfter)
+    {
+      failures = 0
+      isContested = false
+    }
+    failures += 1
+    if let accepted, silently, !accepted.wasPublishing {
+      let fits = accepted.lifetime < Self.soon
+      // The first loss of a fight may end a long and happy connection.
+      silentDrops = fits ? silentDrops + 1 : 1
+    } else {
+      silentDrops = 0
+    }
+    // Since the second of five losses the broker has let us in three times at once.
+    if takenOver || silentDrops >= 5 { isContested = true }
+    guard !looksAtOnce else { return .zero }
+    // 2^16 times any sensible beginning is above any sensible ceiling.
+    let wait = min(backoff.initial * (1 << min(failures - 1, 16)), backoff.ceiling)
+    return wait * (1 - backoff.jitter * chance)
+  }
+}

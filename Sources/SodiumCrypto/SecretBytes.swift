@@ -2,6 +2,14 @@
 
 import CLibSodium
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// Bytes that must not be seen: zeroed when released, compared in constant time, and printed
 /// only by their number.
 ///
@@ -114,4 +122,32 @@ package func wipeDeadStack() { sodium_stackzero(64 << 10) }
 /// Zeroes bytes that held a secret.
 package func wipe(_ bytes: inout [UInt8]) {
   bytes.withUnsafeMutableBytes { zero($0) }
+}
+
+/// A value that one thread at a time may touch.
+///
+/// A POSIX mutex and not `Synchronization.Mutex`: the thread sanitizer knows the one, and takes
+/// whatever the other guards for a race.
+// Unchecked because the value is touched under the mutex only, and the mutex's memory never moves.
+package final class Locked<Value>: @unchecked Sendable {
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline var value: Value
+
+  package init(_ value: sending Value) {
+    self.value = value
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  // Inlinable, so that a caller in another module pays for no closure.
+  @inlinable
+  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
 import Logging
 import MosquittoClient
+import SealedEnvelope
 import SystemThreads
 
 /// Publishes for something that does not publish by itself, until it is stopped.
@@ -42,4 +44,182 @@ package final class Agent: Sendable {
   }
 
   package func stop() { stopSignal.raise() }
+}
+
+/// What an agent works with, and what it does with it.
+package protocol AgentConfiguration: Sendable {
+  var login: AgentLogin { get }
+  /// What its lines of the log are marked with.
+  var label: (key: String, value: String) { get }
+  /// Whether what the broker has not acknowledged is offered again on the next connection.
+  var offersAgain: Bool { get }
+
+  /// What can never work with the broker, before anything is looked at.
+  ///
+  /// - Throws: `MosquittoError`.
+  func check() throws(MosquittoError)
+
+  /// Its own part, for one run. Called on the agent's thread.
+  func task(in context: AgentContext) -> any AgentTask
+}
+
+/// What an agent's task works with: the connection, the log, the time. For the agent's thread only.
+package final class AgentContext {
+  /// Events whose answers are waited for.
+  private static let answerLimit = 64
+
+  let logger: Logger
+  /// Raised when the agent stops.
+  let stop: WakeSignal
+  private let link: BrokerLink
+  private let start = ContinuousClock.now
+  /// Events without an answer.
+  private var unanswered: Set<UInt64> = []
+
+  init(link: BrokerLink, logger: Logger, stop: WakeSignal) {
+    self.link = link
+    self.logger = logger
+    self.stop = stop
+  }
+
+  /// Since the agent's start; never falls.
+  var now: Duration { start.duration(to: .now) }
+
+  /// Connects, or connects again as another client.
+  func connect(_ configuration: MosquittoConfiguration) { link.connect(configuration) }
+
+  func publish(_ publication: Publication) { link.publish(publication) }
+
+  /// An event whose answer is wanted.
+  ///
+  /// - Parameter seal: makes it.
+  /// - Returns: nil where it can't be sealed; then it is logged.
+  func event(
+    _ kind: InboundEventKind, _ seal: () throws(SealingError) -> Publication
+  ) -> Publication? {
+    do throws(SealingError) {
+      let publication = try seal()
+      if unanswered.count >= Self.answerLimit, let oldest = unanswered.min() {
+        unanswered.remove(oldest)
+      }
+      unanswered.insert(publication.token)
+      return publication
+    } catch {
+      logger.error("\(kind.rawValue) can't be sealed: \(error.message)")
+      return nil
+    }
+  }
+
+  /// - Returns: nil for what answers no event of this agent, or one that has its answer.
+  func outcome(_ message: IncomingMessage) -> EventOutcome? {
+    guard !message.isRetained, let outcome = EventOutcome(message),
+      unanswered.remove(outcome.token) != nil
+    else { return nil }
+    return outcome
+  }
+
+  func log(_ note: RouterNote) {
+    switch note.level {
+    case .info: logger.info("\(note.text)")
+    case .warning: logger.warning("\(note.text)")
+    }
+  }
+}
+
+/// An agent's own part: what it looks at, and what it publishes of it. `AgentLoop` calls all of it on one thread.
+package protocol AgentTask {
+  /// Between two looks; shorter while something is under way.
+  var pause: Duration { get }
+
+  /// Before the first look.
+  mutating func start()
+  mutating func look()
+  mutating func handle(_ news: AgentNews)
+
+  /// After a stop, or an error that ends the agent. Takes seconds at most.
+  ///
+  /// - Returns: what is published last.
+  mutating func finish() -> [Publication]
+}
+
+/// The thread of an agent: it looks when it is time, hands over what comes from the broker, and waits.
+struct AgentLoop {
+  /// How it ended.
+  struct End {
+    /// What is published last.
+    var last: [Publication] = []
+    var error: MosquittoError?
+  }
+
+  private let login: AgentLogin
+  private let link: BrokerLink
+  private let context: AgentContext
+  private var task: any AgentTask
+  private var error: MosquittoError?
+
+  init(
+    _ configuration: any AgentConfiguration, link: BrokerLink, logger: Logger, stop: WakeSignal
+  ) {
+    login = configuration.login
+    self.link = link
+    context = AgentContext(link: link, logger: logger, stop: stop)
+    task = configuration.task(in: context)
+  }
+
+  private var isRunning: Bool { !context.stop.isRaised && error == nil }
+
+  mutating func run() -> End {
+    var next = context.now
+    task.start()
+    while isRunning {
+      if context.now >= next {
+        task.look()
+        next = context.now + task.pause
+      }
+      readNews()
+      guard isRunning else { break }
+      next = min(next, context.now + task.pause)
+      WakeSignal.wait(for: [context.stop, link.wake], within: next - context.now)
+    }
+    return End(last: task.finish(), error: error)
+  }
+
+  private mutating func readNews() {
+    for news in link.takeNews() {
+      switch news {
+      case .connected:
+        context.logger.info("connected to the broker")
+        task.handle(.connected)
+      case .disconnected(let event):
+        context.logger.warning("\(login.brokerMessage(event.error))")
+        task.handle(.disconnected)
+      case .refused(let publication, let refusal):
+        task.handle(.refused(publication, message: login.brokerMessage(refusal)))
+      case .notSubscribed(let refusal):
+        context.logger.warning(
+          "the broker refuses \(refusal.filter): \(login.brokerMessage(refusal.error))")
+      case .message(let message): read(message)
+      case .failed(let failure): error = failure
+      }
+    }
+  }
+
+  private mutating func read(_ message: IncomingMessage) {
+    guard message.topic.hasPrefix(login.answerTopic("")) else {
+      return task.handle(.message(message))
+    }
+    if let outcome = context.outcome(message) { task.handle(.answered(outcome)) }
+  }
+}
+
+/// What comes from the broker. What is wrong there is in words of the options that configure it.
+package enum AgentNews: Sendable {
+  case connected
+  case disconnected
+  /// The broker has not taken a publication.
+  case refused(Publication, message: String)
+  /// threadkeeper's answer to an event of this agent: at most one for each.
+  case answered(EventOutcome)
+  /// Anything else that is subscribed to.
+  case message(IncomingMessage)
 }

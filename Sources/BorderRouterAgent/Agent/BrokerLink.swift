@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import MosquittoClient
+import SodiumCrypto
 import Synchronization
 import SystemThreads
+import ThreadDataset
 
 /// One agent's connection to the broker. What was published and not acknowledged is offered again on the next
 /// connection, in its order, or dropped then.
@@ -131,5 +133,71 @@ final class BrokerLink: MosquittoHandler {
       state.news.append(news)
     }
     wake.raise()
+  }
+}
+
+/// Where an agent publishes, and as whom.
+package struct AgentLogin: Sendable {
+  /// Topics below it, for this login.
+  package var base: String
+  package var user: String
+  /// Of an enrolled login; nil: all is published as plain text.
+  package var keys: AgentKeys?
+  /// How the broker is reached. Client id, session, subscriptions and last will are set by each agent.
+  package var broker: MosquittoConfiguration
+  package var clientIDs = ClientIDs()
+  /// What is wrong with the broker, in words of the options that configure it.
+  package var brokerMessage: @Sendable (MosquittoError) -> String = { $0.message }
+
+  package init(base: String, user: String, broker: MosquittoConfiguration) {
+    self.base = base
+    self.user = user
+    self.broker = broker
+  }
+
+  /// A connection of this agent's own, without a session, that takes the answers to its events.
+  ///
+  /// - Parameters:
+  ///   - name: of the agent among those of the login.
+  ///   - answers: the last level of the topic for its answers.
+  func connection(_ name: String, answers: String) -> MosquittoConfiguration {
+    var result = broker
+    result.clientID = clientIDs.id(of: "\(base)\n\(user)\n\(name)")
+    result.subscriptions = [.init(answerTopic(answers), isRequired: false)]
+    result.cleanStart = true
+    result.sessionExpiry = 0
+    return result
+  }
+
+  /// Where threadkeeper's answers to events go.
+  func answerTopic(_ name: String) -> String { encoder.answerTopic(name) }
+
+  var encoder: EventEncoder { EventEncoder(base: base, user: user, keys: keys) }
+}
+
+/// The client ids of agents at the broker.
+///
+/// Whoever connects with a client id ends the connection that has it, and gets its session. So an id follows from a
+/// secret, and from nothing that is published. All begin in the same way, for a broker with `clientid_prefixes`.
+package struct ClientIDs: Sendable {
+  package static let beginning = "threadkeeper-"
+  /// Bytes of the secret, and of what follows the beginning.
+  package static let size = 16
+
+  private let secret: [UInt8]
+
+  /// - Parameter secret: 16 bytes; without it, one for this process.
+  package init(secret: [UInt8]? = nil) { self.secret = secret ?? RandomBytes.make(Self.size) }
+
+  /// - Parameter name: of the connection; the same name always gets the same id.
+  package func id(of name: String) -> String {
+    var id = RandomBytes.make(Self.size)
+    // The lengths are right, so it does not fail.
+    try? Array(name.utf8).withUnsafeBytes { message in
+      try secret.withUnsafeBytes { key in
+        try id.withUnsafeMutableBytes { try BLAKE2b.hash(message, key: key, into: $0) }
+      }
+    }
+    return Self.beginning + Hexadecimal.encode(id)
   }
 }

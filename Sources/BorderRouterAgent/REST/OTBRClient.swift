@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BoundedJSON
+import BridgeProtocol
 import SystemThreads
 import ThreadDataset
 
@@ -62,4 +64,102 @@ extension HTTPRequest {
       method: .put, path: "/node/dataset/pending", contentType: "text/plain",
       body: Array(dataset.hex.utf8))
   }
+}
+
+/// The object at `/node` of an OpenThread Border Router, whose keys are `baId` since 2025 and `BaId` before.
+///
+/// A key that is absent, or has a value of another form, is nil: older routers have fewer.
+package struct OTBRNode: Equatable, Sendable {
+  package var agent: BorderAgentID?
+  /// 16 hex digits in lower case.
+  package var extendedAddress: String?
+  package var state: ThreadState?
+  /// Where the router is, whatever its dataset says.
+  package var network: ExtendedPANID?
+  package var networkName: String?
+  /// How many routers its partition has, itself among them; 0 while it is on none.
+  package var routers: UInt64?
+
+  /// The most objects and arrays within each other in an answer; real ones have two.
+  static let nesting = 8
+
+  package init() {}
+
+  /// - Throws: `RESTFlaw` when it is no JSON object.
+  package init(reading body: [UInt8]) throws(RESTFlaw) {
+    var node = OTBRNode()
+    let isObject = try? UntrustedJSON.readMembers(of: body, depth: Self.nesting) { member in
+      node.take(member)
+    }
+    guard isObject == true else { throw RESTFlaw("/node is no JSON object") }
+    self = node
+  }
+
+  private mutating func take(_ member: JSONMember) {
+    guard let name = member.name.text, let first = name.first else { return }
+    let value = RESTValue(member.value)
+    switch first.lowercased() + name.dropFirst() {
+    case "baId": agent = value.text.flatMap { BorderAgentID(hex: $0) }
+    case "extAddress": extendedAddress = value.extendedAddress
+    case "state": state = value.threadState
+    case "extPanId": network = value.text.flatMap { ExtendedPANID(hex: $0) }
+    case "networkName": networkName = value.text
+    case "routerCount", "numOfRouter": if case .number(let count) = value { routers = count }
+    default: break
+    }
+  }
+}
+
+/// A single JSON value: a text, a whole number, or something else.
+enum RESTValue: Equatable {
+  case text(String)
+  case number(UInt64)
+  case other
+
+  init(_ value: JSONMember.Value) {
+    switch value {
+    case .string(let string): self = string.text.map { .text($0) } ?? .other
+    case .number(let number): self = number.unsigned.map { .number($0) } ?? .other
+    default: self = .other
+    }
+  }
+
+  /// - Parameter body: a JSON text such as `"leader"`, with white space around it.
+  init(reading body: [UInt8]) {
+    var result = Self.other
+    // As a member, since only those are handed out.
+    let wrapped = Array(#"{"v":"#.utf8) + body + Array("}".utf8)
+    var count = 0
+    let isObject = try? UntrustedJSON.readMembers(of: wrapped, depth: OTBRNode.nesting) {
+      count += 1
+      result = Self($0.value)
+    }
+    self = isObject == true && count == 1 ? result : .other
+  }
+
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+
+  /// 16 hex digits, in lower case.
+  var extendedAddress: String? {
+    guard let text, text.utf8.count == 16, let id = BorderAgentID(hex: text) else { return nil }
+    return id.description
+  }
+
+  /// Old versions have its number.
+  var threadState: ThreadState? {
+    switch self {
+    case .text(let text): ThreadState(rawValue: text.lowercased())
+    case .number(let number) where number < ThreadState.allCases.count:
+      ThreadState.allCases[Int(number)]
+    default: nil
+    }
+  }
+}
+
+/// An answer that says nothing: another status than expected, or another form.
+package struct RESTFlaw: Error, Equatable, Sendable, CustomStringConvertible {
+  /// One sentence that repeats nothing of the answer.
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SystemThreads
+import ThreadDataset
 
 /// Asks a source for the SSID.
 struct SSIDReader {
@@ -68,5 +69,115 @@ struct SSIDReader {
       tool: tool, command: command, variables: variables, mostOutput: mostOutput, timeout: timeout,
       showsErrors: showsErrors
     ).output(until: signal)
+  }
+}
+
+/// What `iw dev INTERFACE info` and `link` print: a fact on each line, behind a tab. An SSID is the rest of its line;
+/// all but visible ASCII and inner blanks is `\xNN` there, and so is a backslash.
+enum IWOutput {
+  enum Kind: String, CaseIterable {
+    /// `ssid NAME`: of an access point, and with newer kernels of a station.
+    case info
+    /// `SSID: NAME`, of a station; `Not connected.`
+    case link
+
+    var field: String { self == .info ? "ssid " : "SSID: " }
+  }
+
+  static func arguments(_ kind: Kind, _ interface: String) -> [String] {
+    ["dev", interface, kind.rawValue]
+  }
+
+  /// - Returns: nil when no line has an SSID.
+  static func ssid(in output: [UInt8], of kind: Kind) throws(SSIDTrouble) -> SSID? {
+    let field = Array(kind.field.utf8)
+    for line in output.split(separator: UInt8(ascii: "\n")) {
+      let fact = line.drop { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+      guard fact.starts(with: field) else { continue }
+      return try SSID(try unescaped(fact.dropFirst(field.count)))
+    }
+    return nil
+  }
+
+  static func unescaped(_ text: ArraySlice<UInt8>) throws(SSIDTrouble) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.first == UInt8(ascii: "x"), let high = digit(rest.dropFirst().first),
+        let low = digit(rest.dropFirst(2).first)
+      else { throw .malformed(tool: "iw") }
+      bytes.append(high << 4 | low)
+      rest = rest.dropFirst(3)
+    }
+    return bytes
+  }
+
+  private static func digit(_ byte: UInt8?) -> UInt8? {
+    byte.flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
+  }
+}
+
+/// What `nmcli --terse --fields ACTIVE,SSID-HEX,DEVICE device wifi list` prints: a line for each access point.
+///
+/// The field SSID-HEX has the bytes: SSID is cut and converted for terminals. The name of a connection, which
+/// GENERAL.CONNECTION has, can be anything. Separators in a value come with a backslash (nmcli(1), `--escape`).
+enum NMCLIOutput {
+  static func arguments(_ interface: String?) -> [String] {
+    let list = [
+      "--terse", "--escape", "yes", "--colors", "no", "--fields", "ACTIVE,SSID-HEX,DEVICE",
+      "device", "wifi", "list",
+      // Without a scan, which takes seconds and disturbs the Wi-Fi.
+      "--rescan", "no",
+    ]
+    return list + (interface.map { ["ifname", $0] } ?? [])
+  }
+
+  static func reading(_ output: [UInt8], interface: String?) throws(SSIDTrouble) -> SSIDReading {
+    for line in output.split(separator: UInt8(ascii: "\n")) {
+      let fields = fields(of: line)
+      guard fields.count == 3 else { throw .malformed(tool: "nmcli") }
+      guard fields[0] == Array("yes".utf8) else { continue }
+      if let interface, fields[2] != Array(interface.utf8) { continue }
+      // A hidden network.
+      if fields[1].isEmpty || fields[1] == Array("--".utf8) { continue }
+      guard let bytes = Hexadecimal.decode(String(decoding: fields[1], as: UTF8.self)) else {
+        throw .malformed(tool: "nmcli")
+      }
+      if let ssid = try SSID(bytes) { return .ssid(ssid) }
+    }
+    return .none
+  }
+
+  /// Parted at each colon that has no backslash before it.
+  static func fields(of line: some Sequence<UInt8>) -> [[UInt8]] {
+    var fields: [[UInt8]] = [[]]
+    var isEscaped = false
+    for byte in line {
+      if isEscaped {
+        fields[fields.count - 1].append(byte)
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: ":") {
+        fields.append([])
+      } else {
+        fields[fields.count - 1].append(byte)
+      }
+    }
+    return fields
+  }
+}
+
+/// What the command of `--command` prints.
+enum CommandOutput {
+  /// The first line, byte for byte, without its end. Blanks count: an SSID may begin or end with them.
+  static func reading(_ output: [UInt8]) throws(SSIDTrouble) -> SSIDReading {
+    var line = output.prefix { $0 != UInt8(ascii: "\n") }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return try SSID(line).map { .ssid($0) } ?? .none
   }
 }

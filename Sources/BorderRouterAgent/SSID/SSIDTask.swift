@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BridgeProtocol
+import Glibc
 import MosquittoClient
 import SealedEnvelope
 
@@ -66,5 +68,115 @@ struct SSIDTask: AgentTask {
       try writer.publication(of: ssid, expiry: expiry, now: nanosecondsSince1970())
     }
     if let event { context.publish(event) }
+  }
+}
+
+/// Why a source says nothing about the SSID. Repeats nothing of what was read, which may hold a Wi-Fi password.
+package enum SSIDTrouble: Error, Equatable, Sendable, CustomStringConvertible {
+  /// More bytes than an SSID has.
+  case tooLong(Int)
+  case notFound(tool: String)
+  /// Starting the program failed, with this `errno`.
+  case cannotStart(tool: String, code: Int32)
+  case timeout(tool: String, seconds: Int64)
+  case tooMuchOutput(tool: String)
+  case ended(tool: String, status: Int32)
+  case killed(tool: String, signal: Int32)
+  case unreadable(file: String, code: Int32)
+  case notAFile(String)
+  case noSuchBSS(String, file: String)
+  case malformed(tool: String)
+
+  package var description: String {
+    switch self {
+    case .tooLong(let count):
+      "\(count) bytes are no SSID, which has at most \(SSID.mostBytes)"
+    case .notFound(let tool): "\(tool) is not installed"
+    case .cannotStart(let tool, let code): "\(tool) can't be started: \(Self.message(code))"
+    case .timeout(let tool, let seconds): "\(tool) has not ended within \(seconds) s"
+    case .tooMuchOutput(let tool): "\(tool) prints too much"
+    case .ended(let tool, let status): "\(tool) ended with \(status)\(Self.hint(tool, status))"
+    case .killed(let tool, let signal): "\(tool) was ended by signal \(signal)"
+    case .unreadable(let file, let code): "can't read \(file): \(Self.message(code))"
+    case .notAFile(let file):
+      "\(file) is not a file, or has more than \(HostapdFile.mostBytes) bytes"
+    case .noSuchBSS(let name, let file): "there is no BSS \(name) in \(file)"
+    case .malformed(let tool): "what \(tool) prints can't be understood"
+    }
+  }
+
+  /// For the log, where what a program has written to standard error is not shown.
+  var logText: String {
+    if case .ended = self {
+      "\(self); run this with --dry-run to see what it writes"
+    } else {
+      "\(self)"
+    }
+  }
+
+  private static func message(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+  /// nmcli(1), EXIT STATUS; iw ends with the negative errno.
+  private static func hint(_ tool: String, _ status: Int32) -> String {
+    switch (tool, status) {
+    case ("nmcli", 8): ": NetworkManager is not running"
+    case ("nmcli", 10), ("iw", 237): ": there is no such interface"
+    case ("nmcli", 2): ": it does not know an option; it must be 1.16 or newer"
+    default: ""
+    }
+  }
+}
+
+/// Makes publications of `ssid` events.
+struct SSIDWriter {
+  let subject: SSIDSubject
+  private let answerTopic: String
+  private var encoder: EventEncoder
+
+  /// - Parameter instance: names this agent among those of the login, in the topic of its answers.
+  init(base: String, user: String, subject: SSIDSubject, keys: AgentKeys?, instance: String) {
+    self.subject = subject
+    encoder = EventEncoder(base: base, user: user, keys: keys)
+    answerTopic = encoder.answerTopic("ssid-\(instance)")
+  }
+
+  private struct Body: Encodable {
+    var borderAgentID: String?
+    var accessPoint: String?
+    var ssid: String
+
+    enum CodingKeys: String, CodingKey {
+      case borderAgentID = "border_agent_id"
+      case accessPoint = "access_point"
+      case ssid
+    }
+  }
+
+  /// The number of the latest publication, which its answer names.
+  var lastSequence: UInt64 { encoder.lastSequence }
+
+  /// - Parameters:
+  ///   - expiry: seconds after which the broker drops it; nil: it waits for a daemon that is away.
+  ///   - now: nanoseconds since 1970.
+  /// - Throws: `SealingError`.
+  mutating func publication(
+    of ssid: SSID, expiry: UInt32?, now: UInt64
+  ) throws(SealingError) -> Publication {
+    let body = body(of: ssid)
+    return try encoder.publication(
+      .ssid, responseTopic: answerTopic, expiry: expiry, now: now
+    ) { _ in body }
+  }
+
+  /// For people.
+  func summary(of ssid: SSID) -> String { encoder.summary(.ssid, body(of: ssid)) }
+
+  private func body(of ssid: SSID) -> [UInt8] {
+    var body = Body(ssid: "\(ssid)")
+    switch subject {
+    case .router(let agent): body.borderAgentID = "\(agent)"
+    case .accessPoint(let name): body.accessPoint = name
+    }
+    return WireJSON().encode(body)
   }
 }

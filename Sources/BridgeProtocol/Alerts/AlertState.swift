@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SodiumCrypto
+import ThreadDataset
+
 /// `alert/<fingerprint>`, retained, and the body of alert events.
 package struct AlertState: Codable, Sendable {
   package enum Status: String, Codable, Sendable {
@@ -106,4 +109,99 @@ package struct AlertsOverview: Encodable, Sendable {
     self.info = info
     self.alerts = alerts
   }
+}
+
+/// What an alert says, in the words that people and scripts read. Holds names, never secrets.
+package struct AlertFacts: Codable, Hashable, Sendable {
+  package var router: String?
+  package var routerName: String?
+  package var networkName: String?
+  package var extendedPANID: String?
+  package var preferredNetworkName: String?
+  package var preferredExtendedPANID: String?
+  package var user: String?
+  /// Names of the parameters that differ.
+  package var differs: [String]?
+  /// Of an adoption that failed: `denied`, `timeout`, …; of a router that is offline: `stopped`, `frozen`, …; of one
+  /// on another network: `never_member`, or absent; of a home without a preferred network: `several_networks`, or absent.
+  package var reason: String?
+  /// What brought it up: `announce`, `dataset`, `ssid_changed`, `preferred_changed`, `start`, …
+  package var trigger: String?
+  package var summary: String
+  package var remedy: String
+
+  package init(summary: String, remedy: String) {
+    self.summary = summary
+    self.remedy = remedy
+  }
+
+  /// Equal but for what brought it up: then there is nothing new to tell.
+  package func saysTheSame(as other: AlertFacts) -> Bool {
+    var a = self
+    var b = other
+    a.trigger = nil
+    b.trigger = nil
+    return a == b
+  }
+
+  /// The summary as a headline. The name of a router or a login stays as it is.
+  package var headline: String {
+    let isName = [routerName, user].contains { $0.map { summary.hasPrefix($0) } ?? false }
+    return isName ? summary : summary.capitalizedFirst
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case router
+    case routerName = "router_name"
+    case networkName = "network_name"
+    case extendedPANID = "ext_pan_id"
+    case preferredNetworkName = "preferred_network_name"
+    case preferredExtendedPANID = "preferred_ext_pan_id"
+    case user, differs, reason, trigger, summary, remedy
+  }
+}
+
+extension String {
+  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// Names one alert for good: the same home, alert and subject have the same fingerprint.
+///
+/// 8 bytes of BLAKE2b (RFC 7693) over length-prefixed texts, written as 16 lower-case hex digits.
+package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
+  package let bytes: [UInt8]
+
+  /// Public: it keeps these hashes apart from others, and hides nothing.
+  private static let domain = Array("threadkeeper/alert-fingerprint/1".utf8)
+
+  package init(home: String, name: AlertName, subject: String) {
+    var input: [UInt8] = []
+    for text in [home, name.rawValue, subject] {
+      let length = UInt32(truncatingIfNeeded: text.utf8.count)
+      for shift in [24, 16, 8, 0] { input.append(UInt8(truncatingIfNeeded: length >> shift)) }
+      input.append(contentsOf: text.utf8)
+    }
+    var hash = [UInt8](repeating: 0, count: 16)
+    input.withUnsafeBytes { input in
+      Self.domain.withUnsafeBytes { domain in
+        // The lengths are constants that the function allows.
+        hash.withUnsafeMutableBytes { try? BLAKE2b.hash(input, key: domain, into: $0) }
+      }
+    }
+    bytes = Array(hash.prefix(8))
+  }
+
+  /// As it was stored; `nil` unless it has 8 bytes.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 8 else { return nil }
+    self.bytes = bytes
+  }
+
+  /// As it is published; `nil` unless it has 16 hex digits.
+  package init?(hex: String) {
+    guard let bytes = Hexadecimal.decode(hex) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  package var description: String { Hexadecimal.encode(bytes) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SQLiteDatabase
+import SodiumCrypto
 
 /// What one party did in one transaction. As it is sealed:
 ///
@@ -144,6 +145,99 @@ struct AuditRow {
   static func find(_ number: Int64, in tx: ReadTransaction) throws -> AuditRow? {
     try tx.first("SELECT id, sealed FROM audit WHERE id = ?", .integer(number)) {
       AuditRow(number: $0.integer(0), sealed: $0.blob(1))
+    }
+  }
+}
+
+/// What was done. The raw values are part of the format.
+package enum AuditAction: UInt8, Sendable {
+  case added = 1
+  /// Attributes of an item.
+  case changed = 2
+  case secretChanged = 3
+  case deleted = 4
+  case slotAdded = 5
+  case slotRemoved = 6
+  case rollbackAccepted = 7
+  case restored = 8
+  /// New keys of every kind.
+  case rotated = 9
+
+  // What people decide about credentials.
+  case consentApproved = 30
+  case consentDenied = 31
+  case consentExpired = 32
+  /// For always.
+  case consentGranted = 33
+  case consentRevoked = 34
+  /// Credentials were given to who may have them by consent.
+  case credentialsGiven = 35
+  /// They may have them, and had gone when it was agreed to.
+  case credentialsNotGiven = 36
+
+  // What the owner of the store decides about border agent ids.
+  case routerRemoved = 52
+}
+
+/// The audit key, ready for its two uses: a subkey each (`crypto_kdf`, context "tk-audi1"): number 1
+/// seals the records, number 2 keys the hashes that link them.
+struct AuditKey {
+  static let linkLength = 32
+
+  let id: KeyID
+  private let seal: GuardedKey
+  private let hash: GuardedKey
+
+  init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
+    self.id = id
+    seal = try Self.subkey(1, of: key, in: arena)
+    hash = try Self.subkey(2, of: key, in: arena)
+  }
+
+  func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
+    try plaintext.withUnsafeBytes { plaintext in
+      try seal.withUnsafeBytes { key in
+        try SealedPart.seal(plaintext, at: Self.place(number, store), by: id, key: key)
+      }
+    }
+  }
+
+  func open(_ sealed: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
+    try sealed.withUnsafeBytes { sealed in
+      let count = try SealedPart.plaintextCount(sealed)
+      var plaintext = [UInt8](repeating: 0, count: count)
+      try plaintext.withUnsafeMutableBytes { output in
+        try seal.withUnsafeBytes { key in
+          try SealedPart.open(sealed, at: Self.place(number, store), key: key, into: output)
+        }
+      }
+      return plaintext
+    }
+  }
+
+  /// What the next record says of a sealed one; zeros where there is none before.
+  func link(to sealed: [UInt8]?) throws -> [UInt8] {
+    var link = [UInt8](repeating: 0, count: Self.linkLength)
+    guard let sealed else { return link }
+    try link.withUnsafeMutableBytes { output in
+      try sealed.withUnsafeBytes { sealed in
+        try hash.withUnsafeBytes { try BLAKE2b.hash(sealed, key: $0, into: output) }
+      }
+    }
+    return link
+  }
+
+  private static func place(_ number: Int64, _ store: StoreID) -> SealedPart.Place {
+    SealedPart.Place(role: .audit, store: store, version: number)
+  }
+
+  private static func subkey(
+    _ number: UInt64, of key: GuardedKey, in arena: KeyArena
+  ) throws -> GuardedKey {
+    try arena.key { memory in
+      try key.withUnsafeBytes { key in
+        try KeyDerivation.derive(number, context: "tk-audi1", from: key, into: memory)
+      }
     }
   }
 }

@@ -119,3 +119,162 @@ package final class Keychain: Sendable {
     holding.withLock { $0.lock = nil }
   }
 }
+
+/// Items: `ItemTable`, `ItemSearch`, `ItemReader`.
+extension Keychain {
+  /// See `ItemTable.add`.
+  @discardableResult
+  package func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
+    try itemTable.add(new, in: tx)
+  }
+
+  /// See `ItemTable.update`.
+  @discardableResult
+  package func update(
+    _ item: Item, attributes: ItemAttributes? = nil,
+    removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
+    accessible: Accessibility? = nil, in tx: WriteTransaction
+  ) throws(KeychainError) -> Item {
+    try itemTable.update(
+      item, attributes: attributes, removing: removing, secret: secret, accessible: accessible,
+      in: tx)
+  }
+
+  /// See `ItemTable.delete`.
+  package func delete(_ item: Item, in tx: WriteTransaction) throws(KeychainError) {
+    try itemTable.delete(item, in: tx)
+  }
+
+  /// See `ItemTable.deleteDamaged`.
+  @discardableResult
+  package func deleteDamaged(
+    matching query: ItemQuery, in tx: WriteTransaction
+  ) throws(KeychainError) -> Int {
+    try itemTable.deleteDamaged(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.items`.
+  package func items(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> [Item] {
+    try itemTable.search.items(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.first`.
+  package func first(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
+    try itemTable.search.first(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.newestMark`.
+  package func newestMark(
+    matching query: ItemQuery, in tx: ReadTransaction
+  ) throws(KeychainError) -> String? {
+    try itemTable.search.newestMark(matching: query, in: tx)
+  }
+
+  /// See `ItemSearch.count`.
+  package func count(
+    of itemClass: ItemClass? = nil, in tx: ReadTransaction
+  ) throws(KeychainError) -> Int {
+    try itemTable.search.count(of: itemClass, in: tx)
+  }
+
+  /// See `ItemReader.secret`.
+  package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
+    try itemTable.reader.secret(of: item, in: tx)
+  }
+}
+
+/// Key slots, locking, rotation: `KeySlots`, `KeyRing`, `Rotation`.
+extension Keychain {
+  /// See `KeySlots.all`.
+  package func slots() throws(KeychainError) -> [KeySlot] { try keySlots.all() }
+
+  /// See `KeySlots.numbers`.
+  package func slotsOpened(by secret: KeySlotSecret) throws(KeychainError) -> [Int64] {
+    try keySlots.numbers(openedBy: secret)
+  }
+
+  /// See `KeySlots.add`.
+  @discardableResult
+  package func addKeySlot(
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil,
+    wroteDeviceKey: () -> Void = {}
+  ) throws(KeychainError) -> KeySlot {
+    try keySlots.add(secret, label: label, for: actor, wroteDeviceKey: wroteDeviceKey)
+  }
+
+  /// See `KeySlots.remove`.
+  package func removeKeySlot(_ number: Int64, for actor: String? = nil) throws(KeychainError) {
+    try keySlots.remove(number, for: actor)
+  }
+
+  /// Whether what is accessible "when unlocked" can be reached.
+  package var isUnlocked: Bool { keys.isUnlocked }
+
+  /// See `KeySlots.lock`.
+  package func lock() { keySlots.lock() }
+
+  /// See `KeySlots.unlock`.
+  package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
+    try keySlots.unlock(with: secret)
+  }
+
+  /// See `Pseudonym.make`.
+  package func pseudonym(for label: String, in tx: ReadTransaction) throws(KeychainError) -> String
+  {
+    try Pseudonym(keys: keys, changes: changes).make(for: label, in: tx)
+  }
+
+  /// See `Rotation.run`.
+  @discardableResult
+  package func rotateKeys(
+    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool = false,
+    for actor: String? = nil
+  ) throws(KeychainError) -> RotationReport {
+    try Rotation(slots: keySlots)
+      .run(secrets, deletingDeviceItems: deletesDeviceItems, for: actor)
+  }
+}
+
+/// The audit: `AuditLog`.
+extension Keychain {
+  /// Names whom the changes in the rest of this transaction are made for.
+  package func act(as actor: String, in tx: WriteTransaction) {
+    ChangeLedger.of(tx).audit.actor = actor
+  }
+
+  /// Adds a line about something that is no change of an item.
+  ///
+  /// - Parameter subject: never a secret. Its first 300 bytes are kept.
+  package func note(
+    _ action: AuditAction, _ subject: @autoclosure () -> String, in tx: WriteTransaction
+  ) throws(KeychainError) {
+    guard auditLog.isKept else { return }
+    try checkWritable()
+    try KeychainError.wrap("writing the audit") {
+      try changes.note(action, subject(), for: nil, in: tx)
+    }
+  }
+
+  /// See `AuditLog.lastRecord`.
+  package func lastAuditRecord() throws(KeychainError) -> Int64 {
+    try auditLog.lastRecord(in: database)
+  }
+
+  /// See `AuditLog.forEachRecord`.
+  package func forEachAuditRecord(
+    after number: Int64 = 0, limit: Int = .max, _ body: (AuditRecord) throws -> Void
+  ) throws(KeychainError) {
+    try auditLog.forEachRecord(after: number, limit: limit, in: database, body)
+  }
+
+  /// See `StoreVerifier.auditProblem`.
+  package func auditProblem(
+    progress: (_ record: Int64) throws -> Void = { _ in }
+  ) throws(KeychainError) -> String? {
+    try verifier.auditProblem(auditLog, progress: progress)
+  }
+}

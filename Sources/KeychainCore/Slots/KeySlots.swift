@@ -172,3 +172,95 @@ extension KeySlots {
       "no key slot of the store opens with \(secret.words): \(secret.suspicion)\(refusal)")
   }
 }
+
+/// Locking and unlocking: the session key comes out of a slot again.
+extension KeySlots {
+  /// Drops the session key and the class keys below it, and makes none of them come back before
+  /// `unlock`. Reading that is under way ends with the keys that it has.
+  func lock() { keys.lock() }
+
+  /// Brings the keys back that `lock` dropped, or that the way in which the store was opened did not
+  /// reach.
+  ///
+  /// - Throws: `authFailed` when no slot opens with `secret`; `interactionNotAllowed` when the slot does
+  ///   not reach what is accessible "when unlocked".
+  func unlock(with secret: KeySlotSecret) throws(KeychainError) {
+    try KeychainError.wrap("unlocking the store") {
+      try unlock(by: rootsOpened(by: secret))
+      guard keys.isUnlocked else {
+        keys.lock()
+        throw KeychainError(
+          .interactionNotAllowed,
+          "\(secret.words) opens the store, but not what is locked: give the passphrase or a recovery"
+            + " code")
+      }
+    }
+  }
+
+  /// The root keys in the slots that `secret` opens, and which slots there were. A passphrase takes its time.
+  func rootsOpened(
+    by secret: KeySlotSecret
+  ) throws -> (roots: [KeyID: GuardedKey], mark: KeySetMark) {
+    let bytes = try secret.bytes()
+    return try database.read { tx in
+      (
+        try Self.open(secret, bytes, store: store, arena: keys.arena, in: tx),
+        try KeySetMark(in: tx)
+      )
+    }
+  }
+
+  /// - Throws: `notAvailable` when the slots are others by now.
+  func unlock(by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark)) throws {
+    if access == .readOnly {
+      try database.read { try unlock(by: opened, in: $0) }
+    } else {
+      // Not beside who renews the root keys: the session key would be an old one.
+      try transactions.write { try unlock(by: opened, in: $0) }
+    }
+  }
+
+  private func unlock(
+    by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark), in tx: ReadTransaction
+  ) throws {
+    guard try KeySetMark(in: tx).hasSameSlots(as: opened.mark) else {
+      throw KeychainError(
+        .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
+    }
+    try keys.unlock(by: opened.roots, in: tx)
+  }
+}
+
+/// The session key in slots and beside the other keys: it has a record of its own as long as no slot guards it.
+extension KeySlots {
+  /// The session key for a slot that guards it. Where none did, it is a new one, and so is every class key that
+  /// it wraps: of what is in these classes from now on, who has a key file and an older copy of the store opens
+  /// nothing.
+  ///
+  /// - Parameter wroteDeviceKey: called when the file of the device key was lost, and is written again.
+  func sessionToGuard(
+    _ ledger: ChangeLedger, _ wroteDeviceKey: () -> Void, in tx: WriteTransaction
+  ) throws -> RootKeys.Root {
+    let old = RootKeys(master: try keys.root(.master), session: try keys.root(.session))
+    guard let wrapped = try KeyTable.record(of: old.session.id, in: tx) else { return old.session }
+    let new = RootKeys(master: old.master, session: try old.next(in: keys.arena).session)
+    ledger.newKeys[new.session.id] = new.session.key
+    let classes = Accessibility.allCases.filter { $0.wrapper == .session }
+    let report = try KeyRenewal(items: items, from: old, to: new).run(
+      classes.map(\.keyPurpose), deletingDeviceItems: false, ledger, in: tx)
+    if report.hasWrittenDeviceKey { wroteDeviceKey() }
+    try KeyTable.remove(old.session.id, tag: wrapped.tag, ledger, in: tx)
+    keys.loaded.withLock { $0.prepare(new, ledger.newKeys) }
+    return new.session
+  }
+
+  /// Puts the session key beside the others, for as long as no slot guards it.
+  func insertSessionRecord(
+    _ session: RootKeys.Root, by master: RootKeys.Root, _ ledger: ChangeLedger,
+    in tx: WriteTransaction
+  ) throws {
+    let wrapped = try KeyRecord.wrap(
+      session.key, id: session.id, store: store, by: master.id, wrapper: master.key)
+    try KeyTable.insert(wrapped, of: session.id, ledger, in: tx)
+  }
+}

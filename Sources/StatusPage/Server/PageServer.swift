@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Logging
 import ServiceLifecycle
+import Synchronization
 import SystemThreads
 
 /// The HTTP server of the daemon: one thread, which waits for nothing but the network.
@@ -83,4 +85,180 @@ package struct PageServer: Service {
       "the HTTP server cannot listen; trying again",
       metadata: ["reason": "\(reason)", "remedy": "\(remedy)"])
   }
+}
+
+/// Where the server listens, and for whom.
+package struct PageConfiguration: Sendable {
+  /// An IP address of this machine.
+  package var address: String
+  /// TCP port; 0: one that is free.
+  package var port: Int
+  /// Host names under which clients reach it, beside `localhost` and IP addresses.
+  package var names: [String]
+  /// What a client has to show, in ASCII. Nil: whoever reaches it may look, and nobody may change anything.
+  package var token: String?
+  /// IP address of a proxy that lets in only users that it knows. Whoever comes from there may look, and everybody else
+  /// needs the token.
+  package var trustedProxy: String?
+  /// Whether whoever comes from there may also change something.
+  package var trustedProxyChanges: Bool
+  /// The shared library that speaks HTTP.
+  package var library = "libmicrohttpd.so.12"
+  package var limits = PageLimits()
+
+  package init(
+    address: String, port: Int, names: [String] = [], token: String? = nil,
+    trustedProxy: String? = nil, trustedProxyChanges: Bool = false
+  ) {
+    self.address = address
+    self.port = port
+    self.names = names
+    self.token = token
+    self.trustedProxy = trustedProxy
+    self.trustedProxyChanges = trustedProxyChanges
+  }
+}
+
+/// What one client, and all of them, may take of the daemon.
+package struct PageLimits: Sendable {
+  /// Connections at a time. Beyond, the one that has waited longest without a request makes room.
+  package var connections = 256
+  /// Of them those that only `/healthz` and `/readyz` keep.
+  package var healthChecks = 8
+  /// Of them those from one address other than loopback and the trusted proxy.
+  package var connectionsOfPeer = 64
+  /// Of them those that follow events; the others are left for monitoring.
+  package var viewers = 224
+  /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are sent.
+  package var shortestPauseMilliseconds: Int64 = 500
+  /// The longest, in seconds. Where reading takes long, the pause is long.
+  package var longestPauseSeconds: Int64 = 15
+  /// From the connection to the end of its request, in seconds. A browser needs less than one.
+  package var requestSeconds: Int64 = 10
+  /// For the daemon to make the reply, in seconds: a disk may hang, and a client that has left is not noticed meanwhile.
+  package var replySeconds: Int64 = 60
+  /// For an answer, or one event, to leave, in seconds: then the client does not read.
+  package var stallSeconds: Int64 = 10
+  /// For the last bytes of each answer when the daemon ends, in milliseconds.
+  package var stopMilliseconds: Int64 = 1_000
+  /// The first line and all headers of a request, in bytes.
+  package var headerBytes = 16_384
+  /// The body of a request, in bytes.
+  package var bodyBytes = 4_096
+  /// Of a larger one so much is read, because a client that is still sending does not look for an answer.
+  package var discardedBytes = 1_048_576
+
+  package init() {}
+}
+
+/// What the daemon has to say.
+package protocol PageSource: Sendable {
+  /// From memory: it is asked for often, and also when the disk hangs.
+  var readiness: Readiness { get }
+
+  /// Reads the disk, so it takes a thread of its own. What cannot be read is left out.
+  func metrics() async -> [Metric]
+
+  /// What the page shows, as JSON without a line end and without secrets; nil where it cannot be read now. Equal for as
+  /// long as there is nothing new to show.
+  func state() async -> [UInt8]?
+
+  /// - Returns: one sentence that says what is done.
+  /// - Throws: `PageRefusal`.
+  func make(_ change: PageChange) async throws -> String
+}
+
+/// Whether the server can be reached.
+package final class PageCondition: Sendable {
+  package enum State: Sendable, Equatable {
+    case starting
+    case listening(port: Int)
+    /// It is tried again. What is wrong, and what to do.
+    case unavailable(String, remedy: String)
+  }
+
+  private let state = Mutex(State.starting)
+
+  package var current: State { state.withLock { $0 } }
+
+  /// - Returns: whether it was another one before.
+  @discardableResult
+  func set(_ new: State) -> Bool {
+    state.withLock { state in
+      defer { state = new }
+      return state != new
+    }
+  }
+}
+
+/// Why a server cannot be reached.
+enum PageObstacle: Error {
+  /// The library that speaks HTTP cannot be loaded: what the loader says.
+  case library(String)
+  /// The `errno` of what was asked of the system.
+  case system(Int32)
+}
+
+extension PageCondition.State {
+  init(_ obstacle: PageObstacle, at configuration: PageConfiguration) {
+    let (address, port) = (configuration.address, configuration.port)
+    switch obstacle {
+    case .library(let reason):
+      self = .unavailable(
+        "libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
+    case .system(EADDRINUSE):
+      self = .unavailable(
+        "port \(port) of \(address) is taken by another program",
+        remedy: "Choose another `http.port` and restart, or end that program.")
+    case .system(EADDRNOTAVAIL):
+      self = .unavailable(
+        "this machine has no address \(address)",
+        remedy: "Correct `http.address` and restart, or bring the interface up.")
+    case .system(EACCES):
+      self = .unavailable(
+        "the daemon's user may not listen on port \(port)",
+        remedy: "Choose an `http.port` of 1024 or above, and restart.")
+    case .system(let code):
+      self = .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
+    }
+  }
+}
+
+/// Whether the daemon does its work, and if not, why.
+package struct Readiness: Sendable, Equatable, Encodable {
+  /// Something that has to work.
+  package struct Check: Sendable, Equatable, Encodable {
+    /// `broker`, `intake`, `store`.
+    package var name: String
+    package var ok: Bool
+    /// What is wrong and what to do; nil where nothing is, or where it is not for whoever asks.
+    package var reason: String?
+
+    package init(_ name: String, ok: Bool, reason: String? = nil) {
+      self.name = name
+      self.ok = ok
+      self.reason = ok ? nil : reason
+    }
+  }
+
+  package var ready: Bool { checks.allSatisfy(\.ok) }
+  package var checks: [Check]
+
+  package init(_ checks: [Check]) { self.checks = checks }
+
+  /// For somebody who may not look.
+  var withoutReasons: Readiness { Readiness(checks.map { Check($0.name, ok: $0.ok) }) }
+
+  private enum CodingKeys: String, CodingKey { case ready, checks }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(ready, forKey: .ready)
+    try container.encode(checks, forKey: .checks)
+  }
+}
+
+/// That the daemon answers.
+struct Liveness: Encodable {
+  var status = "ok"
 }

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Bridge
+import KeychainCore
 import Logging
+import MosquittoClient
 import ServiceLifecycle
+import Settings
 import SodiumCrypto
+import StatusPage
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `threadkeeper demo`
 struct DemoCommand: AsyncParsableCommand {
@@ -59,5 +73,110 @@ struct DemoShow: Service {
       throw error
     }
     await stage.end(running)
+  }
+}
+
+/// The status page of the demonstration, on a free port of this machine, with a token of its own.
+struct DemoPage: Sendable {
+  private let group: ServiceGroup
+  private let ports: AsyncStream<Int>
+  private let settings: Settings
+
+  init(bridge: Bridge, settings: Settings) {
+    self.settings = settings
+    let logger = Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() }
+    let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+    self.ports = ports
+    let page = PageServer(
+      OperationContext(settings, bridge: bridge, logger: logger),
+      listening: { listening.yield($0) })
+    group = ServiceGroup(services: page.map { [$0] } ?? [], logger: logger)
+  }
+
+  /// Runs until `stop`.
+  func run() async throws { try await group.run() }
+
+  func stop() async { await group.triggerGracefulShutdown() }
+
+  /// The link with the token, when the page can be reached; waits for that.
+  var link: String? {
+    get async {
+      var ports = ports.makeAsyncIterator()
+      guard let port = await ports.next(), let token = settings.http.token else { return nil }
+      var http = settings.http
+      http.port = UInt16(clamping: port)
+      return PageToken.link(http, token: token.revealed)
+    }
+  }
+}
+
+extension Settings {
+  /// Those of a demonstration: a store in its own directory, and the page on any free port.
+  static func demonstration(in directory: String) -> Settings {
+    var settings = Settings(stateDirectory: directory)
+    settings.http.port = 0
+    settings.http.token = SecretText(PageToken.make())
+    return settings
+  }
+}
+
+/// What is left at the end, counted and looked for, not claimed.
+struct DemoSummary {
+  let stage: DemoStage
+  let keys: [NetworkKey]
+
+  func tell() throws {
+    let registry = BridgeRegistry(stage.keychain.database)
+    guard let home = try registry.homes().first else { return }
+    let credentials = try stage.keychain.database.read {
+      try ThreadCredentialStore(stage.keychain).count(in: home.name, $0)
+    }
+    let messages = stage.audience.messages
+    let raised = messages.count { $0.isEvent("alert_raised") }
+    let resolved = messages.count { $0.isEvent("alert_resolved") }
+    let leaks =
+      messages.count { message in keys.contains { message.payload.holds($0) } }
+      + (try filesHoldingKeys())
+    stage.timeline.heading("Summary")
+    stage.timeline.write(
+      """
+        routers            \(home.routers)
+        networks           \(try registry.networks(in: home).count)
+        credentials        \(credentials), encrypted
+        preferred network  \(home.preferredName ?? "none")
+        alerts             \(raised) raised, \(resolved) resolved
+        network keys found in \(messages.count) published messages and in the store's files: \(leaks)
+
+      """)
+    guard leaks == 0 else {
+      throw CommandFailure(.software, "a network key was found where none may be")
+    }
+  }
+
+  private func filesHoldingKeys() throws -> Int {
+    let directory = stage.keychain.location.directory
+    return try FileManager.default.contentsOfDirectory(atPath: directory).count { name in
+      guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
+        return false
+      }
+      let bytes = Array(data)
+      return keys.contains { bytes.holds($0) }
+    }
+  }
+}
+
+extension IncomingMessage {
+  fileprivate func isEvent(_ type: String) -> Bool {
+    topic.hasSuffix("bridge/event/alert")
+      && String(decoding: payload, as: UTF8.self).contains("\"\(type)\"")
+  }
+}
+
+extension [UInt8] {
+  /// Whether a key is in there, as bytes or as hex.
+  fileprivate func holds(_ key: NetworkKey) -> Bool {
+    let text = Array(key.revealedHex.utf8)
+    return contains(key.bytes) || contains(text)
+      || contains(Array(key.revealedHex.uppercased().utf8))
   }
 }

@@ -8,6 +8,7 @@ import Logging
 import MosquittoClient
 import ServiceDiscovery
 import Settings
+import Synchronization
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
@@ -127,4 +128,126 @@ struct DemoStage {
     }
     return path
   }
+}
+
+/// The story goes on when the daemon has said what it must say.
+extension DemoStage {
+  private static let limit = Duration.seconds(15)
+
+  func heard(_ event: String, from router: SimulatedRouter, count: Int = 1) async throws {
+    try await heard(event, from: router.agent, count: count)
+  }
+
+  /// - Parameter agent: a border agent id.
+  func heard(_ event: String, from agent: String, count: Int = 1) async throws {
+    try await until("\(event) of \(agent)") { messages in
+      messages.count {
+        $0.topic == "threadkeeper/bridge/event" && $0.says(event) && $0.says(agent)
+      } >= count
+    }
+  }
+
+  /// Seconds before each act, so that a person can follow on the page; nil where no person watches.
+  var pause: Int? { StandardStream.output.isTerminal ? 4 : nil }
+
+  /// Begins the next part of the story.
+  func act(_ heading: String) async throws {
+    if let pause { try await Task.sleep(for: .seconds(pause)) }
+    timeline.heading(heading)
+  }
+
+  /// - Parameter name: of the alert, or a border agent id that it is about.
+  func heardAlert(_ event: String, _ name: String) async throws {
+    try await until("\(event) \(name)") { messages in
+      messages.contains {
+        $0.topic == "threadkeeper/bridge/event/alert" && $0.says(event) && $0.says(name)
+      }
+    }
+  }
+
+  func until(_ what: String, _ condition: @escaping @Sendable ([IncomingMessage]) -> Bool)
+    async throws
+  {
+    let deadline = ContinuousClock.now + Self.limit
+    while !condition(audience.messages) {
+      guard ContinuousClock.now < deadline else {
+        throw CommandFailure(.software, "the demonstration waited for \(what) in vain")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+}
+
+extension IncomingMessage {
+  fileprivate func says(_ word: String) -> Bool {
+    String(decoding: payload, as: UTF8.self).contains("\"\(word)\"")
+  }
+}
+
+/// A participant of the demonstration: publishes what it is given, and hands on what it hears.
+final class DemoClient: MosquittoHandler {
+  private struct State {
+    var isConnected = false
+    var waiting: [Publication] = []
+    var unacknowledged = 0
+    var messages: [IncomingMessage] = []
+  }
+
+  private let state = Mutex(State())
+  private let client = Mutex<MosquittoClient?>(nil)
+  private let onMessage: @Sendable (IncomingMessage) -> Void
+
+  init(
+    _ configuration: MosquittoConfiguration, subscribingTo filters: [String] = [],
+    onMessage: @escaping @Sendable (IncomingMessage) -> Void = { _ in }
+  ) {
+    self.onMessage = onMessage
+    var configuration = configuration
+    configuration.subscriptions = filters.map { .init($0) }
+    configuration.cleanStart = true
+    let client = MosquittoClient(configuration, handler: self)
+    self.client.withLock { $0 = client }
+  }
+
+  func run() async throws {
+    guard let client = current else { return }
+    try await client.run()
+  }
+
+  func stop() { current?.stop() }
+
+  func publish(_ topic: String, _ payload: String) {
+    state.withLock {
+      $0.waiting.append(Publication(topic: topic, payload: Array(payload.utf8), token: 1))
+      $0.unacknowledged += 1
+    }
+    current?.wake()
+  }
+
+  var messages: [IncomingMessage] { state.withLock { $0.messages } }
+
+  private var current: MosquittoClient? { client.withLock { $0 } }
+
+  // MARK: - MosquittoHandler
+
+  func connected(_ session: MosquittoSession) { state.withLock { $0.isConnected = true } }
+
+  func received(_ batch: [IncomingMessage]) throws {
+    state.withLock { $0.messages += batch }
+    batch.forEach(onMessage)
+  }
+
+  func publications(upTo limit: Int) -> [Publication] {
+    state.withLock { state in
+      let taken = Array(state.waiting.prefix(limit))
+      state.waiting.removeFirst(taken.count)
+      return taken
+    }
+  }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    state.withLock { $0.unacknowledged -= 1 }
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) { state.withLock { $0.isConnected = false } }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrokerAccess
+import BrokerProbe
 import MosquittoClient
 import Settings
 import ThreadkeeperDaemon
@@ -134,5 +136,158 @@ enum BrokerCheck {
 
   static func isThisMachine(_ host: String) -> Bool {
     host == "localhost" || host == "::1" || host.hasPrefix("127.")
+  }
+}
+
+/// Whether the broker keeps what waits for the daemon. A client learns nothing of it, so the broker's own file has to be
+/// read, where it is on this machine.
+enum QueueCheck {
+  private static let least = 10_000
+  private static let lines =
+    "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
+
+  /// - Parameter options: of the broker, where it is on this machine and can be read.
+  static func findings(_ options: MosquittoOptions?) -> [Finding] {
+    let queue = Check(.broker, "queue")
+    let persistence = Check(.broker, "persistence")
+    guard let options else {
+      return [
+        queue.notChecked(
+          "How many messages wait for the daemon while it is away, and whether they outlive a restart of the "
+            + "broker: no client can see it", "Look into mosquitto.conf for \(lines)")
+      ]
+    }
+    var findings: [Finding] = []
+    if options.isPersistent {
+      findings.append(
+        persistence.ok("Sessions and what waits in them outlive a restart of the broker"))
+    } else {
+      findings.append(
+        persistence.warning(
+          "A restart of the broker forgets what waits for the daemon",
+          "Set `persistence true` in mosquitto.conf, and restart it"))
+    }
+    // 0 is no limit.
+    let most = options.queueLimit
+    if most == 0 || most >= least {
+      findings.append(queue.ok("Up to \(most == 0 ? "any number of" : "\(most)") messages wait"))
+    } else {
+      findings.append(
+        queue.warning(
+          "Only \(most) messages wait for the daemon while it is away; the broker drops the rest",
+          "Set `max_queued_messages 1000000` and `max_queued_bytes 67108864` in mosquitto.conf, and restart it"
+        ))
+    }
+    return findings
+  }
+
+  /// - Parameter passesLarge: nil where each client has a limit of its own.
+  static func large(_ passesLarge: Bool?) -> [Finding] {
+    let check = Check(.broker, "message_size")
+    guard let passesLarge else { return [] }
+    return passesLarge
+      ? [
+        check.warning(
+          "The broker passes on messages of more than a megabyte, and with MQTT 3.1.1 no client can refuse them: "
+            + "one of 200 MB can end the daemon",
+          "Set `mqtt.protocol: 5`, or `message_size_limit 1048576` in mosquitto.conf, and restart the broker"
+        )
+      ]
+      : [check.ok("No message of more than a megabyte reaches a client")]
+  }
+
+  /// - Parameter values: `$SYS/broker/…`.
+  static func dropped(_ values: [String: String]) -> [Finding] {
+    let check = Check(.broker, "dropped")
+    guard !values.isEmpty else {
+      return [
+        check.notChecked(
+          "Whether the broker drops messages: the daemon's login reads nothing below `$SYS/broker/`",
+          "Add `topic read $SYS/broker/#` for it, as `threadkeeper acl` does")
+      ]
+    }
+    guard let count = values["$SYS/broker/publish/messages/dropped"].flatMap({ Int($0) }) else {
+      return []
+    }
+    return count == 0
+      ? [check.ok("The broker has dropped no message since its start")]
+      : [
+        check.note(
+          "The broker has dropped \(count) messages since its start, of this or another client",
+          "Set \(lines) in mosquitto.conf")
+      ]
+  }
+}
+
+/// What the broker keeps that it should not.
+enum RetainedCheck {
+  /// Topics that are named; the others are counted.
+  private static let shown = 3
+
+  /// - Parameters:
+  ///   - report: of a probe of these bases.
+  ///   - routers: topics of the routers that are listed, `<base>/router/<id>`; nil where that is not known.
+  static func findings(
+    _ report: AccessReport, bases: [String], routers: Set<String>?
+  ) -> [Finding] {
+    let check = Check(.broker, "retained")
+    var findings: [Finding] = []
+    let inbound = topics(report, below: "in", of: bases)
+    if !inbound.isEmpty {
+      findings.append(
+        check.warning(
+          "The broker keeps messages that are not to be retained, perhaps with network keys: "
+            + list(inbound),
+          "Clear each: `mosquitto_pub -r -n -t TOPIC`, as the login that may write there"))
+    }
+    let end = "/availability"
+    let kept = topics(report, below: "router", of: bases).filter { $0.hasSuffix(end) }
+      .map { String($0.dropLast(end.count)) }
+    if let routers {
+      let left = kept.filter { !routers.contains($0) }
+      if !left.isEmpty {
+        findings.append(
+          check.warning(
+            "The broker keeps states of border routers that are not listed: \(list(left))",
+            "Clear each with the daemon's login: "
+              + "`mosquitto_sub -t 'TOPIC/#' --remove-retained --retained-only -W 2`"))
+      }
+    } else if !kept.isEmpty {
+      findings.append(
+        check.notChecked(
+          "Whether the broker keeps states of routers that are gone: the store cannot be read here",
+          "Run this as the daemon's user"))
+    }
+    // What the login may not read, it does not get.
+    let hidden = bases.filter { base in
+      report.own.contains {
+        $0.topic.base == base && [.inbound, .router].contains($0.topic.group)
+          && $0.outcome != .delivered
+      }
+    }
+    if !hidden.isEmpty {
+      findings.append(
+        check.notChecked(
+          "Whether the broker keeps leftovers below \(list(hidden)): the daemon's login does not read all "
+            + "of `in/` and `router/` there"))
+    }
+    guard findings.isEmpty else { return findings }
+    return [
+      check.ok("The broker keeps no messages below `in/`, and no states of unlisted border routers")
+    ]
+  }
+
+  private static func topics(
+    _ report: AccessReport, below level: String, of bases: [String]
+  ) -> [String] {
+    report.retained.filter { topic in
+      bases.contains { topic.utf8.starts(with: "\($0)/\(level)/".utf8) }
+    }
+  }
+
+  private static func list(_ topics: [String]) -> String {
+    let more = topics.count - shown
+    return topics.prefix(shown).map { "`\($0)`" }.joined(separator: ", ")
+      + (more > 0 ? " and \(more) more" : "")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Glibc
 import ThreadkeeperDaemon
 
@@ -43,5 +44,93 @@ package enum StandardStream: Int32, Sendable {
   private static func waitUntilWritable(_ descriptor: Int32) {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&waiting, 1, -1)
+  }
+}
+
+/// Bold and colours for a person at a terminal; nothing at all for files, pipes and `NO_COLOR`.
+package struct TerminalStyle: Sendable {
+  /// Whether there is any style.
+  package let isOn: Bool
+
+  /// Without any style.
+  package static let plain = TerminalStyle(isOn: false)
+
+  package init(isOn: Bool) {
+    self.isOn = isOn
+  }
+
+  /// The style for a stream: on only for a terminal that can do it, and not with `NO_COLOR` set
+  /// (https://no-color.org).
+  package init(of stream: StandardStream) {
+    func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
+    let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
+    self.init(isOn: stream.isTerminal && !isDumb && !isSet("NO_COLOR"))
+  }
+
+  package func bold(_ text: String) -> String { styled("1", text) }
+  package func red(_ text: String) -> String { styled("1;31", text) }
+  package func green(_ text: String) -> String { styled("32", text) }
+
+  private func styled(_ code: String, _ text: String) -> String {
+    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}
+
+extension CommandFailure {
+  /// `error: …`, and on a line of its own `help: …`.
+  ///
+  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
+  package func text(style: TerminalStyle, width: Int? = nil) -> String {
+    func line(_ label: String, _ text: String) -> String {
+      " " + TextWrap.paragraph(text.printable, indent: label.count + 1, width: width) + "\n"
+    }
+    var text = style.red("error:") + line("error:", message)
+    if let remedy { text += style.bold("help:") + line("help:", remedy) }
+    return text
+  }
+
+  /// Prints it on standard error.
+  package func print() {
+    // Where standard error is closed, nobody is left to be told.
+    try? StandardStream.error.write(
+      text(style: TerminalStyle(of: .error), width: StandardStream.error.columns))
+  }
+}
+
+/// One line on a terminal that says how far long work is. Elsewhere nothing.
+final class ProgressLine {
+  private let what: String
+  private let isOn = StandardStream.error.isTerminal
+  private var shown = -1
+
+  init(_ what: String) { self.what = what }
+
+  func show(_ done: UInt64, of total: UInt64) {
+    guard isOn, total > 0 else { return }
+    let percent = Int(min(done, total) * 100 / total)
+    guard percent != shown else { return }
+    shown = percent
+    try? StandardStream.error.write("\r\(what) \(percent) %")
+  }
+
+  /// Takes the line away.
+  func end() {
+    guard isOn, shown >= 0 else { return }
+    try? StandardStream.error.write("\r\u{1B}[K")
+  }
+}
+
+/// How a command prints its answer; the same for every command.
+package struct OutputOptions: ParsableArguments {
+  @Flag(name: .long, help: "Print JSON.")
+  package var json = false
+
+  package init() {}
+
+  /// Prints the value as JSON where that is asked for, otherwise the text.
+  package func show(_ value: some Encodable, text: @autoclosure () -> String)
+    throws(CommandFailure)
+  {
+    try StandardStream.output.write(json ? JSONText.pretty(value) : text())
   }
 }

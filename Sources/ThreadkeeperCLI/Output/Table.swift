@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import ThreadkeeperDaemon
 
 /// Rows with aligned columns, as plain text.
@@ -75,5 +76,102 @@ package struct Table: Sendable {
     }
     while line.last == " " { line.removeLast() }
     return line
+  }
+}
+
+/// Breaks text between words, and never inside a command, which stands between backticks.
+enum TextWrap {
+  /// Lines of at most `width` characters; longer ones only where a word or a command is longer.
+  static func lines(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for unit in units(text) {
+      if line.isEmpty {
+        line = unit
+      } else if line.count + 1 + unit.count <= width {
+        line += " " + unit
+      } else {
+        lines.append(line)
+        line = unit
+      }
+    }
+    return lines + [line]
+  }
+
+  /// A paragraph whose further lines are indented.
+  ///
+  /// - Parameter indent: characters before each line but the first, and part of its width.
+  static func paragraph(_ text: String, indent: Int, width: Int?) -> String {
+    guard let width else { return text }
+    return lines(text, width: max(20, width - indent))
+      .joined(separator: "\n" + String(repeating: " ", count: indent))
+  }
+
+  /// What is not broken: words, commands with what touches them, and what stands in square brackets.
+  static func units(_ text: String) -> [String] {
+    var units: [String] = []
+    var unit = ""
+    var isInCommand = false
+    var depth = 0
+    for character in text {
+      switch character {
+      case "`": isInCommand.toggle()
+      case "[": depth += 1
+      case "]": depth = max(0, depth - 1)
+      default: break
+      }
+      if character == " ", !isInCommand, depth == 0 {
+        if !unit.isEmpty { units.append(unit) }
+        unit = ""
+      } else {
+        unit.append(character)
+      }
+    }
+    // What is opened and not closed is no command.
+    guard !isInCommand, depth == 0 else { return text.split(separator: " ").map(String.init) }
+    return unit.isEmpty ? units : units + [unit]
+  }
+}
+
+/// Help that is wrapped between words, with commands in one piece. The parser would break them too.
+enum HelpText {
+  /// Columns for which help and usage are wrapped.
+  static let width = 80
+  /// More than any paragraph has: what the parser has written so is in lines of its own making only.
+  static let unwrapped = 100_000
+  /// What an option's description is indented by.
+  private static let labelColumn = 26
+
+  /// - Parameter text: as the parser writes it for `unwrapped` columns.
+  static func wrapped(_ text: String) -> String {
+    var isExample = false
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let line = String(line)
+      if line.hasSuffix("Examples:") || line.hasSuffix("Start with:") {
+        isExample = true
+      } else if !line.hasPrefix(" ") {
+        isExample = false
+      }
+      // An example can be copied as it stands.
+      if isExample || line.count <= width { return line }
+      return wrapped(line: line)
+    }.joined(separator: "\n")
+  }
+
+  private static func wrapped(line: String) -> String {
+    let indent = line.prefix { $0 == " " }.count
+    // The column of descriptions, unless the line is prose.
+    let hasLabel = indent == 2 || indent >= labelColumn
+    let label = hasLabel ? String(line.prefix(labelColumn)) : ""
+    guard hasLabel, label.count == labelColumn, label.hasSuffix(" ") else {
+      let further = line.uppercased().hasPrefix("USAGE:") ? 4 : indent
+      let lines = TextWrap.lines(
+        String(line.dropFirst(indent)), width: width - max(indent, further))
+      let first = String(repeating: " ", count: indent) + lines[0]
+      return ([first] + lines.dropFirst().map { String(repeating: " ", count: further) + $0 })
+        .joined(separator: "\n")
+    }
+    let text = String(line.dropFirst(labelColumn))
+    return label + TextWrap.paragraph(text, indent: labelColumn, width: width)
   }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Dispatch
 import Glibc
 import Logging
 import ServiceLifecycle
 import Settings
+import SystemThreads
 import VarlinkSocket
 
 /// The daemon's local API: `varlink.sock` in the store's directory, for this user and root; and `readers.sock` for
@@ -83,5 +85,79 @@ extension LocalAPISocket {
         OperationHandler(operations),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: operations.logger)
     finished = { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }
+  }
+}
+
+/// Answers the methods of one interface: decodes, checks and encodes. It has no rules of its own.
+protocol LocalAPIHandler: Sendable {
+  var interface: VarlinkInterface { get }
+  /// A row for each method of the interface.
+  var endpoints: [VarlinkEndpoint] { get }
+}
+
+/// A queue on which the calls of a handler are fulfilled one after the other: each may wait for the disk, and Swift has
+/// few threads.
+struct HandlerQueue: Sendable {
+  private let queue: DispatchQueue
+
+  init(_ name: String) { queue = DispatchQueue(label: "threadkeeper.\(name)") }
+
+  /// Also when the caller has gone, and when the daemon ends: what was asked is done.
+  func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
+
+/// Sends a reply now, and again whenever it has changed, until the caller goes or the daemon ends.
+///
+/// - Parameters:
+///   - interval: from one look to the next.
+///   - look: makes the reply; may wait for the disk.
+/// - Throws: what `look` throws; `CancellationError`.
+func sendChanges<Reply: Encodable & Sendable>(
+  every interval: Duration, to send: (Reply) async throws -> Void,
+  of look: @escaping @Sendable () throws -> Reply
+) async throws -> Never {
+  var last = ""
+  while true {
+    let reply = try await SystemThread.result { try look() }
+    let text = try JSONText.line(reply)
+    if text != last { try await send(reply) }
+    last = text
+    try await Task.sleep(for: interval)
+  }
+}
+
+/// A socket of the daemon, from its start to its graceful end.
+struct SocketLife {
+  /// Time between two attempts to make it: too few open files, or a directory that is not there yet, may pass.
+  private static let retryInterval = Duration.seconds(2)
+
+  /// What is logged while it cannot be made.
+  let failure: String
+  let logger: Logger
+
+  func run(_ listen: () throws(SocketError) -> VarlinkServer) async {
+    var server: VarlinkServer?
+    var reason: String?
+    while server == nil, !Task.isShuttingDownGracefully, !Task.isCancelled {
+      do {
+        server = try listen()
+        if let reason {
+          logger.notice(
+            "a socket is there now", metadata: ["before": "\(failure)", "reason": "\(reason)"])
+        }
+      } catch {
+        if error.message != reason {
+          logger.warning("\(failure); trying again", metadata: ["reason": "\(error.message)"])
+        }
+        reason = error.message
+        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
+      }
+    }
+    try? await gracefulShutdown()
+    await server?.finish()
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Glibc
+import LocalRequests
 import Logging
 import ServiceLifecycle
 import Settings
+import ThreadRequests
 import VarlinkSocket
 
 /// The daemon's second socket: programs of other users bring requests there, and can bring nothing else. There is none
@@ -55,4 +58,83 @@ package struct ClientSocket: Service {
         logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
       })
   }
+}
+
+/// Who is heard on the daemon's second socket, and how often: as often as a user of the broker.
+///
+/// The daemon's own user and root ask as often as they like. They have the other socket too, and whoever
+/// may stop the daemon gains nothing by asking it too much.
+struct ClientAdmission: Sendable {
+  /// For whom a user speaks.
+  let team: @Sendable (UInt32) -> String?
+  /// How many items the store has: what a list costs depends on it.
+  let items: @Sendable () -> Int
+  var owner: UInt32 = geteuid()
+  var clock: any Clock = SystemClock()
+  /// Called for each that is refused.
+  var refused: @Sendable () -> Void = {}
+  private let limiter = RequestLimiter()
+
+  init(
+    team: @escaping @Sendable (UInt32) -> String?, items: @escaping @Sendable () -> Int = { 0 },
+    refused: @escaping @Sendable () -> Void = {}
+  ) {
+    self.team = team
+    self.items = items
+    self.refused = refused
+  }
+
+  /// Before anything is read of what is asked.
+  func judge(_ user: UInt32) -> VarlinkVerdict {
+    switch verdict(on: user, price: 1) {
+    // Over MQTT a flood is answered now and then only. Here an answer costs less than a program that cannot tell
+    // a flood from a daemon that ended.
+    case .ignored, .refused: refuse(.tooManyRequests)
+    case .allowed:
+      team(user) == nil ? refuse(Self.untrusted) : .admitted(isExempt(user) ? .owner : .team)
+    }
+  }
+
+  /// A call that a connection has paid for.
+  private struct Paid: Sendable {}
+
+  /// Why a call is not looked at. The first one of a connection is paid with the connection.
+  func refusal(ofCallBy user: UInt32, _ connection: VarlinkSession) -> VarlinkError? {
+    guard connection.value(Paid.self) != nil else {
+      connection.keep(Paid())
+      return nil
+    }
+    guard verdict(on: user, price: 1) != .allowed else { return nil }
+    refused()
+    return VarlinkError(AnswerFailure.tooManyRequests.forCommand)
+  }
+
+  /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
+  func refusal(of command: RequestCommand, by user: UInt32) -> AnswerFailure? {
+    let price = RequestLimiter.price(of: command.rawValue) - 1
+    let work = RequestLimiter.work(of: command.rawValue, items: items)
+    guard price + work > 0, verdict(on: user, price: price, work: work) != .allowed else {
+      return nil
+    }
+    refused()
+    return .tooManyRequests
+  }
+
+  private func isExempt(_ user: UInt32) -> Bool { user == owner || user == 0 }
+
+  private func verdict(
+    on user: UInt32, price: Int, work: Int = 0
+  ) -> RequestLimiter.Verdict {
+    guard !isExempt(user) else { return .allowed }
+    return limiter.judge("\(user)", price: price, work: work, now: clock.now())
+  }
+
+  private func refuse(_ failure: AnswerFailure) -> VarlinkVerdict {
+    refused()
+    return .refused(VarlinkError(failure.forCommand))
+  }
+
+  private static let untrusted = AnswerFailure(
+    .notAuthorized, "this user is no client of the daemon",
+    help: "have it named in the daemon's `client_users`")
 }

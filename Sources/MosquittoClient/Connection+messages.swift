@@ -108,3 +108,93 @@ struct IntakeBatch {
     bytes = 0
   }
 }
+
+extension Connection {
+  /// Whether a publication handed over now could leave soon: the broker's window has room, and the
+  /// socket takes what is written.
+  var canPublish: Bool { window.room > 0 && !isBlocked && disconnect == nil }
+
+  /// Asks the handler for as many publications as there is room for.
+  func publish() {
+    guard needsPublish, canPublish, handle.isOpen else { return }
+    let limit = window.room
+    let publications = handler.publications(upTo: limit)
+    // Fewer than asked for: there is no more until somebody says so.
+    needsPublish = publications.count >= limit
+    for publication in publications { send(publication) }
+  }
+
+  func send(_ publication: Publication) {
+    do throws(MosquittoError) {
+      window.add(publication, identifier: try handle.publish(publication))
+      queued += 1
+    } catch {
+      handler.acknowledged(publication.token, .refused(error))
+    }
+  }
+
+  /// Tells the handler what has been acknowledged, written or refused.
+  func settle() {
+    guard !record.published.isEmpty else { return }
+    let published = record.published
+    record.published.removeAll(keepingCapacity: true)
+    for one in published {
+      let entry =
+        one.wasWritten ? window.written(one.identifier) : window.acknowledge(one.identifier)
+      guard let entry else { continue }
+      // Below 0x80 is success: 0x10 says that nobody has subscribed.
+      let outcome: PublicationOutcome =
+        one.code < 0x80
+        ? .delivered
+        : .refused(MosquittoError(puback: one.code, topic: entry.topic, configuration))
+      handler.acknowledged(entry.token, outcome)
+    }
+    settledAt = .now
+    needsPublish = true
+  }
+}
+
+/// The publications under way: what they are called here (token) and at the broker (packet
+/// identifier). A pure value.
+///
+/// Only QoS 1 counts against the broker's receive maximum (MQTT 5.0, section 4.9). The library must
+/// never have to hold one back: it would send it from inside the handling of an acknowledgement.
+struct PublishWindow {
+  struct Entry {
+    var token: UInt64
+    var topic: String
+    var sentAt: ContinuousClock.Instant
+  }
+
+  let maximum: Int
+  private var acknowledging: [UInt16: Entry] = [:]
+  private var writing: [UInt16: Entry] = [:]
+
+  init(maximum: Int) {
+    self.maximum = maximum
+  }
+
+  var room: Int { maximum - acknowledging.count }
+  var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
+
+  /// When the oldest publication was sent that the broker has not acknowledged.
+  var oldest: ContinuousClock.Instant? { acknowledging.values.map(\.sentAt).min() }
+
+  mutating func add(
+    _ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now
+  ) {
+    let entry = Entry(token: publication.token, topic: publication.topic, sentAt: now)
+    switch publication.qos {
+    case .atLeastOnce: acknowledging[identifier] = entry
+    case .atMostOnce: writing[identifier] = entry
+    }
+  }
+
+  mutating func acknowledge(_ identifier: UInt16) -> Entry? {
+    acknowledging.removeValue(forKey: identifier)
+  }
+
+  mutating func written(_ identifier: UInt16) -> Entry? {
+    writing.removeValue(forKey: identifier)
+  }
+}
