@@ -50,59 +50,42 @@ let package = Package(
     // Loaded by the agents, not linked: the daemon shall not have it.
     .target(name: "CLibCurl"),
     .target(name: "ThreadDataset"),
-    .target(name: "BoundedJSON"),
-    .target(name: "SystemThreads"),
+    .target(name: "ThreadkeeperSupport"),
 
-    // Floor 1: one outside thing each.
+    // Floor 1: one outside thing each: libsodium, SQLite, the broker, the local socket, avahi-daemon.
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
-    .target(name: "MosquittoClient", dependencies: ["CLibMosquitto", "SystemThreads"]),
     .target(
-      name: "VarlinkSocket", dependencies: ["BoundedJSON", "SodiumCrypto", "SystemThreads"]),
-    .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "SystemThreads"]),
-    .target(name: "StatePlaces"),
-    .target(name: "Terminal"),
-    .target(name: "BrokerAccess", dependencies: ["BridgeProtocol"]),
-    .target(name: "EmbeddedBroker", dependencies: ["BrokerAccess", "SystemThreads"]),
-    .target(name: "YAMLReader", dependencies: ["CLibYAML"]),
-    .target(name: "LogFormat", dependencies: [.product(name: "Logging", package: "swift-log")]),
+      name: "Broker",
+      dependencies: ["CLibMosquitto", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport"]),
+    .target(
+      name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),
+    .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
 
-    // Floor 2: the encrypted store, what travels on the broker and how it is sealed, and what can be
-    // asked of a daemon.
-    .target(name: "KeychainCore", dependencies: ["SodiumCrypto", "SQLiteDatabase"]),
-    .target(
-      name: "BridgeProtocol", dependencies: ["BoundedJSON", "SodiumCrypto", "ThreadDataset"]),
-    .target(name: "SealedEnvelope", dependencies: ["BoundedJSON", "SodiumCrypto"]),
+    // Floor 2: the encrypted store, and what can be asked of a daemon.
+    .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
-    .target(name: "BrokerProbe", dependencies: ["BridgeProtocol", "MosquittoClient"]),
 
-    // What the local API has of that.
-    .target(name: "LocalRequests", dependencies: ["ThreadRequests", "VarlinkSocket"]),
-
-    // Floor 3: the rules of Keychain Services, and the module for other programs; Thread credentials, the broker's password, the keys
-    // of enrolled clients, and who may have which credentials, as keychain items.
+    // Floor 3: Apple's Keychain Services for other programs; Thread credentials, the keys of enrolled clients, and who
+    // may have which credentials, as keychain items.
     .target(
-      name: "KeychainServices", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
-    .target(
-      name: "Security", dependencies: ["KeychainCore", "KeychainServices", "Terminal"],
+      name: "Security", dependencies: ["KeychainCore", "ThreadkeeperSupport"],
       swiftSettings: librarySettings),
     .target(name: "LocalAuthentication", dependencies: ["Security"]),
     .target(
       name: "ThreadCredentialStore",
-      dependencies: ["KeychainCore", "SodiumCrypto", "SQLiteDatabase", "ThreadDataset"]),
+      dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
 
     .target(
-      name: "BrokerLoginStore", dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
-    .target(
       name: "ClientEnrolment",
-      dependencies: ["KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto"]),
+      dependencies: ["Broker", "KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
     .target(
       name: "ConsentLedger",
       dependencies: [
-        "KeychainCore", "Terminal", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
-        "ThreadRequests",
+        "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport",
       ]),
 
     // Floor 4: what comes of requests, whoever asks; the service and its settings.
@@ -115,64 +98,49 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
-        "SealedEnvelope", "ServiceDiscovery", "SodiumCrypto", "Terminal",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
+        "SQLiteDatabase", "ServiceDiscovery", "SodiumCrypto", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(
-      name: "Settings",
-      dependencies: ["BrokerAccess", "StatePlaces", "YAMLReader"]),
+    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "CredentialService", "KeychainCore", "LocalRequests", "Terminal",
-        "SQLiteDatabase", "StatePlaces", "SystemThreads", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests", "VarlinkSocket",
+        "CredentialService", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
       ], swiftSettings: librarySettings),
     .target(
       name: "StatusPage",
       dependencies: [
-        "CLibMicroHTTPD", "SystemThreads", .product(name: "Logging", package: "swift-log"),
+        "CLibMicroHTTPD", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
       name: "ThreadkeeperDaemon",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerLoginStore", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "EmbeddedBroker", "KeychainCore", "LocalRequests",
-        "MosquittoClient", "SQLiteDatabase", "SealedEnvelope", "ServiceDiscovery", "Settings",
-        "SodiumCrypto",
-        "StatePlaces", "StatusPage", "SystemThreads",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "VarlinkSocket",
+        "Bridge", "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
+        "LocalAPI", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
+        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "BoundedJSON", "BridgeProtocol", "CLibCurl", "MosquittoClient", "SealedEnvelope",
-        "SodiumCrypto", "SystemThreads", "ThreadDataset",
+        "Broker", "CLibCurl", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        "BorderRouterAgent",
-        "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "BrokerLoginStore",
-        "BrokerProbe", "ClientEnrolment",
-        "ConsentLedger", "CredentialService", "EmbeddedBroker", "KeychainCore",
-        "LocalRequests", "LogFormat", "MosquittoClient", "SealedEnvelope", "ServiceDiscovery",
-        "Settings",
-        "SodiumCrypto",
-        "StatePlaces", "StatusPage",
-        "SystemThreads", "Terminal", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperDaemon",
-        "VarlinkSocket",
+        "BorderRouterAgent", "Bridge", "Broker", "ClientEnrolment", "ConsentLedger",
+        "CredentialService", "KeychainCore", "LocalAPI", "ServiceDiscovery", "Settings",
+        "SodiumCrypto", "StatusPage", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperDaemon", "ThreadkeeperSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -201,9 +169,8 @@ let package = Package(
     .executableTarget(
       name: "threadkeeper-bench",
       dependencies: [
-        "BridgeProtocol", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
-        "EmbeddedBroker", "KeychainCore", "MosquittoClient", "SQLiteDatabase", "SodiumCrypto",
-        "ThreadDataset",
+        "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "KeychainCore",
+        "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
@@ -218,9 +185,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "BoundedJSON", "Bridge", "BridgeProtocol", "LocalRequests", "SealedEnvelope",
-        "Security", "ServiceDiscovery", "Settings", "SodiumCrypto", "ThreadDataset",
-        "ThreadRequests", "VarlinkSocket",
+        "Bridge", "Broker", "LocalAPI", "Security", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
       ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestKit"]),
@@ -230,10 +196,8 @@ let package = Package(
     .target(
       name: "TestKit",
       dependencies: [
-        "Bridge", "BridgeProtocol", "CTestSandbox", "EmbeddedBroker", "KeychainCore",
-        "MosquittoClient",
-        "SQLiteDatabase", "SystemThreads", "ThreadDataset",
-        .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", "CTestSandbox", "KeychainCore", "SQLiteDatabase", "ThreadDataset",
+        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
@@ -243,37 +207,21 @@ let package = Package(
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
-    .testTarget(name: "BoundedJSONTests", dependencies: ["BoundedJSON", "TestKit"]),
-    .testTarget(name: "SystemThreadsTests", dependencies: ["SystemThreads"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
+    .testTarget(
+      name: "ThreadkeeperSupportTests", dependencies: ["TestKit", "ThreadkeeperSupport"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
-    .testTarget(name: "MosquittoClientTests", dependencies: ["MosquittoClient", "TestKit"]),
     .testTarget(
-      name: "VarlinkSocketTests", dependencies: ["SystemThreads", "TestKit", "VarlinkSocket"]),
+      name: "BrokerTests",
+      dependencies: ["Broker", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"]),
     .testTarget(
-      name: "LocalRequestsTests",
-      dependencies: ["LocalRequests", "ThreadRequests", "VarlinkSocket"]),
+      name: "LocalAPITests",
+      dependencies: ["LocalAPI", "TestKit", "ThreadRequests", "ThreadkeeperSupport"]),
     .testTarget(
       name: "ServiceDiscoveryTests",
       dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
-    .testTarget(name: "BrokerAccessTests", dependencies: ["BridgeProtocol", "BrokerAccess"]),
-    .testTarget(
-      name: "EmbeddedBrokerTests", dependencies: ["EmbeddedBroker", "SystemThreads", "TestKit"]),
-    .testTarget(name: "YAMLReaderTests", dependencies: ["YAMLReader"]),
-    .testTarget(name: "LogFormatTests", dependencies: ["LogFormat"]),
     .testTarget(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
-    .testTarget(
-      name: "KeychainServicesTests",
-      dependencies: ["KeychainCore", "KeychainServices", "SodiumCrypto", "TestKit"]),
-    .testTarget(
-      name: "BridgeProtocolTests", dependencies: ["BridgeProtocol", "TestKit", "ThreadDataset"]),
-    .testTarget(
-      name: "BrokerProbeTests",
-      dependencies: [
-        "BridgeProtocol", "BrokerProbe", "EmbeddedBroker", "MosquittoClient", "TestKit",
-      ]),
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
     .testTarget(
@@ -285,14 +233,14 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "FuzzTargets", "KeychainCore", "KeychainServices", "LocalAuthentication",
-        "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit",
+        "FuzzTargets", "KeychainCore", "LocalAuthentication", "SQLiteDatabase", "Security",
+        "SodiumCrypto", "TestKit",
       ]),
     .testTarget(
       name: "ThreadNetworkTests",
       dependencies: [
-        "KeychainCore", "LocalRequests", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "VarlinkSocket",
+        "KeychainCore", "LocalAPI", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
+        "ThreadDataset", "ThreadNetwork", "ThreadRequests",
       ]),
     .testTarget(
       name: "ThreadCredentialStoreTests",
@@ -300,33 +248,24 @@ let package = Package(
         "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
       ]),
     .testTarget(
-      name: "BrokerLoginStoreTests",
-      dependencies: ["BrokerLoginStore", "KeychainCore", "SodiumCrypto", "TestKit"]),
-    .testTarget(
-      name: "SealedEnvelopeTests", dependencies: ["SealedEnvelope", "SodiumCrypto", "TestKit"]),
-    .testTarget(
       name: "ClientEnrolmentTests",
       dependencies: [
-        "ClientEnrolment", "KeychainCore", "SQLiteDatabase", "SealedEnvelope", "SodiumCrypto",
-        "TestKit",
+        "Broker", "ClientEnrolment", "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "TestKit",
       ]),
     .testTarget(
       name: "ConsentLedgerTests",
       dependencies: [
-        "ConsentLedger", "KeychainCore", "Terminal", "TestKit", "ThreadDataset",
-        "ThreadRequests",
+        "ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport",
       ]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "BridgeProtocol", "BrokerAccess", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "KeychainCore", "MosquittoClient", "SQLiteDatabase",
-        "SealedEnvelope", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests",
-        .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
+        "SQLiteDatabase", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
+        "ThreadRequests", .product(name: "Logging", package: "swift-log"),
       ]),
-    .testTarget(
-      name: "SettingsTests", dependencies: ["Settings", "TestKit", "YAMLReader"]),
+    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [
@@ -336,18 +275,20 @@ let package = Package(
     .target(
       name: "DaemonTestKit",
       dependencies: [
-        "ClientEnrolment", "ConsentLedger", "KeychainCore", "SQLiteDatabase", "SealedEnvelope",
-        "Settings", "SodiumCrypto", "TestKit", "ThreadDataset",
+        "Broker", "ClientEnrolment", "ConsentLedger", "KeychainCore", "SQLiteDatabase", "Settings",
+        "SodiumCrypto", "TestKit", "ThreadDataset",
       ],
       path: "Tests/DaemonTestKit"),
     .testTarget(
       name: "ThreadkeeperDaemonTests",
-      dependencies: ["DaemonTestKit", "TestKit", "ThreadkeeperDaemon", "VarlinkSocket"]),
+      dependencies: [
+        "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit",
+        "ThreadkeeperDaemon",
+      ]),
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "BridgeProtocol", "MosquittoClient", "SealedEnvelope", "SystemThreads",
-        "TestKit", "ThreadDataset",
+        "BorderRouterAgent", "Broker", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
       ], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",
@@ -357,12 +298,10 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "BoundedJSON", "Bridge", "BridgeProtocol", "BrokerAccess", "ConsentLedger",
-        "EmbeddedBroker",
-        "KeychainClientExample", "KeychainCore", "LocalRequests", "MosquittoClient",
-        "SQLiteDatabase", "SealedEnvelope", "Settings", "TestKit", "ThreadClientExample",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "VarlinkSocket",
-        "YAMLReader", "service-probe", "threadkeeper",
+        "Bridge", "Broker", "ConsentLedger", "KeychainClientExample", "KeychainCore", "LocalAPI",
+        "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
+        "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
+        "service-probe", "threadkeeper",
       ]),
   ] + fuzzProgram,
   swiftLanguageModes: [.v6]

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import KeychainCore
 import Logging
-import MosquittoClient
 import ServiceLifecycle
 import ThreadCredentialStore
 

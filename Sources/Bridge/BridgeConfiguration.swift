@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import BrokerAccess
+import Broker
 
 /// What the settings decide for the bridge. Values only.
 package struct BridgeConfiguration: Sendable {

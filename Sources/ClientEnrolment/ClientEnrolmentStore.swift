@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import SodiumCrypto
 
 /// The enrolled clients of every home, as keychain items:

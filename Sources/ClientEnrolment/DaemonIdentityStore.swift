@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import SodiumCrypto
 
 /// The daemon's own keys: clients seal to them, and believe what they sign. One pair of pairs for the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import KeychainCore
-import SealedEnvelope
 import SodiumCrypto
 
 #if canImport(FoundationEssentials)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import SodiumCrypto
 
 /// Why a sealed request was not opened, or an answer not sealed.

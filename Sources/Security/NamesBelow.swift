@@ -6,36 +6,35 @@
 // warning concerns values of hidden types within public ones, and there are none: public types
 // here have fields of the standard library and Foundation, or references to classes.
 @_implementationOnly import KeychainCore
-@_implementationOnly import KeychainServices
-@_implementationOnly import Terminal
+@_implementationOnly import ThreadkeeperSupport
 
-typealias AccessControl = KeychainServices.AccessControl
-typealias AccessGroups = KeychainServices.AccessGroups
+typealias AccessControl = KeychainCore.AccessControl
+typealias AccessGroups = KeychainCore.AccessGroups
 typealias Accessibility = KeychainCore.Accessibility
 typealias AttributeValue = KeychainCore.AttributeValue
-typealias AuthenticationUI = KeychainServices.AuthenticationUI
-typealias FoundItem = KeychainServices.FoundItem
-typealias HarmlessText = Terminal.HarmlessText
+typealias AuthenticationUI = KeychainCore.AuthenticationUI
+typealias FoundItem = KeychainCore.FoundItem
+typealias HarmlessText = ThreadkeeperSupport.HarmlessText
 typealias ItemAttribute = KeychainCore.ItemAttribute
 typealias ItemAttributes = KeychainCore.ItemAttributes
 typealias ItemClass = KeychainCore.ItemClass
-typealias ItemRequest = KeychainServices.ItemRequest
-typealias ItemSecret = KeychainServices.ItemSecret
+typealias ItemRequest = KeychainCore.ItemRequest
+typealias ItemSecret = KeychainCore.ItemSecret
 typealias KeySlotSecret = KeychainCore.KeySlotSecret
 typealias Keychain = KeychainCore.Keychain
-typealias KeychainCall = KeychainServices.KeychainCall
-typealias KeychainClient = KeychainServices.KeychainClient
+typealias KeychainCall = KeychainCore.KeychainCall
+typealias KeychainClient = KeychainCore.KeychainClient
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
-typealias KeychainService = KeychainServices.KeychainService
-typealias Locked = KeychainServices.Guarded
-typealias MatchLimit = KeychainServices.MatchLimit
-typealias PersistentReference = KeychainServices.PersistentReference
-typealias PresenceAnswer = KeychainServices.PresenceAnswer
-typealias PresenceProvider = KeychainServices.PresenceProvider
-typealias PresenceQuestion = KeychainServices.PresenceQuestion
-typealias RequestClass = KeychainServices.RequestClass
-typealias ResultShape = KeychainServices.ResultShape
+typealias KeychainService = KeychainCore.KeychainService
+typealias Locked = KeychainCore.Guarded
+typealias MatchLimit = KeychainCore.MatchLimit
+typealias PersistentReference = KeychainCore.PersistentReference
+typealias PresenceAnswer = KeychainCore.PresenceAnswer
+typealias PresenceProvider = KeychainCore.PresenceProvider
+typealias PresenceQuestion = KeychainCore.PresenceQuestion
+typealias RequestClass = KeychainCore.RequestClass
+typealias ResultShape = KeychainCore.ResultShape
 typealias StoreLocation = KeychainCore.StoreLocation
-typealias SystemRandom = KeychainServices.SystemRandom
-typealias TerminalConsent = Terminal.TerminalConsent
+typealias SystemRandom = KeychainCore.SystemRandom
+typealias TerminalConsent = ThreadkeeperSupport.TerminalConsent

@@ -4,7 +4,7 @@ import CLibAvahi
 import Dispatch
 import Glibc
 import Synchronization
-import SystemThreads
+import ThreadkeeperSupport
 
 /// Finds the services of one type on the local network, by DNS-SD (RFC 6763) through avahi-daemon.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
-import StatePlaces
+import Broker
+import ThreadkeeperSupport
 
 /// A row of the table: what a key is called, takes, defaults to and does, and where its value goes.
 struct Setting: Sendable {

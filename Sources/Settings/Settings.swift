@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 
 #if canImport(Glibc)
   import Glibc

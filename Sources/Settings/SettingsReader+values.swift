@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 
 /// The text given for a key, where it was given, and how much of it a problem may show.
 struct SettingsEntry {

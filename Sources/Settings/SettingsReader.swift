@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import StatePlaces
-import YAMLReader
+import ThreadkeeperSupport
 
 /// Gathers what the variables and the file say, turns it into settings, and notes every problem
 /// on the way. It goes on after each, so that a person sees all of them at once.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 
 /// The table of settings, in the order of `config/threadkeeper.yaml`. After a change: `make settings`.
 extension Setting {

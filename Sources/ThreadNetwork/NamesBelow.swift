@@ -5,12 +5,10 @@
 // same in the module Security, also about the compiler's warning. Three modules have a type of their
 // own name, so no name in them can be told from here: the files that need them import them likewise.
 @_implementationOnly import KeychainCore
-@_implementationOnly import StatePlaces
-@_implementationOnly import SystemThreads
-@_implementationOnly import Terminal
+@_implementationOnly import LocalAPI
 @_implementationOnly import ThreadDataset
 @_implementationOnly import ThreadRequests
-@_implementationOnly import VarlinkSocket
+@_implementationOnly import ThreadkeeperSupport
 
 typealias AnswerCode = ThreadRequests.AnswerCode
 typealias AnswerData = ThreadRequests.AnswerData
@@ -19,22 +17,22 @@ typealias BorderAgentID = ThreadDataset.BorderAgentID
 typealias CredentialRecord = ThreadRequests.CredentialRecord
 typealias DatasetError = ThreadDataset.DatasetError
 typealias ExtendedPANID = ThreadDataset.ExtendedPANID
-typealias FilePath = StatePlaces.FilePath
-typealias HarmlessText = Terminal.HarmlessText
+typealias FilePath = ThreadkeeperSupport.FilePath
+typealias HarmlessText = ThreadkeeperSupport.HarmlessText
 typealias KeySlotSecret = KeychainCore.KeySlotSecret
 typealias Keychain = KeychainCore.Keychain
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias OperationalDataset = ThreadDataset.OperationalDataset
-typealias SystemThread = SystemThreads.SystemThread
+typealias SystemThread = ThreadkeeperSupport.SystemThread
 typealias RequestCommand = ThreadRequests.RequestCommand
 typealias ProgramName = ThreadRequests.ProgramName
-typealias QuestionWithdrawal = Terminal.QuestionWithdrawal
-typealias ShownName = Terminal.ShownName
-typealias SocketError = VarlinkSocket.SocketError
-typealias StateDirectory = StatePlaces.StateDirectory
-typealias SystemPlaces = StatePlaces.SystemPlaces
+typealias QuestionWithdrawal = ThreadkeeperSupport.QuestionWithdrawal
+typealias ShownName = ThreadkeeperSupport.ShownName
+typealias SocketError = LocalAPI.SocketError
+typealias StateDirectory = ThreadkeeperSupport.StateDirectory
+typealias SystemPlaces = ThreadkeeperSupport.SystemPlaces
 typealias StoreLocation = KeychainCore.StoreLocation
-typealias TerminalConsent = Terminal.TerminalConsent
+typealias TerminalConsent = ThreadkeeperSupport.TerminalConsent
 typealias ThreadRequest = ThreadRequests.ThreadRequest
 typealias WaitingQuestion = ThreadRequests.WaitingQuestion

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import EmbeddedBroker
+import Broker
 import Foundation
 
 /// A directory for stores and brokers that is gone afterwards, and the programs that are measured.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ClientEnrolment
 import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import Settings
 import TestKit
 import ThreadDataset

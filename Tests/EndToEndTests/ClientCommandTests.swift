@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import SealedEnvelope
 import TestKit
 import Testing
 

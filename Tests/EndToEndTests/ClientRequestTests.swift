@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
+import Broker
 import Foundation
-import MosquittoClient
-import SealedEnvelope
 import Synchronization
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @Suite("client request, with a daemon played by the test", .inTurns, .timeLimit(.minutes(30)))
 struct ClientRequestTests {

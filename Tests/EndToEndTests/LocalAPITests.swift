@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LocalAPI
 import TestKit
 import Testing
-import VarlinkSocket
 
 @Suite("The local API of a running daemon", .inTurns, .timeLimit(.minutes(30)))
 struct LocalAPITests {

@@ -2,11 +2,11 @@
 
 import Foundation
 import KeychainCore
+import LocalAPI
 import SQLiteDatabase
 import TestKit
 import Testing
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 @Suite("The broker's password", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTests {

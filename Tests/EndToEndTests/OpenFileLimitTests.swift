@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-@testable import VarlinkSocket
+@testable import LocalAPI
 
 @Suite("The daemon with few open files", .inTurns, .timeLimit(.minutes(30)))
 struct OpenFileLimitTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import MosquittoClient
+import Settings
 import TestKit
 import Testing
-import YAMLReader
 
 /// The example automation that publishes what a phone sees, with a real daemon.
 @Suite("The example automation for a phone's SSID", .inTurns, .timeLimit(.minutes(30)))

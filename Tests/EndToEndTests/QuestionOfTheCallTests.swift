@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import LocalRequests
+import LocalAPI
 import Synchronization
 import TestKit
 import Testing
 import ThreadRequests
-import VarlinkSocket
 
 /// A program at a terminal, and a daemon of the test's own: what else waits, and which decision is
 /// refused, a real one leaves to chance.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import Broker
 import Foundation
 import KeychainCore
 import TestKit

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import LocalAPI
 import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
-import VarlinkSocket
 
 /// The same requests over the socket of a real daemon.
 @Suite("Requests over the socket", .inTurns, .timeLimit(.minutes(30)))

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import LocalRequests
+import LocalAPI
 import TestKit
 import Testing
 import ThreadNetwork
-import VarlinkSocket
 
 @Suite("The socket for programs of other users", .inTurns, .timeLimit(.minutes(30)))
 struct ThreadClientSocketTests {

@@ -3,7 +3,6 @@
 import Foundation
 import Settings
 import Testing
-import YAMLReader
 
 struct SettingsTextTests {
   private func changed(_ text: String, _ changes: (String, SettingsText.Value)...) throws -> String

@@ -2,7 +2,7 @@
 
 import Foundation
 import Synchronization
-import SystemThreads
+import ThreadkeeperSupport
 
 /// A program that runs beside the tests.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import Synchronization
 
 /// A clock that moves only when a test sets it.

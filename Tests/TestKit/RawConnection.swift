@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemThreads
+import ThreadkeeperSupport
 
 /// A TCP connection of a client that may behave as badly as it likes.
 package final class RawConnection: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 import Synchronization
 
 /// A handler that keeps all it is told, and publishes what is put into it.

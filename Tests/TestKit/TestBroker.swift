@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import Broker
 import Foundation
-import MosquittoClient
 import Synchronization
 
 /// A real Mosquitto in a directory of its own, which goes with it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 /// Somebody who listens to a broker and keeps all that comes.
 package final class TestSubscriber: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// The way of one router to another dataset, step by step. Pure: the caller does the requests and brings the looks.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
-import MosquittoClient
-import SealedEnvelope
+import Broker
 import SodiumCrypto
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What a person has agreed to: the dataset that this router shall use. See docs/reference/mqtt-protocol.md, Adoption.
 package struct AdoptionOrder: Equatable, Sendable {

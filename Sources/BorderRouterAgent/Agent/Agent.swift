@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Logging
-import MosquittoClient
-import SealedEnvelope
-import SystemThreads
+import ThreadkeeperSupport
 
 /// Publishes for something that does not publish by itself, until it is stopped.
 ///

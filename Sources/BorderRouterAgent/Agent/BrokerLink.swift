@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 import SodiumCrypto
 import Synchronization
-import SystemThreads
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// One agent's connection to the broker. What was published and not acknowledged is offered again on the next
 /// connection, in its order, or dropped then.

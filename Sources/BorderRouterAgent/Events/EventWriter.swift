@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
-import MosquittoClient
-import SealedEnvelope
+import Broker
+import ThreadkeeperSupport
 
 /// Makes publications of the events of one border router.
 package struct EventWriter: Sendable {

@@ -2,7 +2,7 @@
 
 import CLibCurl
 import Glibc
-import SystemThreads
+import ThreadkeeperSupport
 
 /// One request over a connection of its own, by libcurl, on the caller's thread.
 ///

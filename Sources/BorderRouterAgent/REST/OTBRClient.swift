@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
-import SystemThreads
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What an OpenThread Border Router is asked over its REST interface, on the caller's thread.
 package struct OTBRClient: Sendable {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
-import SealedEnvelope
-import SystemThreads
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Publishes for one OpenThread Border Router: looks at it, publishes what changes, and gives it what its daemon sends.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
-import SystemThreads
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What an agent of an SSID works with.
 package struct SSIDConfiguration: AgentConfiguration {

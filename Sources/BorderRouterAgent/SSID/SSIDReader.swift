@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SystemThreads
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Asks a source for the SSID.
 struct SSIDReader {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Glibc
-import MosquittoClient
-import SealedEnvelope
 
 /// Publishes the SSID of an access point: at the start, and when it changes.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemThreads
+import ThreadkeeperSupport
 
 /// Runs a program to its end, on the caller's thread, and takes what it prints. It is in a process group of its own,
 /// which does not outlive the call, whatever the program has started.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
-import SystemThreads
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Thread 1.4 credential sharing: a code of 9 digits with which a phone or another ecosystem gets this network's
 /// credentials from the border router, once and for a few minutes.

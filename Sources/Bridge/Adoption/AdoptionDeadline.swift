@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// Until when a router's report is waited for.
 enum AdoptionDeadline {

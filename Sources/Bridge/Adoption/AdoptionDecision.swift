@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadCredentialStore
 
 /// What becomes of a router's adoption when the router is checked against the preferred network.

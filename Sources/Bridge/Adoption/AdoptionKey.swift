@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// What the credentials for a login would be sealed to.
 enum AdoptionKey: Hashable, Sendable {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
-import SealedEnvelope
 import SodiumCrypto
 import ThreadCredentialStore
 import ThreadDataset

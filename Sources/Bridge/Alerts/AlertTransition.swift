@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// What becomes of one alert, given what is stored of it and whether its condition holds now.
 enum AlertTransition: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import SQLiteDatabase
 
 /// The alerts of all homes within one transaction: rows, and when they are raised, change and end. What follows is

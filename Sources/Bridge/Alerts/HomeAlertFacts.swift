@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import Terminal
+import Broker
+import ThreadkeeperSupport
 
 /// The texts of alerts about a home, a user or the daemon itself.
 extension AlertFacts {

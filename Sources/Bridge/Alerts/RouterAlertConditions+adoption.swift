@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
-import Terminal
+import ThreadkeeperSupport
 
 /// Why a router does not get the preferred credentials, and what to do.
 extension RouterAlertConditions {

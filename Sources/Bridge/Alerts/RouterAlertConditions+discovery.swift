@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// Alerts about routers of which only the local network says something.
 extension RouterAlertConditions {

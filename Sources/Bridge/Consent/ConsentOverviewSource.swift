@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
-import MosquittoClient
 import SQLiteDatabase
 
 /// Makes `bridge/consent` from what waits in the ledger.

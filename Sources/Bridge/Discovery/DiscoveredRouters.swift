@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// What the advertisements of border routers change, within one transaction. What follows is returned.

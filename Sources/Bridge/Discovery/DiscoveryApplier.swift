@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// Brings the list of routers in line with what is advertised on the local network, within one transaction. It compares

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import Terminal
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Networks whose border routers are in several partitions: they do not reach each other by radio, and devices of one
 /// partition cannot be reached through routers of another one. Only of networks that the home wants: a neighbour's are

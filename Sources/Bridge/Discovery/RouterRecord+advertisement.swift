@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// What an advertisement on the local network changes of a router. Credentials, owner and login stay as they are, and of

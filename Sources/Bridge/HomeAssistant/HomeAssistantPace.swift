@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// When a device of Home Assistant may be published again: not before some seconds have passed, however often a router
 /// comes, goes or changes its name. Home Assistant sets up the whole device anew each time.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import ConsentLedger
 import KeychainCore
 import SQLiteDatabase
-import Terminal
+import ThreadkeeperSupport
 
 /// The questions that wait for a person, and which of them Home Assistant is asked.
 struct HomeAssistantQuestions: Sendable {

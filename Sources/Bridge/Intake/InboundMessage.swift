@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
+import Broker
 import ConsentLedger
-import MosquittoClient
-import SealedEnvelope
+import ThreadkeeperSupport
 
 /// A message after everything that can be found out without the store.
 enum InboundMessage: Sendable {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
-import BridgeProtocol
+import Broker
 import ConsentLedger
-import MosquittoClient
-import SealedEnvelope
+import ThreadkeeperSupport
 
 /// Turns what the broker delivers into messages. Belongs to one thread.
 struct MessageReader {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
-import MosquittoClient
 
 extension ReplyTopic {
   /// Bytes of Correlation Data that an answer repeats. It is stored while a person is asked, so it has

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import SodiumCrypto
 
 /// Events in envelopes within one transaction, and users of whom only those count.

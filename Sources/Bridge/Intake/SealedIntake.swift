@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
-import SealedEnvelope
 
 /// What the intake needs to check signatures.
 struct SealedIntake: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// Where a router is and how its Thread interface is, as it reports it.

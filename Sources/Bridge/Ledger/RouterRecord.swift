@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import Terminal
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// A border router's row in the registry.
 package struct RouterRecord: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import SQLiteDatabase
 
 /// The numbers of the envelopes that were opened. Rows stay, also when an enrolment is revoked or a router has left:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
 
 /// Makes `bridge/alerts` from the stored alerts and from the one that cannot be stored.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
 
 /// What is on its way to Home Assistant on one connection, and what came of it until that is written. A value: the

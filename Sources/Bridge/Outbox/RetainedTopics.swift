@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
 import ThreadDataset
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
 
 /// Goes through all that is retained, a few rows at a time: to publish it again, or to empty its topics.

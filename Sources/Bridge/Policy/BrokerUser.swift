@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// The broker's logins are compared by their bytes: to Swift an accented letter equals its two parts,
 /// but to the broker they are two users.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// Tells repetitions from news by the sequence numbers or ids of one user and router.
 ///

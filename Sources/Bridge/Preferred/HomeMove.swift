@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import Terminal
+import Broker
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Whether all border routers that were on the preferred network are together on another one.
 enum HomeMove {

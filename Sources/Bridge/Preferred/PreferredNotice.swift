@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import Terminal
+import Broker
 import ThreadCredentialStore
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// The text of the alert `PreferredNetworkChanged`.
 struct PreferredNotice {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import SQLiteDatabase
-import SealedEnvelope
 import ThreadRequests
 
 #if canImport(FoundationEssentials)

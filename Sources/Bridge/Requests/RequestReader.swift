@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
 import CredentialService
-import MosquittoClient
 import ThreadRequests
 
 /// Reads what the broker delivers below `in/<user>/request/`. Whatever is wrong is answered, so nothing

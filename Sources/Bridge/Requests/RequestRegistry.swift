@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import CredentialService
 import SQLiteDatabase
-import Terminal
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 /// The registry for one request: reads it, and collects what follows there from what the request has changed, as it
 /// does from an event.

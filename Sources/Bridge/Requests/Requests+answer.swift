@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ConsentLedger
 import CredentialService
-import MosquittoClient
 import ThreadRequests
 
 /// Answers over MQTT.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// A router that is to be written. All that is true of it is decided again then: whether it is on the preferred

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ThreadCredentialStore
 
 /// `leave`: the router left the Thread network. Its credentials go, and what was published about it is taken back.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 extension BridgeMonitor {
   /// Takes note when a connection was not made because the broker refuses the login.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 extension BridgeMonitor {
   /// Notes that another client took over the session of a connection.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Synchronization
 
 /// How the bridge is, kept in memory: what `bridge/health` shows, and what cannot be stored because the

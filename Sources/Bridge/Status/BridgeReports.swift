@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 import SQLiteDatabase
-import SealedEnvelope
 
 /// Reads from the registry what `bridge/info`, `bridge/health` and `bridge/alerts` show.
 struct BridgeReports: Sendable {

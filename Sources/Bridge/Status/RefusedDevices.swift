@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 /// A publication about a device of Home Assistant that was acknowledged, or refused.
 enum HomeAssistantAnswer: Hashable, Sendable {

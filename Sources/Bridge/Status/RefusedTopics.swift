@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 /// Which topics the broker does not take from the daemon, on the connection that is. A topic is no longer among
 /// them once the broker takes it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 
 /// Another client may write where the daemon announces its devices to Home Assistant, and alter what a button
 /// publishes. So the daemon listens there, and publishes again what was altered.

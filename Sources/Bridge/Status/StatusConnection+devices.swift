@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 /// What the broker answers to the devices of Home Assistant. There is one for each router, so a refusal is noted once
 /// and not for each: the broker's access list is most likely older than they are.

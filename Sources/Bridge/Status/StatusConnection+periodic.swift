@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 
 extension StatusConnection {
   /// What is due by the clock: health, changed info, and the alert that the store cannot hold.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import MosquittoClient
+import Broker
 
 /// What the broker keeps of the daemon's own topics comes with each connection, and is corrected where it is not true.
 extension StatusConnection {

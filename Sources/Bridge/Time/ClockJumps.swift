@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// Notices that the wall clock was set, or that the machine slept. A pure value.
 ///

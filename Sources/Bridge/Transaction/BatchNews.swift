@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Logging
 
 /// What a person who reads the log wants to know of a batch: who came and went, which alerts rose and

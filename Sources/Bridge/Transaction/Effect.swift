@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
 import ThreadCredentialStore
 import ThreadDataset

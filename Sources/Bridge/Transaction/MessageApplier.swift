@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import KeychainCore
-import MosquittoClient
 
 /// Messages of the broker within one transaction. What is wrong with one becomes a rejection; only the store's own
 /// failures are thrown.

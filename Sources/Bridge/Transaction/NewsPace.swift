@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// How many lines may be logged about each matter of messages: a number in each period, however many batches there
 /// are. A pure value.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// One line of the log for each reason in ten seconds, however many messages are rejected: a flood of messages must not
 /// flood the log too. Every single one is on `bridge/event`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
+import ThreadkeeperSupport
 
 /// Why a request matters, in one sentence for the person who decides. What was checked comes first: the login or
 /// user, the border agent id. Names that any login may choose are quoted.

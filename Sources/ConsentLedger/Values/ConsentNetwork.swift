@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Credentials that are asked for, as they are shown to a person: a decision holds for just these. Anybody
 /// can store a network under an Extended PAN ID that is on the air, so the id alone names nothing.

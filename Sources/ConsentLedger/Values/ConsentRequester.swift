@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
+import ThreadkeeperSupport
 
 /// Who asks for credentials.
 package struct ConsentRequester: Sendable, Codable, Hashable {

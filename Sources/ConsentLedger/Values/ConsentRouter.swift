@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// The border router that would be given credentials, where the requester does not ask for itself.
 package struct ConsentRouter: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What is asked for.
 package struct ConsentSubject: Sendable, Codable, Hashable {

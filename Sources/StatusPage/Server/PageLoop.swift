@@ -3,7 +3,7 @@
 import CLibMicroHTTPD
 import Glibc
 import Synchronization
-import SystemThreads
+import ThreadkeeperSupport
 
 /// What other threads have for the thread of the server.
 final class PageInbox: Sendable {

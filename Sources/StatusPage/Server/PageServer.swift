@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import ServiceLifecycle
 import Synchronization
-import SystemThreads
+import ThreadkeeperSupport
 
 /// The HTTP server of the daemon: one thread, which waits for nothing but the network.
 package struct PageServer: Service {

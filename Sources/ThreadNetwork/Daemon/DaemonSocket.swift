@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@_implementationOnly import LocalRequests
-@_implementationOnly import VarlinkSocket
+@_implementationOnly import LocalAPI
 
 #if canImport(Glibc)
   import Glibc

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import BorderRouterAgent
-import BridgeProtocol
+import Broker
 import Glibc
 import SodiumCrypto
 import ThreadkeeperDaemon

@@ -2,16 +2,14 @@
 
 import ArgumentParser
 import BorderRouterAgent
+import Broker
 import Glibc
-import LogFormat
 import Logging
-import MosquittoClient
-import SealedEnvelope
 import ServiceLifecycle
 import SodiumCrypto
-import StatePlaces
 import ThreadDataset
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(Glibc)
   import Glibc

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import BorderRouterAgent
+import Broker
 import Glibc
-import MosquittoClient
 import ThreadkeeperDaemon
 
 /// How a client's command reaches the broker, without any settings of a daemon.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BoundedJSON
-import SealedEnvelope
+import Broker
 import SodiumCrypto
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ConsentLedger
-import MosquittoClient
-import SealedEnvelope
 import SodiumCrypto
 import Synchronization
 import ThreadRequests

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Glibc
-import SealedEnvelope
 import SodiumCrypto
-import StatePlaces
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// The key file of a client: a line of words for people, and one that holds both secrets.
 ///

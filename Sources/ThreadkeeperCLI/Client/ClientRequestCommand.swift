@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BoundedJSON
-import SealedEnvelope
+import Broker
 import SodiumCrypto
 import ThreadRequests
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BridgeProtocol
+import Broker
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)

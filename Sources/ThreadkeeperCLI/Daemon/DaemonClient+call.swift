@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import StatePlaces
+import LocalAPI
 import ThreadkeeperDaemon
-import VarlinkSocket
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
-import LocalRequests
+import LocalAPI
 import Settings
 import ThreadRequests
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// The daemon that runs on a store, for commands that have something for it.
 struct DaemonClient: Sendable {

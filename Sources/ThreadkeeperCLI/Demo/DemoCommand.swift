@@ -2,9 +2,9 @@
 
 import ArgumentParser
 import Bridge
+import Broker
 import KeychainCore
 import Logging
-import MosquittoClient
 import ServiceLifecycle
 import Settings
 import SodiumCrypto

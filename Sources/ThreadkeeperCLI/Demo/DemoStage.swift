@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
-import EmbeddedBroker
+import Broker
 import KeychainCore
 import Logging
-import MosquittoClient
 import ServiceDiscovery
 import Settings
 import Synchronization

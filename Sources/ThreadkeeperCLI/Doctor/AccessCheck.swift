@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import BrokerAccess
-import BrokerProbe
-import MosquittoClient
+import Broker
 
 /// What the broker's access list lets the daemon's login do, and everybody else.
 enum AccessCheck {

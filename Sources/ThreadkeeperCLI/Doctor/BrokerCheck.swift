@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
-import BrokerProbe
-import MosquittoClient
+import Broker
 import Settings
 import ThreadkeeperDaemon
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BrokerAccess
-import BrokerProbe
+import Broker
 import KeychainCore
-import MosquittoClient
 import Settings
-import StatePlaces
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import ThreadDataset
 
 /// A network, and the border routers that are on it.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LocalAPI
 import Settings
-import StatePlaces
 import ThreadkeeperDaemon
-import VarlinkSocket
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

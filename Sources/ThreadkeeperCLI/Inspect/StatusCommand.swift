@@ -2,9 +2,9 @@
 
 import ArgumentParser
 import KeychainCore
+import LocalAPI
 import Settings
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {

@@ -6,8 +6,7 @@ import Glibc
 import Logging
 import ServiceLifecycle
 import Synchronization
-import SystemThreads
-import Terminal
+import ThreadkeeperSupport
 
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import LocalAPI
 import Settings
 import ThreadkeeperDaemon
-import VarlinkSocket
 
 /// Has something done with the keys of the store: by the daemon that holds it, or without one in the store itself.
 struct StoreClient: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BrokerLoginStore
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemThreads
-import Terminal
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// Questions to the person at this process's terminal.
 package enum TerminalPrompt {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LocalRequests
+import LocalAPI
 import Settings
 import ThreadCredentialStore
 import ThreadDataset

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Broker
 import Dispatch
-import EmbeddedBroker
-import LogFormat
 import Logging
 import Settings
 import SodiumCrypto

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Settings
-import StatePlaces
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 import ThreadkeeperDaemon
 
 /// What a person has to add to the broker, in steps with lines to copy.

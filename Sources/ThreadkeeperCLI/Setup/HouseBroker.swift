@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 import Glibc
 import Settings
-import StatePlaces
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

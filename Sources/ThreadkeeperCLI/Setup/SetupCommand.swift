@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BrokerProbe
-import MosquittoClient
+import Broker
 import Settings
 import SodiumCrypto
-import StatePlaces
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
-import BrokerLoginStore
+import Broker
 import KeychainCore
 import Settings
 import Synchronization

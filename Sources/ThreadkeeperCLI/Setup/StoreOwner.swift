@@ -2,8 +2,8 @@
 
 import Glibc
 import Settings
-import StatePlaces
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import LocalAPI
 import Settings
-import SystemThreads
 import ThreadkeeperDaemon
-import VarlinkSocket
+import ThreadkeeperSupport
 
 /// Has the daemon verify or back up the store. A store without a daemon is verified here.
 struct MaintenanceClient: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerLoginStore
 import ClientEnrolment
 import ConsentLedger
 import KeychainCore

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BridgeProtocol
+import Broker
 import KeychainCore
 import Settings
 import SodiumCrypto

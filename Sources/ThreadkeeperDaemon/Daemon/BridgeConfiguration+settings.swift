@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import KeychainCore
-import MosquittoClient
 import Settings
 
 #if canImport(FoundationEssentials)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import EmbeddedBroker
+import Broker
 import KeychainCore
 import Logging
-import MosquittoClient
 import SQLiteDatabase
 import ServiceLifecycle
 import Settings

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import EmbeddedBroker
+import Broker
 import Logging
 import ServiceDiscovery
 import ServiceLifecycle
 import Settings
-import SystemThreads
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Settings
-import StatePlaces
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -3,11 +3,11 @@
 import Bridge
 import Dispatch
 import Glibc
+import LocalAPI
 import Logging
 import ServiceLifecycle
 import Settings
-import SystemThreads
-import VarlinkSocket
+import ThreadkeeperSupport
 
 /// The daemon's local API: `varlink.sock` in the store's directory, for this user and root; and `readers.sock` for
 /// members of the daemon's group, who may look at what shows no secret. See docs/reference/local-api.md.

@@ -2,8 +2,8 @@
 
 import ConsentLedger
 import KeychainCore
+import LocalAPI
 import SQLiteDatabase
-import VarlinkSocket
 
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {

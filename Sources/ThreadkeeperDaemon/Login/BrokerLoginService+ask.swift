@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BrokerLoginStore
 import KeychainCore
 import ServiceLifecycle
 import SodiumCrypto
-import SystemThreads
+import ThreadkeeperSupport
 
 extension BrokerLoginService {
   private static let tries = 3

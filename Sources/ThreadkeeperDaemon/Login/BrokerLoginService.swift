@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BrokerLoginStore
 import KeychainCore
 import Logging
 import ServiceLifecycle

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerLoginStore
-import MosquittoClient
+import Broker
 import Settings
 import SodiumCrypto
 

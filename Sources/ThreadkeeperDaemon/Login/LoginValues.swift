@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LocalAPI
 import SodiumCrypto
-import VarlinkSocket
 
 /// User names, by the rule of `mqtt.username`.
 package enum Username {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import KeychainCore
-import SystemThreads
-import VarlinkSocket
+import LocalAPI
+import ThreadkeeperSupport
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
 /// may have none.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import ConsentLedger
 import KeychainCore
+import LocalAPI
 import SQLiteDatabase
-import SealedEnvelope
-import VarlinkSocket
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

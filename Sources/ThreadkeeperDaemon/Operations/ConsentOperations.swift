@@ -2,9 +2,9 @@
 
 import Bridge
 import ConsentLedger
+import LocalAPI
 import ThreadDataset
 import ThreadRequests
-import VarlinkSocket
 
 /// What waits for consent.
 package struct ListConsents: Operation {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import ConsentLedger
 import KeychainCore
+import LocalAPI
 import ThreadCredentialStore
 import ThreadDataset
-import VarlinkSocket
 
 /// What operations about consent answer, and the commands print with `--json`.
 package enum ConsentReport {

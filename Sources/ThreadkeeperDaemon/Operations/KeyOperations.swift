@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Glibc
 import KeychainCore
+import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
-import VarlinkSocket
 
 /// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
 /// its store needs it.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import KeychainCore
+import LocalAPI
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
-import VarlinkSocket
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.

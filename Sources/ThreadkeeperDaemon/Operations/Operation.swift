@@ -3,10 +3,10 @@
 import Bridge
 import ConsentLedger
 import KeychainCore
+import LocalAPI
 import Logging
 import Settings
-import SystemThreads
-import VarlinkSocket
+import ThreadkeeperSupport
 
 /// Something that an administrator has the daemon do, or looks at. A command makes the value and prints the reply; the
 /// page makes it too. The name of the type is its name on the wire.

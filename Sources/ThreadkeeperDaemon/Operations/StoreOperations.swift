@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
-import VarlinkSocket
+import LocalAPI
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

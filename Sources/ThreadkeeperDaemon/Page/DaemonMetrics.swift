@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import StatusPage
 
 /// What monitoring learns of the process, from memory.

@@ -3,12 +3,12 @@
 import Bridge
 import ConsentLedger
 import Glibc
+import LocalAPI
 import Logging
 import Settings
 import StatusPage
 import ThreadDataset
 import ThreadRequests
-import VarlinkSocket
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.
 struct PageChanges: Sendable {

@@ -2,10 +2,10 @@
 
 import Bridge
 import KeychainCore
+import LocalAPI
 import Logging
 import Settings
 import StatusPage
-import VarlinkSocket
 
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {

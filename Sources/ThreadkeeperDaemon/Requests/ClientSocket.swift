@@ -2,12 +2,11 @@
 
 import Bridge
 import Glibc
-import LocalRequests
+import LocalAPI
 import Logging
 import ServiceLifecycle
 import Settings
 import ThreadRequests
-import VarlinkSocket
 
 /// The daemon's second socket: programs of other users bring requests there, and can bring nothing else. There is none
 /// unless the settings name it.

@@ -3,10 +3,9 @@
 import Bridge
 import CredentialService
 import Glibc
-import LocalRequests
+import LocalAPI
 import Settings
 import ThreadRequests
-import VarlinkSocket
 
 /// Answers one of the interfaces that have the requests of MQTT: who asks is the user that the kernel names, and speaks
 /// for the team that the settings give to that user.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import BridgeProtocol
+import Broker
 import KeychainCore
+import LocalAPI
 import Settings
-import SystemThreads
 import ThreadCredentialStore
-import VarlinkSocket
+import ThreadkeeperSupport
 
 /// What `status` answers.
 package struct StatusReport: Codable {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import LocalAPI
 import Settings
 import SodiumCrypto
-import VarlinkSocket
 
 /// What opens a key slot, as it goes over the socket.
 package struct StoreSecret: Codable, Sendable {

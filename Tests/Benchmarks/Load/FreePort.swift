@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import Broker
 import Foundation
 
 /// Ports of this machine, and what answers there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import CBareSubscriber
-import EmbeddedBroker
 import Foundation
 
 /// From a router's publication to its retained state, one event at a time on an idle daemon and on one at half load,

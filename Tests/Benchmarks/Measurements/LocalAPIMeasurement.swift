@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import Broker
 import Foundation
 
 /// Look-ups of credentials through the local API, one after the other on one connection.

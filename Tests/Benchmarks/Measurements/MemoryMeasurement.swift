@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EmbeddedBroker
+import Broker
 import Foundation
 
 /// Resident memory of the daemon: with a home's routers, with the page, and with very many routers.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import CBareSubscriber
-import EmbeddedBroker
 import Foundation
 
 /// What the status page costs: the intake with and without viewers in turn, its size, and how fast it ends.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import CBareSubscriber
-import EmbeddedBroker
 import Foundation
 
 /// How soon the daemon is back after SIGKILL in the middle of its work, and after a clean stop.

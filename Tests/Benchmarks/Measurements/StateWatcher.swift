@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import CBareSubscriber
 import Dispatch
-import MosquittoClient
 import Synchronization
 
 /// A client that publishes one event after the other and waits for the retained state that it brings about.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BorderRouterAgent
-import MosquittoClient
-import SealedEnvelope
+import Broker
 import TestKit
 import Testing
 

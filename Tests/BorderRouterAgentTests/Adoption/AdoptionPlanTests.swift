@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BorderRouterAgent
-import BridgeProtocol
+import Broker
 import TestKit
 import Testing
 import ThreadDataset

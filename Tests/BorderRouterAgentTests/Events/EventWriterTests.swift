@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Foundation
-import MosquittoClient
-import SealedEnvelope
 import TestKit
 import Testing
 

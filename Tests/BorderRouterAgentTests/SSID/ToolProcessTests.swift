@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemThreads
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import ConsentLedger
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import ConsentLedger
 import Foundation
 import Logging
-import MosquittoClient
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore

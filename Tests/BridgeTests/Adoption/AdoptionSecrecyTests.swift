@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import CredentialService
 import Foundation
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore

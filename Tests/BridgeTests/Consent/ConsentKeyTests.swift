@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ConsentLedger
 import Foundation
-import MosquittoClient
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadDataset

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import BrokerAccess
+import Broker
 import ConsentLedger
 import CredentialService
 import Foundation
 import KeychainCore
-import MosquittoClient
 import SQLiteDatabase
 import TestKit
 import Testing

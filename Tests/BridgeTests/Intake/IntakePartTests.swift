@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Logging
-import MosquittoClient
 import SQLiteDatabase
 import TestKit
 import Testing

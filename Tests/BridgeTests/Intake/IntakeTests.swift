@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import KeychainCore
 import Logging
-import MosquittoClient
 import SQLiteDatabase
 import Synchronization
 import TestKit

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ClientEnrolment
 import Foundation
 import Logging
-import MosquittoClient
-import SealedEnvelope
 import TestKit
 import Testing
 

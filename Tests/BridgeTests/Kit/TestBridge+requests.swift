@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import CredentialService
 import Foundation
-import MosquittoClient
 import TestKit
 import Testing
 import ThreadDataset

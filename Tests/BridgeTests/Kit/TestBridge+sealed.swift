@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ClientEnrolment
-import MosquittoClient
-import SealedEnvelope
 import Testing
 
 @testable import Bridge

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import BrokerAccess
+import Broker
 import ClientEnrolment
 import Foundation
 import KeychainCore
-import MosquittoClient
 import SQLiteDatabase
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadCredentialStore

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
 import CredentialService
-import MosquittoClient
-import SealedEnvelope
 import TestKit
 import Testing
 import ThreadDataset

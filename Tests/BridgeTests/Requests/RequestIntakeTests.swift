@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import CredentialService
 import KeychainCore
 import Logging
-import MosquittoClient
 import TestKit
 import Testing
 import ThreadDataset

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import ConsentLedger
 import CredentialService
 import Foundation
-import MosquittoClient
 import SQLiteDatabase
 import TestKit
 import Testing

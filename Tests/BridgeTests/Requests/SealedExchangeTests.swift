@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import ClientEnrolment
 import KeychainCore
 import SQLiteDatabase
-import SealedEnvelope
 import TestKit
 import Testing
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
-import SealedEnvelope
+import Broker
 import TestKit
 import Testing
 

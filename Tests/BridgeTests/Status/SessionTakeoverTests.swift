@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Foundation
 import Logging
-import MosquittoClient
 import TestKit
 import Testing
 

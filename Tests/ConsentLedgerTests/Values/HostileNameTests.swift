@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Terminal
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadkeeperSupport
 
 @testable import ConsentLedger
 

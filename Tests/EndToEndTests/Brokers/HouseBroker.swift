@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MosquittoClient
+import Broker
 
 /// A broker, and how the daemon, a border router and somebody who watches reach it.
 protocol HouseBroker: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import Foundation
 import Testing
 import ThreadDataset
@@ -53,7 +53,7 @@ struct AsyncAPITopicTests {
     #expect(Set(built) == addresses(sent: true))
 
     // A builder that the list above does not have is in the source all the same.
-    let source = try ProjectFiles.text(of: "Sources/BridgeProtocol/Topics/OutboundTopic.swift")
+    let source = try ProjectFiles.text(of: "Sources/Broker/Protocol/Topics/OutboundTopic.swift")
     let literals = source.matches(of: #/"(\\\(base\)\/(?:[^"\\]|\\\([^)]*\))*)"/#).map {
       levels($0.output.1)
     }

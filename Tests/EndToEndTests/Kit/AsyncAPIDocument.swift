@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import YAMLReader
+import Settings
 
 /// `docs/reference/asyncapi.yaml`: channels, what is published on them, and by whom.
 struct AsyncAPIDocument: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import MosquittoClient
 import TestKit
 
 /// A real Mosquitto that serves a house: a configuration as Debian ships it, which includes a file of the

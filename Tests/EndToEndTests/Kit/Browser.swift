@@ -2,8 +2,8 @@
 
 import Foundation
 import Synchronization
-import SystemThreads
 import TestKit
+import ThreadkeeperSupport
 
 /// A headless Chromium, driven by the DevTools protocol over a socket of its own. No port is opened.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import YAMLReader
+import Settings
 
 extension JSON {
   /// What a YAML document means as JSON: plain scalars are null, booleans and whole numbers where they look so.

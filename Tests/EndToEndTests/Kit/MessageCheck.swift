@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import MosquittoClient
 
 /// Holds what passed a broker against `docs/reference/asyncapi.yaml` and its schemas.
 ///

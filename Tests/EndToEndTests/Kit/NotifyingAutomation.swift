@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import YAMLReader
+import Settings
 
 /// What Home Assistant makes of an automation that turns messages into notifications, as far as the
 /// example needs it. Whatever else stands in the file is an error, so that the example does not outgrow

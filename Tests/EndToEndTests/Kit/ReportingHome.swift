@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import MosquittoClient
 import TestKit
 
 /// A home whose routers report a newer dataset each time, so that what is stored tells which reports were taken.

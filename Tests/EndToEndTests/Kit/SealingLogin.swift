@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
-import MosquittoClient
-import SealedEnvelope
 
 /// A login with keys, and one router that it speaks for under seal.
 struct SealingLogin: Sendable {

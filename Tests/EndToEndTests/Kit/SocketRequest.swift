@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LocalRequests
+import LocalAPI
 import Testing
 import ThreadRequests
-import VarlinkSocket
 
 /// A request over a daemon's socket, as a program makes it.
 enum SocketRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SealedEnvelope
+import Broker
 import SodiumCrypto
 
 /// Sealed envelopes. The first byte says what the rest is: the envelope itself, what is in its box, what is signed, or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BoundedJSON
 import Foundation
+import ThreadkeeperSupport
 
 /// The JSON reader: where it and Foundation take a text, both read the same members. Foundation takes more: other
 /// encodings, deeper nesting, a comma at the end of an array.

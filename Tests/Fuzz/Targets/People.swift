@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SealedEnvelope
+import Broker
 import SodiumCrypto
 
 /// A sender and a recipient with keys that are the same in every run.

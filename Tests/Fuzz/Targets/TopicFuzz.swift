@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 
 /// Topics: the base topic is the first line, the topic the rest.
 enum TopicFuzz {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LocalRequests
-import VarlinkSocket
+import LocalAPI
 
 /// Messages of the local API: however the bytes are split on their way, the same messages come. The first byte is the
 /// largest message, the second the size of the pieces.

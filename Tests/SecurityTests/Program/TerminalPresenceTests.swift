@@ -2,8 +2,8 @@
 
 import Foundation
 import Security
-import Terminal
 import Testing
+import ThreadkeeperSupport
 
 /// At terminals of their own, so in processes of their own: the tests' terminal stays out of it.
 @Suite struct TerminalPresenceTests {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LocalRequests
 import ThreadRequests
 
-@testable import VarlinkSocket
+@testable import LocalAPI
 
 /// The message of an answer.
 enum AnswerMessage {

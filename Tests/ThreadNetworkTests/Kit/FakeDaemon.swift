@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import LocalRequests
 import Synchronization
 import TestKit
 import ThreadRequests
 
+@testable import LocalAPI
 @testable import ThreadNetwork
-@testable import VarlinkSocket
 
 /// A real socket with an answer of the test's choice behind it.
 final class FakeDaemon: Sendable {

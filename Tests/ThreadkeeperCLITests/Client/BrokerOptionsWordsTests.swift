@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import MosquittoClient
+@testable import Broker
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 

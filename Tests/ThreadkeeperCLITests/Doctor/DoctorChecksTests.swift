@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
-import BrokerAccess
-import MosquittoClient
 import Settings
 import Testing
 
-@testable import BrokerProbe
+@testable import Broker
 @testable import KeychainCore
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrokerAccess
+import Broker
 import Foundation
 import TestKit
 import Testing

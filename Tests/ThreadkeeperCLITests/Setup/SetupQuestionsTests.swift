@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import MosquittoClient
+import Broker
 import Settings
 import Synchronization
 import Testing

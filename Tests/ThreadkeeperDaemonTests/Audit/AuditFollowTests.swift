@@ -2,9 +2,9 @@
 
 import Foundation
 import KeychainCore
+import LocalAPI
 import TestKit
 import Testing
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 

@@ -5,8 +5,8 @@ import Foundation
 import Testing
 import ThreadDataset
 
+@testable import LocalAPI
 @testable import ThreadkeeperDaemon
-@testable import VarlinkSocket
 
 @Suite("Reports about consent")
 struct ConsentReportTests {

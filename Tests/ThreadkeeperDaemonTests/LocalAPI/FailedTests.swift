@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import LocalAPI
 import TestKit
 import Testing
-import VarlinkSocket
 
 @testable import ConsentLedger
 @testable import ThreadkeeperDaemon

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Broker
 import DaemonTestKit
 import Foundation
-import LocalRequests
+import LocalAPI
 import Logging
-import MosquittoClient
 import TestKit
 import Testing
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 

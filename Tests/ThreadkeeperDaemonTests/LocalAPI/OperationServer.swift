@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Broker
 import DaemonTestKit
+import LocalAPI
 import Logging
-import MosquittoClient
 import TestKit
 import Testing
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 

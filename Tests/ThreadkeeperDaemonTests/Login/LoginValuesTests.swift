@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LocalAPI
 import Testing
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BridgeProtocol
+import Broker
 import DaemonTestKit
 import Foundation
 import Logging
-import MosquittoClient
 import Settings
 import StatusPage
 import TestKit

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import LocalRequests
+import LocalAPI
 import Synchronization
 import TestKit
 import Testing
 import ThreadRequests
-import VarlinkSocket
 
 @testable import ThreadkeeperDaemon
 

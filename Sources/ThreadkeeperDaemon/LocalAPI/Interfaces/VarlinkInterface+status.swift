@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import VarlinkSocket
+import LocalAPI
 
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Status.varlink; a test compares the two.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that a list should allow and does not, or that it allows and should not.
+package struct AccessGap: Sendable, Hashable {
+  package enum Who: Sendable, Hashable {
+    case login(String)
+    case withoutLogin
+    /// Every login: by lines `pattern`, or where there is no list.
+    case everybody
+
+    package var login: String? { if case .login(let name) = self { name } else { nil } }
+
+    /// For a person.
+    package var name: String {
+      switch self {
+      case .login(let name): "the login `\(name)`"
+      case .withoutLogin: "a client without a login"
+      case .everybody: "every login"
+      }
+    }
+  }
+
+  package let who: Who
+  package let access: AccessRules.Access
+  /// One of `AccessList.samples`.
+  package let topic: String
+  /// Whether it is allowed, and should not be.
+  package let isExcess: Bool
+
+  package init(_ who: Who, _ access: AccessRules.Access, _ topic: String, isExcess: Bool) {
+    self.who = who
+    self.access = access
+    self.topic = topic
+    self.isExcess = isExcess
+  }
+
+  /// For a person: a part of a sentence for each who lacks something, and for each who may do too much.
+  package static func words(_ gaps: [AccessGap]) -> [String] {
+    var groups: [[AccessGap]] = []
+    for gap in gaps {
+      if let index = groups.firstIndex(where: {
+        $0[0].who == gap.who && $0[0].isExcess == gap.isExcess
+      }) {
+        groups[index].append(gap)
+      } else {
+        groups.append([gap])
+      }
+    }
+    return groups.map { group in
+      let clauses = group[0].isExcess ? group.map(\.consequence) : denials(group)
+      let isLacking = group[0].who == .everybody && !group[0].isExcess
+      let name = isLacking ? "a border router's login" : group[0].who.name
+      return "\(name) \(clauses.joined(separator: "; it "))"
+    }
+  }
+
+  /// What comes of it that this is allowed, of a topic below `in` or `out` of somebody else.
+  package var consequence: String {
+    let place = "`\(shown.dropLast())` of others"
+    return switch (access, shown.hasSuffix("/in/…")) {
+    case (.read, true): "reads \(place), where routers publish network keys"
+    case (.read, false): "reads \(place), where network keys are sent"
+    case (.write, true): "writes to \(place), so it speaks for any router"
+    case (.write, false): "writes to \(place), so it answers any router"
+    }
+  }
+
+  private static func denials(_ gaps: [AccessGap]) -> [String] {
+    let topics = Dictionary(grouping: gaps, by: \.shown).sorted { $0.key < $1.key }
+    let verbs = Dictionary(grouping: topics) {
+      $0.value.map(\.access.rawValue).sorted().joined(separator: " or ")
+    }
+    return verbs.sorted { $0.key < $1.key }.map { verb, topics in
+      "may not \(verb) \(topics.map { "`\($0.key)`" }.joined(separator: ", "))"
+    }
+  }
+
+  private var shown: String {
+    topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "/…")
+      .replacing(ProbeTopic.nobody, with: "+")
+  }
+}
+
+extension AccessList {
+  /// A topic of each kind: what a list allows a login there, it allows on all of that kind.
+  package func samples(of login: String) -> [String] {
+    baseTopics.flatMap { base in
+      let own = daemons.contains(login) ? [] : [ProbeTopic.Group.inbound, .outbound]
+      let decisions = approvers.contains(login) ? ["consent/approve", "preferred/set"] : []
+      return ProbeTopic.Group.allCases.map { ProbeTopic(base: base, group: $0).text }
+        + own.map { ProbeTopic(base: base, group: $0, user: login).text }
+        + decisions.map { "\(base)/in/\(login)/request/\($0)" }
+    } + [birth, devices.replacing("+", with: ProbeTopic.nobody), "$SYS/broker/version"]
+  }
+
+  /// What a list that is there lacks of this one, and what it allows of others' keys and names beyond it.
+  ///
+  /// - Parameters:
+  ///   - logins: those that the broker knows.
+  ///   - allowsAnonymous: whether clients without a login get in.
+  /// - Throws: `AccessListError` as `text` does.
+  package func gaps(
+    in present: AccessRules, logins: [String], allowsAnonymous: Bool
+  ) throws(AccessListError) -> [AccessGap] {
+    var addition = self
+    addition.isAddition = true
+    let wanted = AccessRules(try addition.text())
+    var gaps: [AccessGap] = []
+    func compare(
+      _ login: String?, _ who: AccessGap.Who, _ topics: [String], isExcess: Bool,
+      byPatterns: Bool = true
+    ) {
+      for topic in topics {
+        for access in AccessRules.Access.allCases {
+          let isWanted = wanted.allows(login, access, topic)
+          let isThere = present.allows(login, access, topic, byPatterns: byPatterns)
+          let gap = AccessGap(who, access, topic, isExcess: isExcess)
+          guard isWanted != isThere, isThere == isExcess, !gaps.contains(gap) else { continue }
+          gaps.append(gap)
+        }
+      }
+    }
+    let nobody = ProbeTopic.nobody
+    for login in daemons + monitors + approvers {
+      compare(login, .login(login), samples(of: login), isExcess: false)
+    }
+    compare(nobody, .everybody, samples(of: nobody), isExcess: false)
+    // Its own name is not the one of the topics.
+    compare("\(nobody)-2", .everybody, others, isExcess: true)
+    let isOpen = gaps.contains { $0.isExcess }
+    if allowsAnonymous {
+      compare(nil, .withoutLogin, others, isExcess: true, byPatterns: !isOpen)
+    }
+    for login in Set(logins + present.named).subtracting(daemons).sorted() {
+      compare(login, .login(login), others, isExcess: true, byPatterns: !isOpen)
+    }
+    return gaps
+  }
+
+  /// Topics of a router that nobody is: another's, to every login.
+  package var others: [String] {
+    baseTopics.flatMap { base in
+      [ProbeTopic.Group.outbound, .inbound].map { ProbeTopic(base: base, group: $0).text }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The messages of one probe in one home, and what became of each.
+struct AccessRound: Sendable {
+  enum Role: Sendable, Hashable { case daemon, anonymous, other }
+
+  /// One message; its payload is its name.
+  private struct Probe: Sendable {
+    let from: Role
+    let topic: ProbeTopic
+    let publication: Publication
+
+    var payload: String { String(decoding: publication.payload, as: UTF8.self) }
+  }
+
+  private let base: String
+  private let name: String?
+  private let probes: [Probe]
+
+  /// Time for what the broker has taken and not yet sent, after it has answered all that came later. Mosquitto has sent
+  /// it by then.
+  private static let settling = Duration.milliseconds(250)
+  /// The same for what is meant to come.
+  private static let arrival = Duration.seconds(2)
+
+  /// - Parameter name: of the other login, where there is one.
+  init(base: String, name: String?) {
+    self.base = base
+    self.name = name
+    let nonce = String(UInt64.random(in: 0 ... .max), radix: 16)
+    var probes: [Probe] = []
+    func add(_ from: Role, _ group: ProbeTopic.Group, _ user: String = ProbeTopic.nobody) {
+      let topic = ProbeTopic(base: base, group: group, user: user)
+      probes.append(
+        Probe(
+          from: from, topic: topic,
+          publication: Self.publication(topic, name: "\(nonce)-\(probes.count)")))
+    }
+    for group in ProbeTopic.Group.allCases { add(.daemon, group) }
+    for role in [Role.anonymous, .other] {
+      for group in [ProbeTopic.Group.inbound, .outbound, .bridge] { add(role, group) }
+    }
+    if let name {
+      add(.other, .inbound, name)
+      add(.daemon, .outbound, name)
+    }
+    self.probes = probes
+  }
+
+  private static func publication(_ topic: ProbeTopic, name: String) -> Publication {
+    Publication(
+      topic: topic.text, payload: Array("{\"probe\":\"\(name)\",\"v\":1}".utf8), messageExpiry: 10,
+      token: UInt64.random(in: 0 ... .max))
+  }
+
+  // MARK: The round
+
+  /// Publishes all probes. Returns when what is to come has come.
+  static func run(
+    _ rounds: [AccessRound], _ clients: [Role: ProbeClient], until deadline: ContinuousClock.Instant
+  ) async {
+    let admitted = clients.filter { $0.value.seen.isSubscribed }
+    await withTaskGroup(of: Void.self) { group in
+      for (role, client) in admitted {
+        let own = rounds.flatMap(\.probes).filter { $0.from == role }.map(\.publication)
+        group.addTask { await client.publish(own, until: deadline) }
+      }
+    }
+    // What a connection gets now comes after all that the broker had for it before.
+    await withTaskGroup(of: Void.self) { group in
+      for client in admitted.values {
+        let last = rounds.prefix(1).map {
+          publication(ProbeTopic(base: $0.base, group: .inbound), name: "end")
+        }
+        group.addTask { await client.publish(last, until: deadline) }
+      }
+    }
+    let own = rounds.flatMap(\.probes).filter {
+      $0.from == .daemon && $0.topic.user == ProbeTopic.nobody
+    }
+    await clients[.daemon]?.receive(
+      Set(own.map(\.payload)), until: min(deadline, .now + Self.arrival))
+    try? await Task.sleep(for: Self.settling)
+  }
+
+  /// Of the probe that finds out whether the broker has a limit: with MQTT 3.1.1 a client can have none.
+  static let largeBytes = 1_048_577
+
+  /// Whether the broker passes on a message of more than a megabyte; nil where it does not answer in time.
+  static func passesLarge(
+    _ base: String, _ daemon: ProbeClient, until deadline: ContinuousClock.Instant
+  ) async -> Bool? {
+    // The daemon does not listen there.
+    let probe = Publication(
+      topic: ProbeTopic(base: base, group: .outbound).text,
+      payload: [UInt8](repeating: 0x20, count: largeBytes), messageExpiry: 10,
+      token: UInt64.random(in: 0 ... .max))
+    await daemon.publish([probe], until: deadline)
+    await daemon.receiveLarge(until: min(deadline, .now + arrival))
+    let seen = daemon.seen
+    if seen.hasLarge { return true }
+    return seen.error != nil || seen.outcomes[probe.token] != nil ? false : nil
+  }
+
+  // MARK: What became of it
+
+  func own(_ daemon: ProbeClient.Seen) -> [AccessReport.Own] {
+    ProbeTopic.Group.allCases.map { group in
+      AccessReport.Own(
+        topic: ProbeTopic(base: base, group: group), outcome: own(group, daemon))
+    }
+  }
+
+  func others(
+    _ role: Role, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen
+  ) -> AccessReport.Others {
+    /// Without a message that does come, one that does not proves nothing.
+    func proven(_ group: ProbeTopic.Group, _ outcome: ProbeOutcome) -> ProbeOutcome {
+      if own(group, daemon) == .delivered || outcome == .delivered { return outcome }
+      return .notChecked("the daemon's login does not read back what it publishes there")
+    }
+    func said(_ group: ProbeTopic.Group, as user: String = ProbeTopic.nobody) -> ProbeOutcome {
+      proven(group, outcome(role, group, user, of: seen, to: daemon))
+    }
+    func read(_ group: ProbeTopic.Group, of user: String = ProbeTopic.nobody) -> ProbeOutcome {
+      proven(group, outcome(.daemon, group, user, of: daemon, to: seen))
+    }
+    let name = role == .other ? name : nil
+    return AccessReport.Others(
+      base: base, readsAnswers: read(.outbound), readsEvents: read(.inbound),
+      writesAnswers: said(.outbound), speaksForOthers: said(.inbound),
+      publishesStates: said(.bridge),
+      speaksForItself: name.map { said(.inbound, as: $0) },
+      readsOwnAnswers: name.map { read(.outbound, of: $0) })
+  }
+
+  private func own(_ group: ProbeTopic.Group, _ daemon: ProbeClient.Seen) -> ProbeOutcome {
+    outcome(.daemon, group, ProbeTopic.nobody, of: daemon, to: daemon)
+  }
+
+  private func outcome(
+    _ from: Role, _ group: ProbeTopic.Group, _ user: String,
+    of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
+  ) -> ProbeOutcome {
+    let topic = ProbeTopic(base: base, group: group, user: user)
+    guard let probe = probes.first(where: { $0.from == from && $0.topic == topic }) else {
+      return .notChecked("it was not asked for")
+    }
+    if reader.arrived.contains(probe.payload) { return .delivered }
+    switch publisher.outcomes[probe.publication.token] {
+    case .refused(let error): return .refused(error)
+    case nil:
+      return .notChecked(publisher.error?.message ?? "the broker did not acknowledge it in time")
+    case .delivered: break
+    }
+    let filters = [topic.text, "\(base)/\(group.rawValue)/+/\(ProbeTopic.name)"]
+    if let refusal = reader.refused.first(where: { filters.contains($0.filter) }) {
+      return .unreadable(refusal.error)
+    }
+    if let error = reader.error { return .notChecked(error.message) }
+    return .lost
+  }
+}

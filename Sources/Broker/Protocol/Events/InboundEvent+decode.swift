@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// Reads the JSON of events.
+package struct InboundEventDecoder: Sendable {
+  package init() {}
+
+  /// - Throws: a `Rejection` that names the code, the field and the offset.
+  package func decode(_ payload: [UInt8], as kind: InboundEventKind) throws(Rejection)
+    -> InboundEvent
+  {
+    try event(kind, fields(payload))
+  }
+
+  func fields(_ payload: [UInt8]) throws(Rejection) -> InboundEventFields {
+    try checkSize(payload)
+    return try InboundEventFields(reading: payload)
+  }
+
+  /// Size, encoding, grammar and depth, before a typed decoder reads a payload.
+  package func check(_ payload: [UInt8]) throws(Rejection) {
+    try checkSize(payload)
+    do throws(JSONFlaw) {
+      try UntrustedJSON.check(
+        payload, depth: InboundLimits.nesting, skipsByteOrderMark: true)
+    } catch {
+      throw Rejection(error)
+    }
+  }
+
+  private func checkSize(_ payload: [UInt8]) throws(Rejection) {
+    guard payload.count <= InboundLimits.payloadBytes else {
+      throw Rejection(
+        .tooLarge,
+        message: "a payload has at most \(InboundLimits.payloadBytes) bytes, this one has "
+          + "\(payload.count)")
+    }
+  }
+
+  func event(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> InboundEvent
+  {
+    if fields.isSealed {
+      throw Rejection(
+        .unsupported, field: "sealed", message: "there cannot be an envelope here")
+    }
+    var event = InboundEvent(kind: kind, subject: try subject(kind, fields))
+    event.order = try order(fields)
+    event.name = try text(fields.name, "name")
+    event.vendor = try text(fields.vendor, "vendor")
+    event.model = try text(fields.model, "model")
+    event.accessPoint = try text(fields.accessPoint, "access_point")
+    event.ssid = try text(fields.ssid, "ssid")
+    event.previousSSID = try text(fields.previousSSID, "previous_ssid")
+    if let address = fields.extendedAddress {
+      guard let bytes = Hexadecimal.decode(address), bytes.count == 8 else {
+        throw Rejection(
+          .badValue, field: "ext_address", message: "expected 16 hex digits (8 bytes)")
+      }
+      event.extendedAddress = bytes
+    }
+    event.dataset = try dataset(kind, fields)
+    try event.takeThreadReport(of: fields)
+    if kind == .ssid, event.ssid == nil {
+      throw Rejection(
+        .missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
+    }
+    return event
+  }
+
+  private func subject(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> InboundEvent.Subject
+  {
+    guard let text = fields.borderAgentID else {
+      if kind == .ssid, let accessPoint = try self.text(fields.accessPoint, "access_point") {
+        return .accessPoint(accessPoint)
+      }
+      throw Rejection(
+        .missingField, field: "border_agent_id",
+        message: "expected `border_agent_id` with 16 or 32 hex digits")
+    }
+    guard let agent = BorderAgentID(hex: text) else {
+      throw Rejection(
+        .badBorderAgentID, field: "border_agent_id",
+        message: "expected 16 or 32 hex digits, found \(text.utf8.count) characters")
+    }
+    return .router(agent)
+  }
+
+  private func order(_ fields: InboundEventFields) throws(Rejection) -> InboundEvent.Order {
+    if let sequence = fields.sequence { return .sequence(sequence) }
+    if let identifier = try text(fields.identifier, "id") { return .identifier(identifier) }
+    return .none
+  }
+
+  private func dataset(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
+    -> OperationalDataset?
+  {
+    guard let hex = fields.dataset else {
+      if kind == .dataset {
+        throw Rejection(
+          .missingField, field: "dataset",
+          message: "a dataset event needs the operational dataset's TLVs as hex in `dataset`")
+      }
+      return nil
+    }
+    guard kind == .announce || kind == .dataset else { return nil }
+    do {
+      let dataset = try OperationalDataset(hex: hex)
+      try dataset.requireComplete()
+      guard dataset.kind == .complete else {
+        throw Rejection(
+          .incompleteDataset, field: "dataset",
+          message: "this is a pending dataset; publish the active one when it takes effect")
+      }
+      return dataset
+    } catch let error as DatasetError {
+      throw Rejection(error, field: "dataset")
+    } catch let error as Rejection {
+      throw error
+    } catch {
+      throw Rejection(.badDataset, field: "dataset", message: "the dataset could not be read")
+    }
+  }
+
+  private func text(_ value: String?, _ field: String) throws(Rejection) -> String? {
+    guard let value else { return nil }
+    // Counting characters takes its time, and there are never more of them than bytes.
+    if value.utf8.count <= InboundLimits.textCharacters { return value }
+    guard value.utf8.count <= 4 * InboundLimits.textCharacters,
+      value.count <= InboundLimits.textCharacters
+    else {
+      throw Rejection(
+        .badValue, field: field,
+        message: "a text has at most \(InboundLimits.textCharacters) characters")
+    }
+    return value
+  }
+}
+
+/// The fields that say where a router is, how its Thread interface is, why it is offline, and why it does not use what
+/// it was sent.
+extension InboundEvent {
+  /// Reads the fields that belong to this kind of event; in others they are ignored, like every field that
+  /// is not listed.
+  mutating func takeThreadReport(of fields: InboundEventFields) throws(Rejection) {
+    switch kind {
+    case .announce, .dataset, .heartbeat:
+      currentNetwork = try Self.network(fields.currentNetwork)
+      threadState = try Self.value(fields.threadState, "thread_state", of: ThreadState.allCases)
+      if kind != .heartbeat {
+        adoptionFailure = try Self.value(fields.reason, "reason", of: AdoptionState.reported)
+      }
+    case .offline:
+      offlineReason = try Self.value(fields.reason, "reason", of: OfflineReason.reported)
+    case .leave, .ssid: break
+    }
+  }
+
+  private static func network(_ text: String?) throws(Rejection) -> ExtendedPANID? {
+    guard let text else { return nil }
+    guard let network = ExtendedPANID(hex: text) else {
+      throw Rejection(
+        .badValue, field: "ext_pan_id", message: "expected 16 hex digits (8 bytes)")
+    }
+    return network
+  }
+
+  private static func value<Value: RawRepresentable<String>>(
+    _ text: String?, _ field: String, of values: [Value]
+  ) throws(Rejection) -> Value? {
+    guard let text else { return nil }
+    // The value found is not repeated: it may be anything.
+    guard let value = values.first(where: { $0.rawValue == text }) else {
+      throw Rejection(
+        .badValue, field: field,
+        message: "expected one of \(values.map(\.rawValue).joined(separator: ", "))")
+    }
+    return value
+  }
+}
+
+/// The JSON object of an event as it is on the wire. Fields that are not listed are ignored, so that
+/// a publisher may add its own.
+struct InboundEventFields: Equatable {
+  var borderAgentID: String?
+  var name: String?
+  var vendor: String?
+  var model: String?
+  var extendedAddress: String?
+  var accessPoint: String?
+  var dataset: String?
+  var ssid: String?
+  var previousSSID: String?
+  var currentNetwork: String?
+  var threadState: String?
+  var reason: String?
+  var sequence: UInt64?
+  var identifier: String?
+  var isSealed = false
+
+  init() {}
+
+  /// - Throws: `Rejection` that names the field or the offset: invalid JSON, nested too deep, not UTF-8, no object, a
+  ///   field of another type. Of a field that comes twice, the first that is not null counts.
+  init(reading payload: [UInt8]) throws(Rejection) {
+    self.init()
+    var wrong: Rejection?
+    let isObject: Bool
+    do throws(JSONFlaw) {
+      isObject = try UntrustedJSON.readMembers(
+        of: payload, depth: InboundLimits.nesting, skipsByteOrderMark: true
+      ) { member in
+        do throws(Rejection) {
+          try take(member)
+        } catch {
+          if wrong == nil { wrong = error }
+        }
+      }
+    } catch {
+      throw Rejection(error)
+    }
+    guard isObject else { throw Rejection(.wrongType, message: "expected a JSON object") }
+    if let wrong { throw wrong }
+  }
+
+  private mutating func take(_ member: JSONMember) throws(Rejection) {
+    switch member.name {
+    case "border_agent_id": try Self.read(member, "border_agent_id", into: &borderAgentID)
+    case "dataset": try Self.read(member, "dataset", into: &dataset)
+    case "name": try Self.read(member, "name", into: &name)
+    case "vendor": try Self.read(member, "vendor", into: &vendor)
+    case "model": try Self.read(member, "model", into: &model)
+    case "ext_address": try Self.read(member, "ext_address", into: &extendedAddress)
+    case "access_point": try Self.read(member, "access_point", into: &accessPoint)
+    case "ssid": try Self.read(member, "ssid", into: &ssid)
+    case "previous_ssid": try Self.read(member, "previous_ssid", into: &previousSSID)
+    case "ext_pan_id": try Self.read(member, "ext_pan_id", into: &currentNetwork)
+    case "thread_state": try Self.read(member, "thread_state", into: &threadState)
+    case "reason": try Self.read(member, "reason", into: &reason)
+    case "id": try Self.read(member, "id", into: &identifier)
+    case "sealed": isSealed = true
+    case "seq": try readSequence(member)
+    default: break
+    }
+  }
+
+  private static func read(
+    _ member: JSONMember, _ name: String, into field: inout String?
+  ) throws(Rejection) {
+    guard field == nil else { return }
+    switch member.value {
+    case .null: break
+    case .string(let string):
+      guard let text = string.text else {
+        throw Rejection(
+          .invalidJSON, field: name,
+          message:
+            "the text has an unpaired surrogate; send both `\\u` escapes, or the character itself")
+      }
+      field = text
+    case .number, .bool, .nested:
+      throw Rejection(.wrongType, field: name, message: "expected a text")
+    }
+  }
+
+  private mutating func readSequence(_ member: JSONMember) throws(Rejection) {
+    guard sequence == nil else { return }
+    if case .null = member.value { return }
+    guard case .number(let number) = member.value, let value = number.unsigned else {
+      throw Rejection(
+        .wrongType, field: "seq", message: "expected a whole number from 0 to 2^64-1")
+    }
+    sequence = value
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+
+@Suite("The access list")
+struct AccessListTests {
+  private func list(
+    _ baseTopics: [String] = ["t"], daemon: String = "keeper",
+    _ change: (inout AccessList) -> Void = { _ in }
+  ) throws -> [String] {
+    var list = AccessList(baseTopics: baseTopics, daemons: [daemon])
+    change(&list)
+    return try list.text().split(separator: "\n").map(String.init)
+  }
+
+  @Test("It has a line for each home and each kind of login")
+  func lines() throws {
+    let lines = try list(["threadkeeper", "flat/2"]) { list in
+      list.monitors = ["screen"]
+      list.approvers = ["anna"]
+      list.kept = ["lamps"]
+    }
+    for line in [
+      "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#",
+      "topic read $SYS/broker/#", "topic read homeassistant/status",
+      "topic readwrite homeassistant/device/threadkeeper/+/config", "user screen",
+      "topic write homeassistant/status", "topic read homeassistant/device/threadkeeper/+/config",
+      "topic read threadkeeper/alert/#",
+      "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#",
+      "topic deny flat/2/out/screen/#", "user anna", "topic read flat/2/bridge/#",
+      "topic deny threadkeeper/in/anna/+", "topic deny flat/2/in/anna/request/credentials/#",
+      "user lamps", "topic readwrite #", "topic read $SYS/#", "topic deny threadkeeper/#",
+      "topic deny homeassistant/device/threadkeeper/+/config",
+      "topic deny flat/2/#", "pattern write threadkeeper/in/%u/#",
+      "pattern read threadkeeper/out/%u/#", "pattern write flat/2/in/%u/#",
+    ] {
+      #expect(lines.contains(line), "\(line) is missing in:\n\(lines.joined(separator: "\n"))")
+    }
+  }
+
+  @Test("With another discovery prefix it names that one alone")
+  func discoveryPrefix() throws {
+    let lines = try list { list in
+      list.discoveryPrefix = "other/ha"
+      list.monitors = ["screen"]
+    }
+    for line in [
+      "topic read other/ha/status", "topic readwrite other/ha/device/threadkeeper/+/config",
+      "topic write other/ha/status", "topic read other/ha/device/threadkeeper/+/config",
+    ] {
+      #expect(lines.contains(line), "\(line)")
+    }
+    #expect(!lines.contains { $0.contains("homeassistant/") })
+  }
+
+  @Test("Clients without a login come first, where Mosquitto applies lines to nobody else")
+  func anonymous() throws {
+    let lines = try list { $0.keepsAnonymous = true }.filter { !$0.hasPrefix("#") }
+    #expect(
+      lines.prefix(4) == [
+        "topic readwrite #", "topic read $SYS/#", "topic deny t/#",
+        "topic deny homeassistant/device/threadkeeper/+/config",
+      ])
+    #expect(try list().filter { !$0.hasPrefix("#") }.first == "user keeper")
+  }
+
+  @Test("A kept login that is a monitor too sees all of threadkeeper but `in` and `out`")
+  func keptMonitor() throws {
+    let lines = try list { list in
+      list.kept = ["house"]
+      list.monitors = ["house"]
+    }
+    #expect(lines.filter { $0 == "user house" }.count == 1)
+    let denied = lines.filter { $0.hasPrefix("topic deny") }
+    #expect(denied == ["topic deny t/in/#", "topic deny t/out/#"])
+  }
+
+  @Test(
+    "A user name that reaches into another's topics, or breaks the list, is refused with a reason",
+    arguments: [
+      ("a/request", "for `a`"), ("a+", "wildcards"), ("#", "wildcards"), ("", "empty"),
+      ("a:b", "password file"), ("a\ntopic readwrite #", "control"), (" a", "spaces"),
+      ("a/\u{301}", "for `a`"), ("a+\u{301}", "wildcards"), ("a:\u{301}", "password file"),
+      ("..", "directory"),
+    ])
+  func refusedNames(name: String, why: String) throws {
+    for role in [\AccessList.monitors, \.approvers, \.daemons] {
+      let error = try #require(throws: AccessListError.self) {
+        try list { $0[keyPath: role] = [name] }
+      }
+      #expect(error.message.contains(why))
+    }
+  }
+
+  @Test("A kept login may have any name that fits into a line: its topics do not depend on it")
+  func keptNames() throws {
+    for name in ["me+lamps@example.org", "zigbee/2", "a b", ".."] {
+      #expect(try list { $0.kept = [name] }.contains("user \(name)"))
+    }
+    for name in ["", "a:b", "a\ntopic readwrite #", "a "] {
+      #expect(throws: AccessListError.self) { try list { $0.kept = [name] } }
+    }
+  }
+
+  @Test(
+    "The login of threadkeeper itself is refused in another role, and one that is named twice is one",
+    arguments: [\AccessList.monitors, \.approvers, \.kept])
+  func sameLogin(role: WritableKeyPath<AccessList, [String]> & Sendable) throws {
+    let error = try #require(throws: AccessListError.self) {
+      try list(daemon: "tk") { $0[keyPath: role] = ["screen", "tk"] }
+    }
+    #expect(error.message.contains("threadkeeper's own login"))
+    #expect(
+      try list { $0[keyPath: role] = ["screen", "screen"] }
+        == list { $0[keyPath: role] = ["screen"] })
+  }
+
+  @Test("A kept approver is denied all of `in` but its own decisions, and what others decide")
+  func keptApprover() throws {
+    func denied(_ change: (inout AccessList) -> Void) throws -> [String] {
+      let lines = try list { list in
+        list.kept = ["house"]
+        list.approvers = ["house", "anna"]
+        list.deciders = ["anna", "house", "bob"]
+        change(&list)
+      }
+      let start = try #require(lines.firstIndex(of: "user house"))
+      let section = lines[start...].dropFirst().prefix { $0.hasPrefix("topic") }
+      #expect(section.prefix(2) == ["topic readwrite #", "topic read $SYS/#"])
+      return section.dropFirst(2).map { $0.replacing("topic deny ", with: "") }
+    }
+    let below = [
+      "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/#",
+      "t/in/+/request/credentials/#", "t/in/+/request/network/#", "t/in/+/request/networks/#",
+      "t/in/+/request/preferred/available/#", "t/in/+/request/preferred/check/#",
+      "t/in/+/request/preferred/forget/#", "t/in/+/request/preferred/get/#",
+      "t/in/+/request/routers/#", "t/in/+/request/consent/pending/#",
+      "t/in/+/request/consent/+/+/#", "t/in/+/request/preferred/set/+/#", "t/in/anna/#",
+      "t/in/bob/#",
+    ]
+    #expect(try denied { $0.monitors = ["house"] } == below)
+    let devices = "homeassistant/device/threadkeeper/+/config"
+    #expect(try denied { _ in } == [devices, "t/alert/#", "t/network/#", "t/router/#"] + below)
+    #expect(throws: AccessListError.self) { try self.list { $0.deciders = ["a/b"] } }
+  }
+}

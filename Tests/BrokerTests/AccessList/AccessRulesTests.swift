@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+
+@Suite("What an access list allows")
+struct AccessRulesTests {
+  private func wanted(_ change: (inout AccessList) -> Void = { _ in }) -> AccessList {
+    var list = AccessList(baseTopics: ["threadkeeper"], daemons: ["threadkeeper"])
+    change(&list)
+    return list
+  }
+
+  private func gaps(
+    _ text: String, of wanted: AccessList? = nil, logins: [String] = [], anonymous: Bool = false
+  ) throws -> [AccessGap] {
+    try (wanted ?? self.wanted()).gaps(
+      in: AccessRules(text), logins: logins + ["threadkeeper"], allowsAnonymous: anonymous)
+  }
+
+  private func intruders(_ gaps: [AccessGap]) -> Set<AccessGap.Who> {
+    Set(gaps.filter(\.isExcess).map(\.who))
+  }
+
+  @Test("A denial wins, then come the user's lines, then the patterns")
+  func order() {
+    let rules = AccessRules(
+      """
+      topic read news/#
+      user anna
+      topic readwrite #
+        topic deny secret/#
+      topic house/+/set
+
+      user bob
+      # not a rule
+      pattern readwrite by/%u/#
+      pattern write id/%c/x
+      """)
+    for (user, access, topic, expected) in [
+      (nil, AccessRules.Access.read, "news/a", true), (nil, .write, "news/a", false),
+      (nil, .read, "by//a", false), (nil, .write, "id/7/x", true),
+      ("anna", .write, "any/thing", true), ("anna", .read, "secret/a", false),
+      ("anna", .read, "$SYS/broker/uptime", false), ("bob", .write, "by/bob/a", true),
+      ("bob", .write, "by/anna/a", false), ("bob", .read, "news/a", false),
+      ("bob", .write, "house/a/set", false), ("eve", .read, "by/eve", true),
+    ] as [(String?, AccessRules.Access, String, Bool)] {
+      #expect(rules.allows(user, access, topic) == expected, "\(user ?? "-") \(access) \(topic)")
+    }
+  }
+
+  @Test("The list of `acl` has no gaps, and neither has one that it was added to")
+  func complete() throws {
+    let list = try wanted { list in
+      list.kept = ["lamps", "house", "boss"]
+      list.monitors = ["house", "screen"]
+      list.approvers = ["boss"]
+      list.keepsAnonymous = true
+    }.text()
+    let logins = ["lamps", "house", "boss", "screen", "hub"]
+    let roles = wanted { list in
+      list.kept = ["house", "boss"]
+      list.monitors = ["house", "screen"]
+      list.approvers = ["boss"]
+    }
+    // A kept approver decides for nobody; it can publish where nobody acts.
+    #expect(try gaps(list, of: roles, logins: logins, anonymous: true) == [])
+
+    let added = wanted { list in
+      list.kept = ["lamps", "house"]
+      list.monitors = ["house"]
+      list.isAddition = true
+    }
+    let addition = try added.text()
+    let own = "user lamps\ntopic readwrite #\n\nuser house\ntopic readwrite #\n"
+    #expect(try gaps(own + addition, of: added, logins: ["lamps", "house", "hub"]) == [])
+    #expect(!addition.contains("readwrite #"))
+    // A list may lack the end of its last line.
+    #expect(try gaps("user lamps\ntopic read a" + addition) == [])
+    let rules = AccessRules("user house\ntopic readwrite homeassistant/#\n" + addition)
+    #expect(rules.allows("house", .read, "threadkeeper/bridge/state"))
+    #expect(rules.allows("house", .write, "homeassistant/light/a"))
+    #expect(!rules.allows("house", .write, "house/lamp"))
+  }
+
+  @Test("Who may speak for a router is named, and who lacks what")
+  func gapsOfOthers() throws {
+    let found = try gaps(
+      "topic readwrite #\nuser nodered\ntopic readwrite #\nuser lamp\ntopic readwrite lamp/#\n",
+      logins: ["nodered", "lamp", "hub"], anonymous: true)
+    #expect(intruders(found) == [.withoutLogin, .login("nodered")])
+    #expect(
+      Set(found.filter { !$0.isExcess }.map(\.who)) == [.login("threadkeeper"), .everybody])
+    let open = try gaps("pattern readwrite #\nuser lamp\ntopic readwrite #\n", logins: ["hub"])
+    #expect(intruders(open) == [.everybody, .login("lamp")])
+    let none = try wanted().gaps(in: .everything, logins: ["hub"], allowsAnonymous: true)
+    #expect(intruders(none) == [.everybody, .withoutLogin] && none.allSatisfy(\.isExcess))
+  }
+
+  @Test("A monitor and an approver have what the list gives them")
+  func roles() throws {
+    let roles = wanted { list in
+      list.monitors = ["screen"]
+      list.approvers = ["anna"]
+    }
+    #expect(try gaps(roles.text(), of: roles) == [])
+    let lacking = try gaps(wanted().text() + "user anna\ntopic deny #\n", of: roles)
+    #expect(lacking.contains { $0.who == .login("screen") && $0.access == .read })
+    #expect(
+      lacking.contains {
+        $0.who == .login("anna") && $0.topic == "threadkeeper/in/anna/request/consent/approve"
+      })
+  }
+
+  @Test("A gap says who, what and what follows from it")
+  func words() throws {
+    let lines = """
+      user threadkeeper
+      topic readwrite threadkeeper/#
+      topic readwrite homeassistant/device/threadkeeper/+/config
+      user hub
+      topic read threadkeeper/out/#
+
+      """
+    #expect(
+      AccessGap.words(try gaps(lines)) == [
+        "the login `threadkeeper` may not read `$SYS/broker/version`, `homeassistant/status`",
+        "a border router's login may not read `threadkeeper/out/…`; it may not write `threadkeeper/in/…`",
+        "the login `hub` reads `threadkeeper/out/` of others, where network keys are sent",
+      ])
+  }
+
+  @Test("Further spaces between the words of a line are no part of its filter")
+  func spaces() throws {
+    let rules = AccessRules("user nodered\ntopic readwrite   #\ntopic  deny  a/#  \n")
+    #expect(rules.allows("nodered", .write, "threadkeeper/in/x/announce"))
+    #expect(!rules.allows("nodered", .read, "a/b"))
+    #expect(rules.lines(of: .login("nodered"), reaching: ["b"]) == ["topic readwrite   #"])
+    #expect(
+      intruders(try gaps("user nodered\ntopic readwrite   #\n")) == [.login("nodered")])
+  }
+}

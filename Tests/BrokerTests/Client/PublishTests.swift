@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import TestKit
+import Testing
+
+@Suite("Publishing", .timeLimit(.minutes(30)))
+struct PublishTests {
+  @Test(
+    "What is published arrives, byte for byte",
+    arguments: [MosquittoConfiguration.ProtocolVersion.v5, .v311])
+  func roundTrip(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    let broker = try TestBroker()
+    var configuration = broker.configuration(clientID: "receiver", "in/#")
+    configuration.protocolVersion = version
+    let receiver = TestClient(configuration)
+    try await receiver.ready()
+    configuration.clientID = "publisher"
+    configuration.subscriptions = []
+    let publisher = TestPublisher(configuration)
+    let sent = Publication(
+      topic: "in/a", payload: Array(0...255), messageExpiry: 30, contentType: "text/plain",
+      correlationData: [1, 0, 2], responseTopic: "out/a")
+    #expect(try await publisher.publish([sent]) == [.delivered])
+    try await eventually { receiver.handler.messageCount == 1 }
+    let message = try #require(receiver.handler.messages.first)
+    #expect(message.topic == "in/a")
+    #expect(message.payload == Array(0...255))
+    #expect(message.qos == .atLeastOnce)
+    #expect(!message.isRetained)
+    #expect(message.responseTopic == (version == .v5 ? "out/a" : nil))
+    #expect(message.correlationData == (version == .v5 ? [1, 0, 2] : nil))
+    #expect((message.messageExpiry ?? 99 <= 30) == (version == .v5))
+    try await publisher.stop()
+    try await receiver.stop()
+  }
+
+  @Test("A retained message, an empty payload and 64,000 bytes go through")
+  func shapes() async throws {
+    let broker = try TestBroker()
+    let publisher = try await TestPublisher.start(broker)
+    let large = [UInt8](repeating: 0xA5, count: 64_000)
+    try await publisher.publish([
+      Publication(topic: "state", payload: [1], retain: true),
+      Publication(topic: "gone", payload: [1], retain: true),
+      Publication(topic: "gone", payload: [], retain: true),
+    ])
+    let subscriber = try await TestSubscriber.start(broker, "#")
+    try await publisher.publish([
+      Publication(topic: "empty", payload: []), Publication(topic: "large", payload: large),
+    ])
+    let messages = try await subscriber.wait { $0.count == 3 }
+    #expect(messages.map(\.topic) == ["state", "empty", "large"])
+    #expect(messages.map(\.isRetained) == [true, false, false])
+    #expect(messages[1].payload.isEmpty)
+    #expect(messages[2].payload == large)
+    try await publisher.stop()
+    try await subscriber.stop()
+  }
+
+  @Test("Never more under way than the broker takes, QoS 0 left out")
+  func window() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.receiveMaximum = 3
+    behaviour.acknowledges = false
+    let fake = try FakeBroker(behaviour)
+    let client = TestClient(AcknowledgementOrderTests.configuration(fake))
+    try await client.ready()
+    #expect(client.handler.record.sessions.first?.serverReceiveMaximum == 3)
+    #expect(client.handler.record.sessions.first?.publishWindow == 3)
+    client.publish((1...10).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
+
+    func published() -> [UInt16] {
+      fake.events.compactMap {
+        if case .published(_, let identifier) = $0 { identifier } else { nil }
+      }
+    }
+    var acknowledged = 0
+    while acknowledged < 10 {
+      let expected = min(10, acknowledged + 3)
+      try await eventually("\(expected) publications") { published().count == expected }
+      // One at a time, so that a fourth one would be seen with the next.
+      fake.send([0x40, 2, 0, UInt8(published()[acknowledged])])
+      acknowledged += 1
+      try await eventually { client.handler.record.acknowledged.count == acknowledged }
+    }
+    #expect(client.handler.record.acknowledged.map(\.token) == Array(1...10))
+    #expect(client.handler.record.largestLimit == 3)
+    #expect(client.handler.record.mostUnderWay == 3)
+
+    client.publish((11...30).map { Publication(topic: "t", payload: [1], qos: 0, token: $0) })
+    try await eventually { client.handler.record.acknowledged.count == 30 }
+    try await client.stop()
+  }
+
+  @Test("A stock broker's window of 20 is respected and a thousand publications arrive in order")
+  func stockWindow() async throws {
+    let broker = try TestBroker(receiveMaximum: 20)
+    let subscriber = try await TestSubscriber.start(broker, "t/#")
+    let client = TestClient(broker.configuration(clientID: "status"))
+    try await client.ready()
+    #expect(client.handler.record.sessions.first?.publishWindow == 20)
+    client.publish((1...1000).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
+    let messages = try await subscriber.wait { $0.count == 1000 }
+    #expect(messages.map(\.topic) == (1...1000).map { "t/\($0)" })
+    try await eventually { client.handler.record.acknowledged.count == 1000 }
+    #expect(client.handler.record.mostUnderWay <= 20)
+    #expect(client.handler.record.disconnections.isEmpty)
+    try await client.stop()
+    try await subscriber.stop()
+  }
+
+  @Test("A publication that the access list denies is an outcome, and the connection lives on")
+  func denied() async throws {
+    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
+    let publisher = try await TestPublisher.start(broker, user: "border-router")
+    let outcomes = try await publisher.publish([
+      Publication(topic: "threadkeeper/bridge/state", payload: [1]),
+      Publication(topic: "threadkeeper/in/border-router/announce", payload: [1]),
+    ])
+    guard case .refused(let error) = outcomes[0] else {
+      Issue.record("it was let through")
+      return
+    }
+    #expect(error.reason == .notAuthorized)
+    #expect(error.message.contains("`threadkeeper/bridge/state`"))
+    #expect(error.message.contains("`border-router`"))
+    #expect(outcomes[1] == .delivered)
+    try await publisher.stop()
+  }
+
+  @Test("A topic that is none is refused here, with words, and the rest goes on")
+  func badTopics() async throws {
+    let broker = try TestBroker()
+    let publisher = try await TestPublisher.start(broker)
+    let outcomes = try await publisher.publish(
+      ["a/#", "", "a\0b", "fine"].map { Publication(topic: $0, payload: [1]) })
+    for outcome in outcomes.dropLast() {
+      guard case .refused(let error) = outcome else {
+        Issue.record("\(outcome)")
+        continue
+      }
+      #expect(error.reason == .topic)
+    }
+    #expect(outcomes.last == .delivered)
+    try await publisher.stop()
+  }
+
+  @Test("Many threads can say that there is something to publish")
+  func wakeFromThreads() async throws {
+    let broker = try TestBroker()
+    let client = TestClient(broker.configuration(clientID: "status"))
+    try await client.ready()
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for number in 0..<50 {
+            client.publish([
+              Publication(topic: "t", payload: [1], token: UInt64(task * 50 + number))
+            ])
+          }
+        }
+      }
+    }
+    try await eventually { client.handler.record.acknowledged.count == 400 }
+    #expect(Set(client.handler.record.acknowledged.map(\.token)).count == 400)
+    try await client.stop()
+  }
+
+  @Test(
+    "Lost acknowledgements end the connection after the timeout, and a new one is made",
+    arguments: [50, 100])
+  func lostAcknowledgements(lost: Int) async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.acknowledgementsLost = lost
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.acknowledgementTimeout = .milliseconds(500)
+    let client = TestClient(configuration)
+    try await client.ready()
+    client.publish((1...200).map { Publication(topic: "t", payload: [1], token: $0) })
+    try await client.ready(connection: 2)
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.reason == .noAnswer)
+    #expect(first.error.message.contains("acknowledged a publication for 0.5 seconds"))
+    client.publish([Publication(topic: "t", payload: [1], token: 201)])
+    try await eventually("the window has room again") {
+      client.handler.record.acknowledged.last?.token == 201
+    }
+    #expect(client.handler.record.disconnections.count == 1, "acknowledged ones are not waited for")
+    try await client.stop()
+  }
+
+  @Test("After a reconnect only what the handler offers is published, not what was under way")
+  func forgotten() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.acknowledges = false
+    let fake = try FakeBroker(behaviour)
+    let client = TestClient(AcknowledgementOrderTests.configuration(fake))
+    try await client.ready()
+    client.publish([Publication(topic: "t/1", payload: [1], token: 1)])
+    try await eventually { fake.events.contains(.published(topic: "t/1", identifier: 2)) }
+    fake.change { $0.acknowledges = true }
+    client.handler.offer([Publication(topic: "t/2", payload: [1], token: 2)])
+    fake.dropConnection()
+    try await client.ready(connection: 2)
+    try await eventually { !client.handler.record.acknowledged.isEmpty }
+    #expect(client.handler.record.acknowledged.map(\.token) == [2])
+    let topics = fake.events.compactMap {
+      if case .published(let topic, _) = $0 { topic } else { nil }
+    }
+    #expect(topics == ["t/1", "t/2"], "the old handle's messages went with it")
+    try await client.stop()
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import TestKit
+import Testing
+import ThreadDataset
+
+@Suite("Sound events")
+struct InboundEventTests {
+  @Test("An announcement with every field is read")
+  func everything() throws {
+    let dataset = try SampleNetwork.home.dataset(at: 1)
+    let event = try Samples.decode(
+      """
+      {"border_agent_id":"A1B2C3D4E5F60718","name":"Living room","vendor":"Acme","model":"BR-1",
+       "ext_address":"0011223344556677","access_point":"ap-3","dataset":"\(dataset.hex)",
+       "ssid":"attic","previous_ssid":"cellar","seq":42,"id":"ignored","time":"2026-11-21T04:36:00Z"}
+      """)
+    #expect(event.kind == .announce)
+    #expect(event.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
+    #expect(event.order == .sequence(42))
+    #expect(event.name == "Living room")
+    #expect(event.vendor == "Acme")
+    #expect(event.model == "BR-1")
+    #expect(event.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
+    #expect(event.accessPoint == "ap-3")
+    #expect(event.dataset == dataset)
+    #expect(event.ssid == "attic")
+    #expect(event.previousSSID == "cellar")
+  }
+
+  @Test("Only the border agent id is needed", arguments: InboundEventKind.allCases)
+  func least(kind: InboundEventKind) throws {
+    let event = try InboundEventDecoder().decode(try Samples.payload(kind), as: kind)
+    #expect(event.kind == kind)
+    #expect(event.order == .none)
+    #expect(event.name == nil)
+    #expect((event.dataset != nil) == (kind == .dataset))
+  }
+
+  @Test("Sixteen bytes are an id too, and the zero-padded form is the short one")
+  func ids() throws {
+    let long = "a1b2c3d4e5f607180102030405060708"
+    #expect(
+      try Samples.decode(#"{"border_agent_id":"\#(long)"}"#).subject
+        == .router(try #require(BorderAgentID(hex: long))))
+    let padded = Samples.agent + String(repeating: "0", count: 16)
+    #expect(
+      try Samples.decode(#"{"border_agent_id":"\#(padded)"}"#).subject
+        == .router(try #require(BorderAgentID(hex: Samples.agent))))
+  }
+
+  @Test("Fields that we do not know are a publisher's own business")
+  func extraFields() throws {
+    let event = try Samples.decode(
+      """
+      {"x":{"y":[1,2,{"z":null}]},"border_agent_id":"\(Samples.agent)","v":1,"time":17,"":true}
+      """)
+    #expect(event == InboundEvent(kind: .announce, subject: event.subject))
+  }
+
+  @Test("A null is the same as a field that is not there")
+  func nulls() throws {
+    let event = try Samples.decode(
+      """
+      {"border_agent_id":"\(Samples.agent)","name":null,"vendor":null,"model":null,"dataset":null,
+       "ext_address":null,"access_point":null,"ssid":null,"previous_ssid":null,"seq":null,"id":null}
+      """)
+    #expect(event == InboundEvent(kind: .announce, subject: event.subject))
+  }
+
+  @Test(
+    "Sequence numbers are all of 64 bits",
+    arguments: [
+      ("0", UInt64(0)), ("1", 1), ("9007199254740993", 9_007_199_254_740_993),
+      ("9223372036854775808", 1 << 63), ("18446744073709551615", .max),
+    ])
+  func sequence(text: String, number: UInt64) throws {
+    let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)","seq":\#(text)}"#)
+    #expect(event.order == .sequence(number))
+  }
+
+  @Test("An id takes the place of a sequence number, and may be empty or odd")
+  func identifiers() throws {
+    for id in ["", "e-1", "a b", "安娜", #"\n\u0000"#] {
+      let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)","id":"\#(id)"}"#)
+      guard case .identifier = event.order else {
+        Issue.record("no identifier: \(event.order)")
+        continue
+      }
+    }
+  }
+
+  @Test("An SSID event may name the access point instead of the border router")
+  func accessPoint() throws {
+    let event = try Samples.decode(
+      #"{"access_point":"ap-3","ssid":"attic","previous_ssid":"cellar"}"#, as: .ssid)
+    #expect(event.subject == .accessPoint("ap-3"))
+    #expect(event.ssid == "attic")
+    let both = try Samples.decode(
+      #"{"access_point":"ap-3","border_agent_id":"\#(Samples.agent)","ssid":"attic"}"#, as: .ssid)
+    #expect(both.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
+  }
+
+  @Test(
+    "A dataset in an event that has no use for one is not even looked at",
+    arguments: [InboundEventKind.leave, .heartbeat, .offline, .ssid])
+  func needlessDataset(kind: InboundEventKind) throws {
+    let payload = try Samples.payload(kind, ["dataset": "zz"])
+    #expect(try InboundEventDecoder().decode(payload, as: kind).dataset == nil)
+  }
+
+  @Test("Texts as long as the limit are taken, in characters of any width")
+  func longestTexts() throws {
+    for character in ["x", "é", "安", "👩"] {
+      let text = String(repeating: character, count: InboundLimits.textCharacters)
+      let event = try InboundEventDecoder().decode(
+        try Samples.payload(.announce, ["name": text]), as: .announce)
+      #expect(event.name == text)
+    }
+  }
+
+  @Test("White space and a byte order mark of UTF-8 do no harm")
+  func whiteSpace() throws {
+    let object = " \r\n\t{ \"border_agent_id\" : \"\(Samples.agent)\" }\n"
+    for text in [object, "\u{FEFF}" + object] {
+      #expect(try Samples.decode(text).name == nil)
+    }
+  }
+}

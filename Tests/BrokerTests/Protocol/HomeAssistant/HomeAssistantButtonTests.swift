@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Broker
+
+@Suite("Buttons of Home Assistant for consent")
+struct HomeAssistantButtonTests {
+  private static let id = "c-0123456789abcdef"
+
+  private let place: HomeAssistantPlace
+
+  init() throws {
+    let topics = BaseTopics([.init(name: "home", base: "tk")])
+    place = try #require(
+      HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1.2"))
+  }
+
+  private func object(_ device: HomeAssistantDevice) throws -> [String: Any] {
+    try #require(
+      try JSONSerialization.jsonObject(with: Data(WireJSON().encode(device))) as? [String: Any])
+  }
+
+  private func question(
+    _ id: String = id, of requester: String = #"speaker "Hall""#
+  ) -> HomeAssistantButton.Question {
+    .init(id: id, requester: requester, login: "ha", token: "t")
+  }
+
+  @Test("What is pressed, the unique id and the topic have the request's id")
+  func buttons() throws {
+    let device = try object(.question(question(), place))
+    let components = try #require(device["components"] as? [String: [String: Any]])
+    #expect(components.count == 2)
+    let approve = try #require(components["consent_approve"])
+    let deny = try #require(components["consent_deny"])
+    #expect(approve["command_topic"] as? String == "tk/in/ha/request/consent/approve")
+    #expect(
+      approve["payload_press"] as? String == #"{"id":"\#(Self.id)","scope":"once","token":"t"}"#)
+    #expect(approve["name"] as? String == #"speaker "Hall": approve once"#)
+    #expect(deny["name"] as? String == #"speaker "Hall": deny"#)
+    #expect(deny["command_topic"] as? String == "tk/in/ha/request/consent/deny")
+    #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)","token":"t"}"#)
+    for (key, button) in components {
+      #expect(button["platform"] as? String == "button")
+      #expect(button["qos"] as? Int == 1)
+      #expect(button["unique_id"] as? String == "threadkeeper_tk_\(Self.id)_\(key)")
+      #expect(
+        button["default_entity_id"] as? String
+          == "button.threadkeeper_\(key)_c_0123456789abcdef")
+    }
+    #expect(
+      place.questionTopic(Self.id)
+        == "homeassistant/device/threadkeeper/threadkeeper_tk_c-0123456789abcdef/config")
+  }
+
+  @Test("A name begins with who asks and has at most 40 characters; the sentence is an attribute")
+  func names() throws {
+    for long in [String(repeating: "w", count: 64), String(repeating: "👍🏽", count: 64)] {
+      let device = try object(.question(question(of: long), place))
+      let components = try #require(device["components"] as? [String: [String: Any]])
+      for (key, action) in [("consent_approve", "approve once"), ("consent_deny", "deny")] {
+        let name = try #require(components[key]?["name"] as? String)
+        #expect(name.unicodeScalars.count == 40 && name.first == long.first, "\(name)")
+        #expect(name.hasSuffix("…: \(action)"), "\(name)")
+      }
+    }
+    let device = try object(.question(question(), place))
+    let components = try #require(device["components"] as? [String: [String: Any]])
+    for button in components.values {
+      #expect(button["json_attributes_topic"] as? String == "tk/bridge/consent")
+      let template = try #require(button["json_attributes_template"] as? String)
+      #expect(template.contains("'\(Self.id)'") && template.contains("asked[0].message"))
+    }
+  }
+
+  @Test("They are in the daemon's device, and available while the request waits")
+  func device() throws {
+    let device = try object(.question(question(), place))
+    let daemon = try object(.bridge(place))
+    #expect(device["device"] as? [String: String] == daemon["device"] as? [String: String])
+    let facts = try #require(device["device"] as? [String: Any])
+    #expect(facts["identifiers"] as? [String] == ["threadkeeper_tk"])
+    #expect(device["origin"] != nil)
+    let topics = try #require(device["availability"] as? [[String: Any]])
+    #expect(
+      topics.compactMap { $0["topic"] as? String } == ["tk/bridge/state", "tk/bridge/consent"])
+    let template = try #require(topics.last?["value_template"] as? String)
+    #expect(template.contains("'\(Self.id)' in value_json.home_assistant"))
+    #expect(template.contains("if value_json is defined"))
+  }
+
+  @Test("Another request has other unique ids and another topic; the daemon's device has no button")
+  func apart() throws {
+    let ids = try [Self.id, "c-fedcba9876543210"].map { id in
+      let components = try object(.question(question(id), place))["components"]
+      return try Set(
+        #require(components as? [String: [String: Any]]).values.map {
+          try #require($0["unique_id"] as? String)
+        })
+    }
+    #expect(ids[0].isDisjoint(with: ids[1]))
+    #expect(place.questionTopic(Self.id) != place.questionTopic("c-fedcba9876543210"))
+    let daemon = try #require(
+      try object(.bridge(place))["components"] as? [String: [String: Any]])
+    #expect(daemon.values.allSatisfy { $0["platform"] as? String != "button" })
+  }
+}

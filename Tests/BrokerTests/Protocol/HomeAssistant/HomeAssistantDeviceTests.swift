@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Broker
+
+@Suite("A device of Home Assistant")
+struct HomeAssistantDeviceTests {
+  private static let agent = "a1b2c3d4e5f60718"
+  private static let router = HomeAssistantDevice.Router(
+    agent: agent, name: "Living room", vendor: "ACME", model: "Hub 2")
+
+  private func place(_ home: String = "home", _ homes: [(String, String)] = [("home", "tk")])
+    throws -> HomeAssistantPlace
+  {
+    let topics = BaseTopics(homes.map { .init(name: $0.0, base: $0.1) })
+    return try #require(
+      HomeAssistantPlace(home: home, in: topics, prefix: "homeassistant", version: "1.2"))
+  }
+
+  private func json(_ value: some Encodable) throws -> [String: Any] {
+    let data = Data(WireJSON().encode(value))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  private func components(_ device: HomeAssistantDevice) throws -> [String: [String: Any]] {
+    let all = try #require(try json(device)["components"] as? [String: [String: Any]])
+    // What is removed has nothing else.
+    return all.filter { Set($0.value.keys) != ["platform"] }
+  }
+
+  private var both: [HomeAssistantDevice] {
+    get throws { [.bridge(try place()), .router(Self.router, try place())] }
+  }
+
+  @Test("It has at its root only what Home Assistant takes there, with an origin and an identifier")
+  func root() throws {
+    for device in try both {
+      let object = try json(device)
+      let known: Set = [
+        "device", "origin", "components", "availability", "availability_mode", "qos",
+      ]
+      #expect(Set(object.keys) == known)
+      let origin = try #require(object["origin"] as? [String: Any])
+      #expect(origin["name"] as? String == "threadkeeper")
+      #expect(origin["sw_version"] as? String == "1.2")
+    }
+    let device = try #require(try json(try both[1])["device"] as? [String: Any])
+    #expect(device["name"] as? String == "Living room")
+    #expect(device["manufacturer"] as? String == "ACME")
+    #expect(device["model"] as? String == "Hub 2")
+    #expect(device["identifiers"] as? [String] == ["threadkeeper_tk_\(Self.agent)"])
+    #expect(device["via_device"] as? String == "threadkeeper_tk")
+    let bridge = try #require(try json(try both[0])["device"] as? [String: Any])
+    #expect(bridge["identifiers"] as? [String] == ["threadkeeper_tk"])
+    #expect(bridge["name"] as? String == "Threadkeeper")
+    #expect(bridge["via_device"] == nil)
+  }
+
+  @Test(
+    "Every entity has a platform, a name in sentence case, an id of its own and a topic of its home"
+  )
+  func entities() throws {
+    var ids: Set<String> = []
+    for device in try both {
+      for (key, entity) in try components(device) {
+        let platform = try #require(entity["platform"] as? String)
+        #expect(["sensor", "binary_sensor", "event"].contains(platform))
+        #expect(ids.insert(try #require(entity["unique_id"] as? String)).inserted)
+        let name = try #require(entity["name"] as? String)
+        #expect(name.first?.isUppercase == true, "\(key)")
+        #expect((entity["default_entity_id"] as? String)?.hasPrefix("\(platform).") == true)
+        #expect((entity["state_topic"] as? String)?.hasPrefix("tk/") == true)
+        #expect([nil, "diagnostic"].contains(entity["entity_category"] as? String))
+        // The device class brings an icon of its own.
+        let icon = entity["icon"] as? String
+        #expect(icon?.hasPrefix("mdi:") ?? (entity["device_class"] != nil), "\(key)")
+        #expect((platform == "event") == (entity["value_template"] == nil), "\(key)")
+        #expect((platform == "event") == (entity["event_types"] != nil), "\(key)")
+      }
+    }
+    #expect(ids.count == 6 + 8)
+    let channel = try #require(try components(try both[1])["channel"])
+    #expect(channel["default_entity_id"] as? String == "sensor.living_room_channel")
+    let extended = try #require(try components(try both[1])["ext_pan_id"])
+    #expect(extended["enabled_by_default"] as? Bool == false)
+    let credentials = try #require(try components(try both[1])["credentials"])
+    #expect(credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict"])
+    #expect(credentials["state_class"] == nil)
+  }
+
+  @Test("The daemon's own connectivity has no availability, so that it is off and not unavailable")
+  func connectivity() throws {
+    let entity = try #require(try components(try both[0])["connectivity"])
+    #expect((entity["availability"] as? [Any])?.isEmpty == true)
+    #expect(try components(try both[1])["connectivity"]?["availability"] == nil)
+  }
+
+  @Test("The events are those that the daemon publishes on the topic")
+  func events() throws {
+    let alert = try #require(try components(try both[0])["alert"]?["event_types"] as? [String])
+    #expect(alert == ["alert_raised", "alert_updated", "alert_resolved"])
+    let events = try #require(try components(try both[1])["event"]?["event_types"] as? [String])
+    let all = OutboundEventTypes.names.map(\.name)
+    #expect(Set(events) == Set(all).subtracting(alert + ["message_rejected"]))
+  }
+
+  @Test("Entities of a further home also need the topic that has the last will")
+  func availability() throws {
+    let homes = [("home", "tk"), ("cabin", "lets/cabin")]
+    func topics(_ device: HomeAssistantDevice) -> [String] { device.availability.map(\.topic) }
+    #expect(topics(.bridge(try place("home", homes))) == ["tk/bridge/state"])
+    let cabin = HomeAssistantDevice.router(Self.router, try place("cabin", homes))
+    #expect(topics(cabin) == ["lets/cabin/bridge/state", "tk/bridge/state"])
+    #expect(try json(cabin)["availability_mode"] as? String == "all")
+    let bridge = HomeAssistantDevice.bridge(try place("cabin", homes))
+    #expect(bridge.device.name == "Threadkeeper cabin")
+    #expect(bridge.components["connectivity"]?.stateTopic == "tk/bridge/state")
+  }
+
+  @Test("A router that is only seen has no entity that would stay unknown; what it had is removed")
+  func onlySeen() throws {
+    var router = Self.router
+    let whole = HomeAssistantDevice.router(router, try place())
+    router.isOnlySeen = true
+    let device = HomeAssistantDevice.router(router, try place())
+    #expect(
+      Set(try components(device).keys) == [
+        "connectivity", "mismatch", "network_name", "ext_pan_id",
+      ])
+    let all = try #require(try json(device)["components"] as? [String: [String: Any]])
+    for (key, entity) in whole.components where device.components[key] == nil {
+      #expect(all[key] as? [String: String] == ["platform": entity.platform.rawValue], "\(key)")
+    }
+    // An accepted network is neither the preferred one nor a problem.
+    #expect(device.components["mismatch"]?.valueTemplate?.contains("else 'OFF'") == true)
+  }
+
+  @Test("A router whose name shows nothing is named by its id; its other texts are left out")
+  func nameless() throws {
+    let router = HomeAssistantDevice.Router(agent: Self.agent, name: " \n", vendor: "")
+    let device = HomeAssistantDevice.router(router, try place())
+    #expect(device.device.name == "Border router \(Self.agent)")
+    #expect(device.device.manufacturer == nil && device.device.model == nil)
+  }
+
+  @Test("Home Assistant itself makes the ids of a router whose name is not in plain letters")
+  func foreignName() throws {
+    let router = HomeAssistantDevice.Router(agent: Self.agent, name: "K\u{FC}che")
+    let device = HomeAssistantDevice.router(router, try place())
+    #expect(device.components.values.allSatisfy { $0.defaultEntityID == nil })
+  }
+
+  @Test(
+    "What is published of a router is its device, encoded",
+    arguments: [
+      nil, "Living room", "A \"quoted\" \\ name/\u{1}\n", "K\u{FC}che", "\u{1F3E0}", "!!!", " ",
+      "ASCII-only_ 2  Name ", "c83f6a1d94e7b052_", "\"device\":{",
+    ], [nil, "hass"] as [String?])
+  func published(name: String?, login: String?) throws {
+    let texts: [(vendor: String?, model: String?)] = [
+      (nil, nil), ("ACME \"2\"", nil), (nil, "H\u{FC}b"), ("", "Hub 2"),
+    ]
+    for home in ["home", "cabin"] {
+      let place = try place(home, [("home", "tk"), ("cabin", "lets/cabin")])
+      let devices = HomeAssistantRouterDevices(place, login: login)
+      for (vendor, model) in texts {
+        for isOnlySeen in [false, true] {
+          let router = HomeAssistantDevice.Router(
+            agent: Self.agent, name: name, vendor: vendor, model: model, isOnlySeen: isOnlySeen)
+          let device = HomeAssistantDevice.router(router, place, login: login)
+          #expect(devices.json(of: router) == WireJSON().encode(device))
+        }
+      }
+    }
+  }
+
+  @Test("Its form changes with each of its texts, its place and the version, and with nothing else")
+  func forms() throws {
+    func form(_ router: HomeAssistantDevice.Router, _ place: HomeAssistantPlace)
+      -> HomeAssistantForm
+    {
+      HomeAssistantForm(of: HomeAssistantRouterDevices(place).json(of: router))
+    }
+    var others = [Self.router, Self.router, Self.router, Self.router, Self.router]
+    others[0].name = "Lounge"
+    others[1].vendor = nil
+    others[2].model = ""
+    others[3].name = nil
+    others[4].agent = "deadbeefcafe0042"
+    let all =
+      try others.map { form($0, try place()) } + [
+        form(Self.router, try place()), form(Self.router, try place("home", [("home", "t")])),
+        form(Self.router, try place("home", [("first", "f"), ("home", "tk")])),
+        form(.init(agent: Self.agent, name: "a", vendor: "b"), try place()),
+        form(.init(agent: Self.agent, name: "ab"), try place()),
+      ]
+    #expect(Set(all).count == all.count)
+    #expect(form(Self.router, try place()) == form(Self.router, try place()))
+  }
+}

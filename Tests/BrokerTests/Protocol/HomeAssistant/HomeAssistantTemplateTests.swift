@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Broker
+
+/// What the templates read is there under that name. Home Assistant renders a wrong name as nothing, and says nothing.
+@Suite("The templates for Home Assistant")
+struct HomeAssistantTemplateTests {
+  private static let agent = "a1b2c3d4e5f60718"
+  private static let request = "c-0123456789abcdef"
+
+  /// One full value of everything that is read, by topic.
+  private func states() throws -> [String: Any] {
+    let now = WireTime(milliseconds: 1_795_429_312_000)
+    var router = RouterState(
+      home: "home", borderAgentID: Self.agent, user: "anna", isOnline: true, credentials: .stored,
+      preferred: "match", firstSeen: now)
+    router.networkName = "home"
+    router.adoption = "failed"
+    router.channel = 15
+    router.extendedPANID = "1111111122222222"
+    router.datasetChangedAt = now
+    let info = BridgeInfo(
+      version: "1", instanceID: "i", home: "home",
+      preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 1,
+      networks: 1, alertsHold: 30, onMismatch: "alert",
+      offlineAfter: 300)
+    let alert = AlertState(
+      fingerprint: "f", name: .staleDataset, status: .firing, home: "home",
+      facts: AlertFacts(summary: "s", remedy: "r"), startsAt: now, updatedAt: now, endsAt: nil,
+      sequence: 1)
+    let consent = ConsentOverview(
+      pending: 1,
+      head: .init(
+        id: Self.request, requester: "login a", command: "dataset/set", networkName: "home",
+        extendedPANID: nil, expiresAt: now),
+      homeAssistant: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
+    let overview = AlertsOverview(active: 1, critical: 0, warning: 1, info: 0, alerts: [alert])
+    let json = WireJSON()
+    return try [
+      "tk/bridge/state": json.encode(BridgeState.online), "tk/bridge/info": json.encode(info),
+      "tk/bridge/consent": json.encode(consent),
+      "tk/bridge/alerts": json.encode(overview), "tk/router/\(Self.agent)": json.encode(router),
+      "tk/router/\(Self.agent)/availability": json.encode(BridgeState.online),
+    ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
+  }
+
+  private func value(_ path: Substring, in state: Any?) -> Any? {
+    path.split(separator: ".").reduce(state) { ($0 as? [String: Any])?[String($1)] }
+  }
+
+  /// Each template with the topic that it reads.
+  private func templates() throws -> [(topic: String, template: String)] {
+    let topics = BaseTopics([.init(name: "home", base: "tk")])
+    let place = try #require(
+      HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
+    let devices: [HomeAssistantDevice] = [
+      .bridge(place),
+      .question(.init(id: Self.request, requester: "hub", login: "ha", token: "t"), place),
+      .router(.init(agent: Self.agent), place, login: "ha"),
+      .router(.init(agent: Self.agent, isOnlySeen: true), place),
+    ]
+    var found: [(topic: String, template: String)] = []
+    func add(_ topic: String?, _ template: String?) {
+      if let template { found.append((topic ?? "", template)) }
+    }
+    for device in devices {
+      for one in device.availability { add(one.topic, one.valueTemplate) }
+      for button in device.buttons.values {
+        add(button.attributesTopic, button.attributesTemplate)
+        for one in button.availability ?? [] { add(one.topic, one.valueTemplate) }
+      }
+      for entity in device.components.values {
+        add(entity.stateTopic, entity.valueTemplate)
+        add(entity.attributesTopic, entity.attributesTemplate)
+      }
+    }
+    return found
+  }
+
+  @Test("Every field that a template reads is in the state of its topic")
+  func fields() throws {
+    let states = try states()
+    var read: Set<String> = []
+    for (topic, template) in try templates() {
+      let state = try #require(states[topic], "\(topic) is not published")
+      let paths = template.matches(of: /value_json\.([a-z_]+(\.[a-z_]+)*)/).map(\.output.1)
+      #expect(!paths.isEmpty, "\(template)")
+      for path in paths {
+        #expect(value(path, in: state) != nil, "\(path) on \(topic)")
+        read.insert(String(path))
+      }
+      guard let alerts = value("alerts", in: state) as? [[String: Any]] else { continue }
+      for match in template.matches(of: /[^a-z_]alert\.([a-z_]+)/) {
+        #expect(alerts[0][String(match.output.1)] != nil, "\(match.output.1)")
+      }
+    }
+    #expect(
+      read.isSuperset(of: ["state", "preferred", "networks", "preferred_network.network_name"]))
+  }
+
+  @Test("Every template copes with the empty payload of a state that was removed")
+  func removed() throws {
+    for (_, template) in try templates() {
+      #expect(template.contains("if value_json is defined"), "\(template)")
+    }
+  }
+
+  @Test("A comparison is a problem, none or unknown, for each value that is published")
+  func mismatch() {
+    for (published, shown) in [("match", "OFF"), ("mismatch", "ON")] {
+      #expect(HomeAssistantTemplate.mismatch.contains("'\(published)': '\(shown)'"))
+    }
+    #expect(!HomeAssistantTemplate.mismatch.contains("'none'"))
+  }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Foundation
+import Testing
+
+/// What is published, by its documented keys. An allow-list: a new key must be added here too.
+@Suite("Published payloads")
+struct PublishedPayloadTests {
+  private func object(_ value: some Encodable) throws -> [String: Any] {
+    let data = Data(WireJSON().encode(value))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  private let time = WireTime(milliseconds: 1_795_235_760_000)
+
+  @Test("bridge/state")
+  func bridgeState() throws {
+    #expect(try object(BridgeState.online) as? [String: String] == ["state": "online"])
+    #expect(try object(BridgeState.offline) as? [String: String] == ["state": "offline"])
+    #expect(
+      try object(BridgeState.stopped) as? [String: String]
+        == ["state": "offline", "reason": "stopped"])
+  }
+
+  @Test("bridge/info is an allow-list")
+  func bridgeInfo() throws {
+    var info = BridgeInfo(
+      version: "1.0", instanceID: "i", home: "home",
+      preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 3,
+      networks: 2, alertsHold: 30, onMismatch: "alert",
+      offlineAfter: 300)
+    let full = try object(info)
+    #expect(
+      Set(full.keys) == [
+        "v", "version", "instance_id", "home", "preferred_network", "routers", "networks",
+        "alerts_hold", "on_mismatch", "offline_after",
+      ])
+    #expect(full["v"] as? Int == 1)
+    #expect(
+      full["preferred_network"] as? [String: String]
+        == ["network_name": "home", "ext_pan_id": "1111111122222222"])
+    info.preferredNetwork = nil
+    #expect(try object(info)["preferred_network"] == nil)
+  }
+
+  @Test("bridge/health is flat, and says why intake stands still")
+  func bridgeHealth() throws {
+    let health = BridgeHealth(
+      intake: "backing_off", reason: "the disk is full", uptimeSeconds: 1, routers: 2, networks: 3,
+      alertsActive: 4, messagesReceived: 5, messagesRejected: 6, retainedIgnored: 7,
+      duplicatesIgnored: 8, requestsAnswered: 11, requestsRefused: 12, answersDropped: 13,
+      eventsWaiting: 9, publicationsRefused: 0, intakeReconnects: 10)
+    let object = try object(health)
+    let numbers: [(String, Int)] = [
+      ("v", 1), ("uptime_seconds", 1), ("routers", 2), ("networks", 3), ("alerts_active", 4),
+      ("messages_received", 5), ("messages_rejected", 6), ("retained_ignored", 7),
+      ("duplicates_ignored", 8), ("events_waiting", 9), ("publications_refused", 0),
+      ("intake_reconnects", 10), ("requests_answered", 11), ("requests_refused", 12),
+      ("answers_dropped", 13),
+    ]
+    #expect(Set(object.keys) == Set(numbers.map(\.0) + ["intake", "reason"]))
+    for (key, number) in numbers { #expect(object[key] as? Int == number, "\(key)") }
+    #expect(object["intake"] as? String == "backing_off")
+    #expect(object["reason"] as? String == "the disk is full")
+    #expect(BridgeHealth.intervalSeconds == 60)
+    #expect(BridgeHealth.expirySeconds == 180)
+  }
+
+  @Test("router/<id>: little is always there, the rest where it is known")
+  func routerState() throws {
+    var state = RouterState(
+      home: "home", borderAgentID: "a1b2c3d4e5f60718", user: "anna", isOnline: true,
+      credentials: .missing, preferred: "none", firstSeen: time)
+    let least: Set = [
+      "v", "home", "border_agent_id", "user", "availability", "credentials", "preferred",
+      "source", "first_seen",
+    ]
+    #expect(Set(try object(state).keys) == least)
+    state.name = "Living room"
+    state.vendor = "Acme"
+    state.model = "BR-1"
+    state.extendedAddress = "0011223344556677"
+    state.extendedPANID = "1111111122222222"
+    state.networkName = "home"
+    state.channel = 15
+    state.panID = 0x1234
+    state.activeTimestamp = 1
+    state.adoption = "asked"
+    state.ssid = "attic"
+    state.accessPoint = "ap-3"
+    state.datasetChangedAt = time
+    state.partitionID = 7
+    state.threadVersion = "1.4.0"
+    let full = try object(state)
+    #expect(
+      Set(full.keys)
+        == least.union([
+          "name", "vendor", "model", "ext_address", "ext_pan_id", "network_name", "channel",
+          "pan_id", "active_timestamp", "adoption", "ssid", "access_point", "dataset_changed_at",
+          "partition_id", "thread_version",
+        ]))
+    #expect(full["availability"] as? String == "online")
+    #expect(full["first_seen"] as? String == "2026-11-21T04:36:00Z")
+  }
+
+  @Test("Names for what is held of a router")
+  func credentialStates() {
+    #expect(
+      CredentialState.allCases.map(\.rawValue) == ["stored", "missing", "stale", "conflict"])
+  }
+
+  @Test("network/<ext_pan_id>")
+  func networkState() throws {
+    let state = NetworkState(
+      home: "home", extendedPANID: "1111111122222222", networkName: "home", channel: 15,
+      panID: 0x1234, activeTimestamp: 1, routers: 2, routersOnline: 1, isPreferred: true,
+      isAccepted: false)
+    let object = try object(state)
+    #expect(
+      Set(object.keys) == [
+        "v", "home", "ext_pan_id", "network_name", "channel", "pan_id", "active_timestamp",
+        "routers", "routers_online", "preferred", "accepted",
+      ])
+    #expect(object["preferred"] as? Bool == true)
+  }
+
+  @Test("alert/<fingerprint>: all the words in one flat object, `ends_at` null while it fires")
+  func alertState() throws {
+    var alert = AlertState(
+      fingerprint: "6f1c2a90b7d4e311", name: .preferredNetworkMismatch, status: .firing,
+      home: "home", facts: Self.facts, startsAt: time, updatedAt: time, endsAt: nil, sequence: 1)
+    let firing = try object(alert)
+    #expect(
+      Set(firing.keys) == [
+        "v", "fingerprint", "alertname", "status", "severity", "home", "starts_at", "updated_at",
+        "ends_at", "seq", "router", "router_name", "network_name", "ext_pan_id",
+        "preferred_network_name", "preferred_ext_pan_id", "user", "differs", "trigger", "summary",
+        "remedy",
+      ])
+    #expect(firing["ends_at"] is NSNull)
+    #expect(firing["alertname"] as? String == "PreferredNetworkMismatch")
+    #expect(firing["severity"] as? String == "warning")
+    #expect(firing["status"] as? String == "firing")
+    #expect(firing["differs"] as? [String] == ["network_key", "ext_pan_id"])
+    alert.status = .resolved
+    alert.endsAt = time
+    alert.eventType = "alert_resolved"
+    let resolved = try object(alert)
+    #expect(resolved["status"] as? String == "resolved")
+    #expect(resolved["ends_at"] as? String == "2026-11-21T04:36:00Z")
+    #expect(resolved["event_type"] as? String == "alert_resolved")
+    #expect(AlertState.resolvedRetention == 86_400)
+  }
+
+  @Test("bridge/alerts")
+  func overview() throws {
+    let overview = AlertsOverview(active: 3, critical: 1, warning: 2, info: 0, alerts: [])
+    #expect(
+      Set(try object(overview).keys) == ["v", "active", "critical", "warning", "info", "alerts"])
+    #expect(AlertsOverview.listed == 20)
+  }
+
+  @Test("bridge/event: the subject and the details in one flat object")
+  func event() throws {
+    var event = OutboundEvent(eventType: "dataset_updated", time: time)
+    var detail = EventDetail()
+    func keys() throws -> Set<String> {
+      let json = Data(event.json(with: WireJSON().encode(detail)))
+      let object = try JSONSerialization.jsonObject(with: json) as? [String: Any]
+      return Set(try #require(object).keys)
+    }
+    #expect(try keys() == ["v", "event_type", "time"])
+    event.borderAgentID = "a1b2c3d4e5f60718"
+    event.extendedPANID = "1111111122222222"
+    event.user = "anna"
+    detail.networkName = "home"
+    detail.differs = ["channel"]
+    detail.reason = "older"
+    detail.previousExtendedPANID = "3333333344444444"
+    detail.ssid = "attic"
+    detail.previousSSID = "cellar"
+    detail.preferred = "match"
+    detail.topic = "threadkeeper/in/anna/announce"
+    detail.code = "bad_length"
+    detail.field = "dataset"
+    detail.tlv = "Network Key"
+    detail.offset = 50
+    detail.message = "words"
+    #expect(
+      try keys() == [
+        "v", "event_type", "time", "border_agent_id", "ext_pan_id", "user", "network_name",
+        "differs", "reason", "previous_ext_pan_id", "ssid", "previous_ssid", "preferred", "topic",
+        "code", "field", "tlv", "offset", "message",
+      ])
+  }
+
+  @Test("The stored forms of facts and details are read back, and are empty when nothing is said")
+  func stored() throws {
+    let facts = try JSONDecoder().decode(
+      AlertFacts.self, from: JSONEncoder().encode(Self.facts))
+    #expect(facts == Self.facts)
+    var detail = EventDetail()
+    #expect(detail.isEmpty)
+    detail.offset = 0
+    #expect(!detail.isEmpty)
+    #expect(
+      try JSONDecoder().decode(EventDetail.self, from: JSONEncoder().encode(detail)) == detail)
+  }
+
+  @Test("What brought an alert up is no news by itself; everything else is")
+  func news() {
+    var other = Self.facts
+    other.trigger = "start"
+    #expect(other.saysTheSame(as: Self.facts))
+    other.differs = ["channel"]
+    #expect(!other.saysTheSame(as: Self.facts))
+    other = Self.facts
+    other.summary = "other words"
+    #expect(!other.saysTheSame(as: Self.facts))
+  }
+
+  private static let facts: AlertFacts = {
+    var facts = AlertFacts(summary: "words", remedy: "do this")
+    facts.router = "a1b2c3d4e5f60718"
+    facts.routerName = "Living room"
+    facts.networkName = "guest-thread"
+    facts.extendedPANID = "3333333344444444"
+    facts.preferredNetworkName = "home"
+    facts.preferredExtendedPANID = "1111111122222222"
+    facts.user = "anna"
+    facts.differs = ["network_key", "ext_pan_id"]
+    facts.trigger = "ssid_changed"
+    return facts
+  }()
+}

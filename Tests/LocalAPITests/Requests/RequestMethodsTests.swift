@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadRequests
+
+@testable import LocalAPI
+
+@Suite("Requests over the local API")
+struct RequestMethodsTests {
+  @Test(
+    "Every request but ping has a method of its own, and every method that is described a request")
+  func table() {
+    let methods = RequestCommand.allCases.filter { $0 != .ping }
+      .compactMap { RequestMethods.method($0)?.fullName }
+    #expect(methods.count == RequestCommand.allCases.count - 1)
+    let described = RequestMethods.interfaces.flatMap { interface in
+      interface.methods.map { "\(interface.name).\($0)" }
+    }
+    #expect(methods.sorted() == described.sorted())
+    let grouped = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
+    #expect(grouped.map(\.method.fullName).sorted() == described.sorted())
+  }
+
+  @Test("Parameters come as they were sent, in the names of the interface, and show no dataset")
+  func parameters() throws {
+    var request = ThreadRequest(.setPreferred)
+    request.home = "cabin"
+    request.id = "p-12345678"
+    request.networkName = "home"
+    request.transaction = "t"
+    var parameters = RequestParameters(request, administrator: true)
+    parameters.borderAgentId = "a1"
+    parameters.extPanId = "b2"
+    parameters.dataset = "0e08"
+    let call = try VarlinkCall(reading: VarlinkCall.encode("a.B", parameters))
+    #expect(try call.parameters(RequestParameters.self) == parameters)
+    let text = String(decoding: try VarlinkCall.encode("a.B", parameters), as: UTF8.self)
+    for name in ["border_agent_id", "ext_pan_id", "network_name", "administrator"] {
+      #expect(text.contains("\"\(name)\""))
+    }
+    #expect(parameters.fields.extendedPANID == "b2" && parameters.fields.borderAgentID == "a1")
+    #expect(parameters.fields.asAdministrator == true && parameters.fields.transaction == "t")
+    #expect(!"\(parameters)\(String(reflecting: parameters))".contains("0e08"))
+  }
+
+  @Test("An answer comes as it was sent, in the names of the interface")
+  func answers() throws {
+    var data = AnswerData()
+    data.forgotten = [
+      FormerNetworkRecord(
+        id: "p-1", networkName: "home", extendedPANID: "b2", channel: 11, activeTimestamp: 1,
+        until: "2026-01-01T00:00:00Z")
+    ]
+    data.routers = [.object(["border_agent_id": .text("a1"), "rloc": .null])]
+    let sent = try VarlinkReply<AnswerData>(parameters: data, continues: false).encoded()
+    #expect(String(decoding: sent, as: UTF8.self).contains("\"ext_pan_id\":\"b2\""))
+    #expect(try VarlinkReply<AnswerData>(reading: sent).parameters == data)
+  }
+
+  @Test("A failure comes with all that it says")
+  func failures() throws {
+    var failure = AnswerFailure(.badDataset, field: "dataset", offset: 7, "no", help: "yes")
+    (failure.tlv, failure.exit) = ("Channel", 65)
+    let sent = VarlinkError(failure).encoded()
+    let received = #expect(throws: VarlinkError.self) {
+      try VarlinkReply<VarlinkNothing>(reading: sent)
+    }
+    #expect(received.flatMap { AnswerFailure($0) } == failure)
+    let full = AnswerFailure(VarlinkError("io.threadkeeper.TooManyConnections"))
+    #expect(full?.known == .rateLimited)
+    for other in [VarlinkError.methodNotFound("List"), VarlinkError("io.threadkeeper.Failed")] {
+      #expect(AnswerFailure(other) == nil)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+@testable import LocalAPI
+
+/// A service for the tests: `org.example.sample`.
+final class SampleService: Sendable {
+  struct Text: Codable, Sendable, Equatable { var text: String }
+  struct Number: Codable, Sendable, Equatable { var number: Int }
+  struct Size: Codable, Sendable { var byteCount: Int }
+
+  static let name = "org.example.sample"
+  static let ping = VarlinkMethod<Text, Text>(name, "Ping", for: .admitted)
+  static let fill = VarlinkMethod<Size, Text>(name, "Fill", for: .admitted)
+  static let hold = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Hold", for: .admitted)
+  static let teamOnly = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Team", for: .team)
+  static let ownerOnly = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Owner", for: .owner)
+  static let fail = VarlinkMethod<Text, VarlinkNothing>(name, "Fail", for: .admitted)
+  static let count = VarlinkStream<Number, Number>(name, "Count", for: .admitted)
+  /// Sends so many replies at once, and no more until it is cancelled.
+  static let wait = VarlinkStream<Number, Number>(name, "Wait", for: .admitted)
+  /// Sends until it is cancelled.
+  static let flood = VarlinkStream<Size, Text>(name, "Flood", for: .admitted)
+
+  static let interface = VarlinkInterface(
+    """
+    # For tests.
+    interface org.example.sample
+
+    method Ping(text: string) -> (text: string)
+    method Fill(byte_count: int) -> (text: string)
+    # method Commented() -> ()
+    method Hold() -> ()
+    method Team() -> ()
+    method Owner() -> ()
+    method Fail(text: string) -> ()
+    method Planned() -> ()
+    method Count(number: int) -> (number: int)
+    method Wait(number: int) -> (number: int)
+    method Flood(byte_count: int) -> (text: string)
+
+    error Failed (message: string)
+    """)
+
+  private let counts = Mutex((held: 0, cancelled: 0, sent: 0, pinged: [String]()))
+
+  var held: Int { counts.withLock { $0.held } }
+  var cancelled: Int { counts.withLock { $0.cancelled } }
+  var sent: Int { counts.withLock { $0.sent } }
+  var pinged: [String] { counts.withLock { $0.pinged } }
+
+  var service: VarlinkService {
+    VarlinkService(
+      .init(vendor: "Example", product: "Sample", version: "1", url: "https://example.org"),
+      interfaces: [Self.interface],
+      endpoints: [
+        Self.ping.answered { [self] text, _ in
+          counts.withLock { $0.pinged.append(text.text) }
+          return text
+        },
+        Self.fill.answered { size, _ in
+          Text(text: String(repeating: "x", count: size.byteCount))
+        },
+        Self.hold.answered { [self] _, _ in
+          counts.withLock { $0.held += 1 }
+          defer { counts.withLock { $0.cancelled += 1 } }
+          try await Task.sleep(for: .seconds(3_600))
+          return VarlinkNothing()
+        },
+        Self.teamOnly.answered { _, _ in VarlinkNothing() },
+        Self.ownerOnly.answered { _, _ in VarlinkNothing() },
+        Self.fail.answered { text, _ in
+          throw VarlinkError("org.example.sample.Failed", ["message": "\(text.text)"])
+        },
+        Self.count.answered { limit, _, replies in
+          for number in 1..<max(limit.number, 1) { try await replies.send(Number(number: number)) }
+          return limit
+        },
+        Self.wait.answered { limit, _, replies in
+          for number in 0..<limit.number { try await replies.send(Number(number: number + 1)) }
+          try await Task.sleep(for: .seconds(3_600))
+          return limit
+        },
+        Self.flood.answered { [self] size, _, replies in
+          let text = Text(text: String(repeating: "x", count: size.byteCount))
+          do {
+            while true {
+              try await replies.send(text)
+              counts.withLock { $0.sent += 1 }
+            }
+          } catch {
+            counts.withLock { $0.cancelled += 1 }
+            throw error
+          }
+        },
+      ],
+      failure: { VarlinkError("org.example.sample.Failed", ["message": "\($0)"]) })
+  }
+}

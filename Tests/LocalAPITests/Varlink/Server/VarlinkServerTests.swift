@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@testable import LocalAPI
+
+@Suite("Calls over a socket", .timeLimit(.minutes(30)))
+struct VarlinkServerTests {
+  private static func pong(_ text: String) -> String { "{\"parameters\":{\"text\":\"\(text)\"}}" }
+
+  @Test("Many calls of one connection are answered in their order, however they are portioned")
+  func order() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    let calls: [UInt8] = (0..<50).flatMap { (number: Int) -> [UInt8] in
+      Array(SampleServer.ping("\(number)").utf8) + [0]
+    }
+    caller.send(Array(calls.prefix(100)))
+    caller.send(Array(calls.dropFirst(100)))
+    #expect(try await caller.replies(50) == (0..<50).map { Self.pong("\($0)") })
+  }
+
+  @Test("A call without a reply has none, also where it fails, and is done though its caller goes")
+  func oneway() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Other", "{}", ",\"oneway\":true"))
+    caller.send(SampleServer.call("Ping", "{\"text\":\"a\"}", ",\"oneway\":true"))
+    caller.send(SampleServer.ping("b"))
+    #expect(try await caller.reply() == Self.pong("b"))
+    do {
+      let leaving = try server.caller()
+      leaving.send(SampleServer.call("Ping", "{\"text\":\"c\"}", ",\"oneway\":true"))
+    }
+    try await eventually("the last call") { server.sample.pinged == ["a", "b", "c"] }
+  }
+
+  @Test("A stream has its replies in their order, and the connection goes on after it")
+  func stream() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Count", "{\"number\":3}", ",\"more\":true"))
+    caller.send(SampleServer.ping("a"))
+    #expect(
+      try await caller.replies(4) == [
+        "{\"continues\":true,\"parameters\":{\"number\":1}}",
+        "{\"continues\":true,\"parameters\":{\"number\":2}}", "{\"parameters\":{\"number\":3}}",
+        Self.pong("a"),
+      ])
+  }
+
+  @Test("A handler is cancelled when its caller goes", arguments: ["Hold", "Flood"])
+  func cancelled(method: String) async throws {
+    let server = try SampleServer()
+    do {
+      let caller = try server.caller()
+      caller.send(SampleServer.call(method, "{\"byte_count\":1}", ",\"more\":true"))
+      try await eventually("the call") { server.sample.held + server.sample.sent > 0 }
+      #expect(server.sample.cancelled == 0)
+    }
+    try await eventually("the end of the handler") { server.sample.cancelled == 1 }
+  }
+
+  @Test("Who ends the own half after the calls still gets all replies")
+  func halfClosed() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Fill", "{\"byte_count\":400000}"))
+    caller.send(SampleServer.ping("a"))
+    caller.endSending()
+    let replies = try await caller.replies(3)
+    #expect(replies.map(\.utf8.count) == [400_000 + 26, 25 + 2])
+    try await eventually("the end") { caller.isClosed }
+  }
+
+  @Test("A reply that is too large is an error, and the connection goes on")
+  func largeReply() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Fill", "{\"byte_count\":600000}"))
+    caller.send(SampleServer.ping("a"))
+    let replies = try await caller.replies(2)
+    #expect(replies.first?.contains("Failed") == true)
+    #expect(replies.last == Self.pong("a"))
+  }
+
+  @Test("Who is not admitted is answered so, whatever it sends, and nothing of it is read")
+  func refused() async throws {
+    let server = try SampleServer { _ in .refused(.permissionDenied) }
+    let caller = try server.caller()
+    #expect(
+      try await caller.replies(2) == [
+        "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"
+      ])
+    #expect(server.sample.pinged.isEmpty)
+  }
+
+  @Test("The caller is judged by what the kernel says of it")
+  func peer() async throws {
+    let seen = Mutex<[SocketPeer]>([])
+    let server = try SampleServer { peer in
+      seen.withLock { $0.append(peer) }
+      return .admitted(.admitted)
+    }
+    #expect(try await server.answers())
+    #expect(seen.withLock { $0.map(\.user) } == [geteuid()])
+    #expect(seen.withLock { $0.map(\.processID) } == [getpid()])
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Owner"))
+    #expect(try await caller.reply()?.contains("PermissionDenied") == true)
+  }
+
+  @Test("A socket for the owner is for nobody else, and its name goes when it stops")
+  func ownerSocket() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("varlink.sock")
+    let server = try VarlinkServer(
+      path: path, limits: .unhurried, service: SampleService().service)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    let client = try #require(await VarlinkClient.connect(to: path))
+    #expect(try await client.call(SampleService.ownerOnly, .init(), within: .unhurried) == .init())
+    server.stop()
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(try await VarlinkClient.connect(to: path) == nil)
+    // What was connected goes on.
+    #expect(try await client.call(SampleService.ownerOnly, .init(), within: .unhurried) == .init())
+  }
+
+  @Test("A server that ends cancels its handlers, closes its connections, and waits for them")
+  func finish() async throws {
+    let server = try SampleServer()
+    let silent = try server.caller()
+    let waiting = try server.caller()
+    waiting.send(SampleServer.call("Hold"))
+    let streaming = try server.caller()
+    streaming.send(SampleServer.call("Flood", "{\"byte_count\":1000}", ",\"more\":true"))
+    try await eventually("the calls") { server.sample.held == 1 && server.sample.sent > 0 }
+    await server.server.finish(within: .unhurried)
+    #expect(server.sample.cancelled == 2)
+    #expect(try await waiting.replies(2).count == 1)
+    #expect(silent.isClosed && waiting.isClosed && streaming.isClosed)
+  }
+
+  @Test("A server that nobody holds any more ends by itself")
+  func released() async throws {
+    var server: VarlinkServer?
+    let directory = try TemporaryDirectory()
+    let path = directory.file("varlink.sock")
+    server = try VarlinkServer(
+      path: path, limits: .unhurried, service: SampleService().service)
+    #expect(server != nil)
+    server = nil
+    #expect(try await VarlinkClient.connect(to: path) == nil)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import Logging
+import Testing
+import ThreadkeeperCLI
+
+struct LogOutputTests {
+  @Test("Lines of many threads never mix, even when they are longer than a pipe takes at once")
+  func wholeLines() throws {
+    let pipe = Pipe()
+    let reading = pipe.fileHandleForReading.fileDescriptor
+    let output = LogOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+    let threads = 4
+    let linesEach = 100
+    // Threads of their own: they block, and an executor has few.
+    for number in 0..<threads {
+      Thread {
+        let byte = UInt8(ascii: "a") + UInt8(number)
+        let line = [UInt8](repeating: byte, count: 9_999) + [UInt8(ascii: "\n")]
+        for _ in 0..<linesEach { output.write(line: line) }
+      }.start()
+    }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count < threads * linesEach * 10_000 {
+      var ready = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+      try #require(poll(&ready, 1, 60_000) == 1, "\(bytes.count) bytes came")
+      bytes += chunk[..<max(0, read(reading, &chunk, chunk.count))]
+    }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count == threads * linesEach)
+    #expect(lines.allSatisfy { $0.count == 9_999 && Set($0).count == 1 })
+    withExtendedLifetime(pipe) {}
+  }
+
+  @Test("A line that a stuck reader cut off does not swallow the next one")
+  func stuckReader() throws {
+    let pipe = Pipe()
+    let writing = pipe.fileHandleForWriting.fileDescriptor
+    let reading = pipe.fileHandleForReading.fileDescriptor
+    try #require(fcntl(writing, F_SETFL, O_NONBLOCK) == 0)
+    try #require(fcntl(reading, F_SETFL, O_NONBLOCK) == 0)
+    let output = LogOutput(descriptor: writing)
+    output.write(line: [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20) + Array("\n".utf8))
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    let held = read(reading, &chunk, chunk.count)
+    try #require(held > 0 && held < 1 << 20)
+    output.write(line: Array("next\n".utf8))
+    let count = read(reading, &chunk, chunk.count)
+    #expect(String(decoding: chunk[..<max(0, count)], as: UTF8.self) == "\nnext\n")
+  }
+
+  @Test("A closed output loses the line and nothing else")
+  func closedOutput() {
+    LogOutput(descriptor: -1).write(line: Array("gone\n".utf8))
+  }
+
+  @Test("A terminal gets colour unless NO_COLOR or TERM=dumb says otherwise")
+  func terminalColor() throws {
+    let primary = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    try #require(primary >= 0)
+    defer { close(primary) }
+    var unlock: Int32 = 0
+    var number: Int32 = 0
+    try #require(ioctl(primary, UInt(0x4004_5431), &unlock) == 0)  // TIOCSPTLCK
+    try #require(ioctl(primary, UInt(0x8004_5430), &number) == 0)  // TIOCGPTN
+    let secondary = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+    try #require(secondary >= 0)
+    defer { close(secondary) }
+    let colorful = LogOutput(descriptor: secondary, noColor: nil, terminal: "xterm")
+    #expect(colorful.allowsColor)
+    Logger(label: "x") { _ in TextLogHandler(output: colorful) }.error("broken")
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    let count = read(primary, &chunk, chunk.count)
+    let line = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
+    #expect(line.contains("\u{1B}[31merror\u{1B}[0m    broken"))
+    func allowsColor(noColor: String?, terminal: String?) -> Bool {
+      LogOutput(descriptor: secondary, noColor: noColor, terminal: terminal).allowsColor
+    }
+    #expect(allowsColor(noColor: "", terminal: "xterm"))
+    #expect(!allowsColor(noColor: "1", terminal: "xterm"))
+    #expect(!allowsColor(noColor: nil, terminal: "dumb"))
+    #expect(!allowsColor(noColor: nil, terminal: nil))
+  }
+}
