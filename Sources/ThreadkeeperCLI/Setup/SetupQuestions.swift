@@ -63,7 +63,7 @@ struct SetupQuestions: Sendable {
   private func broker() async throws -> (Settings.MQTT, isAnonymous: Bool) {
     var proposed = isFirst ? "127.0.0.1" : "embedded"
     if case .named(let name) = current.mqtt.host { proposed = name }
-    if flags.broker == nil, !isAsking, current.mqtt.host == .embedded {
+    if flags.broker == nil, !isAsking, isFirst, current.mqtt.host == .embedded {
       throw SetupFlags.missing("--broker")
     }
     while true {
