@@ -47,10 +47,25 @@ package struct HomeAssistantRouterDevices: Sendable {
     return marks.reduce([Part.shared(json.encode(device))]) { parts, mark in
       parts.flatMap { part -> [Part] in
         guard case .shared(let bytes) = part else { return [part] }
-        let pieces = bytes.split(separator: mark.bytes, omittingEmptySubsequences: false)
-        return Array(pieces.map { [Part.shared(Array($0))] }.joined(separator: [mark.part]))
+        return split(bytes, at: mark.bytes, mark.part)
       }
     }
+  }
+
+  /// Not by the library's `split`, which is not specialized and takes milliseconds for each device.
+  private static func split(_ bytes: [UInt8], at mark: [UInt8], _ part: Part) -> [Part] {
+    var parts: [Part] = []
+    var (start, index) = (0, 0)
+    while index + mark.count <= bytes.count {
+      let end = index + mark.count
+      guard bytes[index] == mark[0], bytes[index..<end].elementsEqual(mark) else {
+        index += 1
+        continue
+      }
+      parts += [.shared(Array(bytes[start..<index])), part]
+      (start, index) = (end, end)
+    }
+    return parts + [.shared(Array(bytes[start...]))]
   }
 
   package func json(of router: HomeAssistantDevice.Router) -> [UInt8] {
