@@ -22,7 +22,7 @@ package struct AccessGap: Sendable, Hashable {
 
   package let who: Who
   package let access: AccessRules.Access
-  /// One of `AccessList.samples`.
+  /// One of `AccessList.samples`. What is allowed too much stands for others' topics below the same `in` or `out`.
   package let topic: String
   /// Whether it is allowed, and should not be.
   package let isExcess: Bool
@@ -106,41 +106,59 @@ extension AccessList {
     addition.isAddition = true
     let wanted = AccessRules(try addition.text())
     var gaps: [AccessGap] = []
-    func compare(
-      _ login: String?, _ who: AccessGap.Who, _ topics: [String], isExcess: Bool,
-      byPatterns: Bool = true
-    ) {
-      for topic in topics {
-        for access in AccessRules.Access.allCases {
-          let isWanted = wanted.allows(login, access, topic)
-          let isThere = present.allows(login, access, topic, byPatterns: byPatterns)
-          let gap = AccessGap(who, access, topic, isExcess: isExcess)
-          guard isWanted != isThere, isThere == isExcess, !gaps.contains(gap) else { continue }
-          gaps.append(gap)
+    func lacks(_ login: String, _ who: AccessGap.Who) {
+      for topic in samples(of: login) {
+        for access in AccessRules.Access.allCases
+        where wanted.allows(login, access, topic) && !present.allows(login, access, topic) {
+          gaps.append(AccessGap(who, access, topic, isExcess: false))
         }
       }
     }
-    let nobody = ProbeTopic.nobody
-    for login in daemons + monitors + approvers {
-      compare(login, .login(login), samples(of: login), isExcess: false)
-    }
-    compare(nobody, .everybody, samples(of: nobody), isExcess: false)
-    // Its own name is not the one of the topics.
-    compare("\(nobody)-2", .everybody, others, isExcess: true)
+    for login in daemons + monitors + approvers { lacks(login, .login(login)) }
+    lacks(ProbeTopic.nobody, .everybody)
+    gaps += excess(of: .everybody, in: present)
     let isOpen = gaps.contains { $0.isExcess }
-    if allowsAnonymous {
-      compare(nil, .withoutLogin, others, isExcess: true, byPatterns: !isOpen)
-    }
+    if allowsAnonymous { gaps += excess(of: .withoutLogin, in: present, byPatterns: !isOpen) }
     for login in Set(logins + present.named).subtracting(daemons).sorted() {
-      compare(login, .login(login), others, isExcess: true, byPatterns: !isOpen)
+      gaps += excess(of: .login(login), in: present, byPatterns: !isOpen)
     }
-    return gaps
+    var seen: Set<AccessGap> = []
+    return gaps.filter { seen.insert($0).inserted }
   }
 
-  /// Topics of a router that nobody is: another's, to every login.
-  package var others: [String] {
+  /// One gap for `in` and one for `out` of each base topic, where somebody can read or write something of others.
+  private func excess(
+    of who: AccessGap.Who, in present: AccessRules, byPatterns: Bool = true
+  ) -> [AccessGap] {
     baseTopics.flatMap { base in
-      [ProbeTopic.Group.outbound, .inbound].map { ProbeTopic(base: base, group: $0).text }
+      [ProbeTopic.Group.outbound, .inbound].flatMap { group in
+        AccessRules.Access.allCases.map {
+          AccessGap(who, $0, ProbeTopic(base: base, group: group).text, isExcess: true)
+        }
+      }
+    }.filter { !lines(behind: $0, in: present, byPatterns: byPatterns).isEmpty }
+  }
+
+  /// The lines of a list that allow too much.
+  ///
+  /// - Parameters:
+  ///   - gap: with `isExcess`.
+  ///   - byPatterns: whether lines `pattern` count, which are for every login.
+  package func lines(
+    behind gap: AccessGap, in present: AccessRules, byPatterns: Bool = true
+  ) -> [String] {
+    // To every login all names are another's but one. Here it is the one that nobody has.
+    let login = gap.who == .everybody ? ProbeTopic.nobody : gap.who.login
+    let place = gap.topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "")
+    var filters = ["\(place)/+/+/#"]
+    // Whoever decides may be let in where decisions are sent: those in others' names are refused.
+    if let login, place.hasSuffix("/in"), (approvers + deciders).contains(login) {
+      filters = othersEvents(login, below: String(place.dropLast("/in".count)))
+    }
+    return filters.flatMap {
+      present.lines(
+        giving: login, gap.access, $0, but: login.map { ["\(place)/\($0)/#"] } ?? [],
+        byPatterns: byPatterns)
     }
   }
 }

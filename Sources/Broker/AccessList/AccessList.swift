@@ -121,6 +121,11 @@ package struct AccessList: Sendable {
   /// denied that is not on the way to `in/+/request/consent/+` and `in/+/request/preferred/set`, and that of all others
   /// who decide. Below further names, threadkeeper refuses what is sent there.
   private func othersRequests(_ login: String, below base: String) -> [String] {
+    (["\(base)/in", "\(base)/in/+"] + othersEvents(login, below: base)).map { "topic deny \($0)" }
+  }
+
+  /// What a login that decides may not do in the names of others, as filters.
+  func othersEvents(_ login: String, below base: String) -> [String] {
     let any = "\(base)/in/+"
     // The answer to `consent/pending` would be in `out`, which is denied.
     let requests =
@@ -130,10 +135,8 @@ package struct AccessList: Sendable {
     for other in approvers + deciders where other != login && !others.contains(other) {
       others.append(other)
     }
-    return
-      (["\(base)/in", any, "\(any)/+", "\(any)/request/+"]
-      + requests.map { "\(any)/request/\($0)" } + others.map { "\(base)/in/\($0)/#" })
-      .map { "topic deny \($0)" }
+    return ["\(any)/+", "\(any)/request/+"] + requests.map { "\(any)/request/\($0)" }
+      + others.map { "\(base)/in/\($0)/#" }
   }
 
   /// What a client may do on a broker without an access list.

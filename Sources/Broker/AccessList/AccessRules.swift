@@ -11,14 +11,14 @@ package struct AccessRules: Sendable {
     let isRead: Bool
     let isWrite: Bool
     let isDenial: Bool
-    let filter: String
-    /// What stands after `topic` or `pattern`.
-    let text: String
+    var filter: String
+    /// The line, from `topic` or `pattern` on.
+    let line: String
 
-    /// `read house/#`, or a filter alone for both; nil for what is neither.
-    init?(_ text: Substring) {
+    /// - Parameter text: `read house/#`, or a filter alone for both; nil for what is neither.
+    init?(_ word: String, _ text: Substring) {
       let words = text.split(separator: " ", maxSplits: 1)
-      self.text = String(text)
+      line = "\(word) \(text)"
       guard let first = words.first else { return nil }
       let known = ["read", "write", "readwrite", "deny"].contains(first) && words.count == 2
       let access = known ? first : "readwrite"
@@ -43,8 +43,8 @@ package struct AccessRules: Sendable {
       let rest = Substring(line[space...].trimmed)
       switch line[..<space] {
       case "user": user = String(rest)
-      case "topic": if let rule = Rule(rest) { users[user, default: []].append(rule) }
-      case "pattern": if let rule = Rule(rest) { patterns.append(rule) }
+      case "topic": if let rule = Rule("topic", rest) { users[user, default: []].append(rule) }
+      case "pattern": if let rule = Rule("pattern", rest) { patterns.append(rule) }
       default: continue
       }
     }
@@ -57,49 +57,85 @@ package struct AccessRules: Sendable {
   /// Users that have lines of their own.
   package var named: [String] { users.keys.compactMap { $0 }.sorted() }
 
+  /// - Parameter user: nil: a client without a login.
+  package func allows(_ user: String?, _ access: Access, _ topic: String) -> Bool {
+    let rules = rules(of: user, byPatterns: true).filter { Self.covers($0.filter, topic) }
+    return !rules.contains(where: \.isDenial) && rules.contains { $0.allows(access) }
+  }
+
+  /// The lines that let somebody read or write some topic of a filter.
+  ///
+  /// Where several denials only together leave nothing of the filter, the line counts all the same.
+  ///
   /// - Parameters:
   ///   - user: nil: a client without a login.
+  ///   - exceptions: filters of topics that do not count.
   ///   - byPatterns: whether the patterns count, which are for every user.
-  package func allows(
-    _ user: String?, _ access: Access, _ topic: String, byPatterns: Bool = true
-  ) -> Bool {
-    let own = users[user] ?? []
-    if own.contains(where: { $0.isDenial && Self.matches($0.filter, topic) }) { return false }
-    if own.contains(where: { $0.allows(access) && Self.matches($0.filter, topic) }) { return true }
-    return byPatterns
-      && patterns.contains { rule in
-        guard rule.allows(access), user != nil || !rule.filter.contains("%u") else { return false }
-        // A client may choose its id.
-        let filter = rule.filter.split(separator: "/", omittingEmptySubsequences: false).map {
-          $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0)
-        }
-        return Self.matches(filter.joined(separator: "/"), topic)
-      }
-  }
-
-  /// The lines that let somebody read or write one of the topics.
-  package func lines(of who: AccessGap.Who, reaching topics: [String]) -> [String] {
-    let (word, rules) =
-      switch who {
-      case .login(let name): ("topic", users[name] ?? [])
-      case .withoutLogin: ("topic", users[nil] ?? [])
-      case .everybody: ("pattern", patterns)
-      }
+  package func lines(
+    giving user: String?, _ access: Access, _ filter: String, but exceptions: [String] = [],
+    byPatterns: Bool = true
+  ) -> [String] {
+    let rules = rules(of: user, byPatterns: byPatterns)
+    let denials = rules.filter(\.isDenial).map(\.filter) + exceptions
     return rules.filter { rule in
-      !rule.isDenial && topics.contains { Self.matches(rule.filter, $0) }
-    }.map { "\(word) \($0.text)" }
+      guard rule.allows(access), let common = Self.overlap(rule.filter, filter) else {
+        return false
+      }
+      return !denials.contains { Self.covers($0, common) }
+    }.map(\.line)
   }
 
-  /// MQTT 5.0, section 4.7.
-  private static func matches(_ filter: String, _ topic: String) -> Bool {
-    let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
-    let parts = filter.split(separator: "/", omittingEmptySubsequences: false)
-    if topic.hasPrefix("$"), parts.first == "#" || parts.first == "+" { return false }
+  /// The user's own, and the patterns with the user's name in them.
+  private func rules(of user: String?, byPatterns: Bool) -> [Rule] {
+    let own = users[user] ?? []
+    guard byPatterns else { return own }
+    return own
+      + patterns.compactMap { rule in
+        guard !rule.isDenial, user != nil || !rule.filter.contains("%u") else { return nil }
+        var rule = rule
+        // A client may choose its id.
+        rule.filter = Self.levels(rule.filter).map {
+          $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0)
+        }.joined(separator: "/")
+        return rule
+      }
+  }
+
+  private static func levels(_ filter: String) -> [Substring] {
+    filter.split(separator: "/", omittingEmptySubsequences: false)
+  }
+
+  /// Whether a filter matches a topic, or all that another filter matches: MQTT 5.0, section 4.7.
+  private static func covers(_ filter: String, _ topics: String) -> Bool {
+    let (parts, levels) = (levels(filter), levels(topics))
+    if topics.hasPrefix("$"), parts.first == "#" || parts.first == "+" { return false }
     for (number, part) in parts.enumerated() {
       if part == "#" { return true }
-      guard number < levels.count, part == "+" || part == levels[number] else { return false }
+      guard number < levels.count, levels[number] != "#", part == "+" || part == levels[number]
+      else { return false }
     }
     return parts.count == levels.count
+  }
+
+  /// The filter of the topics that match both; nil where none does.
+  private static func overlap(_ one: String, _ other: String) -> String? {
+    let (ones, others) = (levels(one), levels(other))
+    var common: [Substring] = []
+    for number in 0..<max(ones.count, others.count) {
+      // `a/#` matches `a`, too.
+      guard number < ones.count, number < others.count else {
+        let further = number < ones.count ? ones[number] : others[number]
+        return further == "#" ? common.joined(separator: "/") : nil
+      }
+      switch (ones[number], others[number]) {
+      case ("#", _): return (common + others[number...]).joined(separator: "/")
+      case (_, "#"): return (common + ones[number...]).joined(separator: "/")
+      case (let level, "+"), ("+", let level): common.append(level)
+      case (let level, let same) where level == same: common.append(level)
+      default: return nil
+      }
+    }
+    return common.joined(separator: "/")
   }
 }
 

@@ -109,10 +109,12 @@ enum AccessCheck {
       return check.notChecked("Whether \(who.name) \(what): \(why)")
     }
     guard findings.isEmpty else { return findings }
+    let probe = ProbeTopic(base: home.base, group: .inbound).text
     return [
       check.ok(
-        "\(Check.sentence(who.name)) neither reads nor writes `in/` and `out/` of others below "
-          + "`\(home.base)`, and does not write `bridge/`")
+        "\(Check.sentence(who.name)) neither reads nor writes what was tried of others below "
+          + "`\(home.base)`, and does not write `bridge/`. One topic of each was tried: "
+          + "`\(probe)`, and the same in `out/` and `bridge/`")
     ]
   }
 

@@ -118,7 +118,10 @@ struct BrokerAdvice: Sendable {
     var seen: [AccessGap.Who] = []
     for gap in gaps where gap.isExcess && !seen.contains(gap.who) { seen.append(gap.who) }
     return seen.filter { !list.kept.contains($0.login ?? "") }.map { who in
-      let lines = rules.lines(of: who, reaching: list.others)
+      let behind = gaps.filter { $0.isExcess && $0.who == who }
+        .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }
+      var lines: [String] = []
+      for line in behind where !lines.contains(line) { lines.append(line) }
       return switch who {
       case .withoutLogin:
         Step(

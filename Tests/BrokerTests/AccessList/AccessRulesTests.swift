@@ -65,6 +65,9 @@ struct AccessRulesTests {
     }
     // A kept approver decides for nobody; it can publish where nobody acts.
     #expect(try gaps(list, of: roles, logins: logins, anonymous: true) == [])
+    // The settings name it, and nobody says that the list is to have it.
+    let named = wanted { $0.deciders = ["boss"] }
+    #expect(try gaps(list, of: named, logins: logins, anonymous: true) == [])
 
     let added = wanted { list in
       list.kept = ["lamps", "house"]
@@ -95,6 +98,46 @@ struct AccessRulesTests {
     #expect(intruders(open) == [.everybody, .login("lamp")])
     let none = try wanted().gaps(in: .everything, logins: ["hub"], allowsAnonymous: true)
     #expect(intruders(none) == [.everybody, .withoutLogin] && none.allSatisfy(\.isExcess))
+  }
+
+  @Test(
+    "A line that reaches others' topics of one kind only is too much, wherever the names stand",
+    arguments: [
+      ("user nodered\ntopic read threadkeeper/out/+/response/#", AccessGap.Who.login("nodered"), 1),
+      ("user nodered\ntopic write threadkeeper/in/+/announce", .login("nodered"), 1),
+      ("user nodered\ntopic read threadkeeper/out/+/dataset/set", .login("nodered"), 1),
+      ("user nodered\ntopic write threadkeeper/in/hub/announce", .login("nodered"), 1),
+      (
+        "user nodered\ntopic +/in/+/request/ping\ntopic deny threadkeeper/in/hub/#",
+        .login("nodered"), 2
+      ),
+      ("user anna\ntopic write threadkeeper/in/+/announce", .login("anna"), 1),
+      ("pattern read threadkeeper/out/hub/response/ping", .everybody, 1),
+      ("pattern readwrite threadkeeper/in/%c/#", .everybody, 2),
+    ])
+  func kinds(lines: String, who: AccessGap.Who, count: Int) throws {
+    let wanted = wanted { $0.deciders = ["anna"] }
+    let text = try wanted.text() + lines + "\n"
+    let found = try gaps(text, of: wanted, logins: ["nodered", "hub"])
+    #expect(intruders(found) == [who] && found.count == count, "\(found)")
+    let reaching = found.flatMap { wanted.lines(behind: $0, in: AccessRules(text)) }
+    #expect(
+      Set(reaching) == [String(lines.split(separator: "\n").first { $0.contains("/") } ?? "")])
+  }
+
+  @Test(
+    "Own topics, and what a denial covers, are no excess",
+    arguments: [
+      "user nodered\ntopic readwrite threadkeeper/in/nodered/#\ntopic read threadkeeper/out/nodered/#",
+      "user nodered\ntopic readwrite threadkeeper/in/+/announce\ntopic deny threadkeeper/in/+/#",
+      "user nodered\ntopic readwrite +/+/hub/#\ntopic deny threadkeeper/#",
+      "user nodered\ntopic write threadkeeper/in/+\ntopic read other/out/#",
+      "user anna\ntopic write threadkeeper/in/+/request/consent/approve",
+      "pattern readwrite %c/in/%u/#",
+    ])
+  func harmless(lines: String) throws {
+    let wanted = wanted { $0.deciders = ["anna"] }
+    #expect(try gaps(wanted.text() + lines + "\n", of: wanted, logins: ["nodered"]) == [])
   }
 
   @Test("A monitor and an approver have what the list gives them")
@@ -135,7 +178,8 @@ struct AccessRulesTests {
     let rules = AccessRules("user nodered\ntopic readwrite   #\ntopic  deny  a/#  \n")
     #expect(rules.allows("nodered", .write, "threadkeeper/in/x/announce"))
     #expect(!rules.allows("nodered", .read, "a/b"))
-    #expect(rules.lines(of: .login("nodered"), reaching: ["b"]) == ["topic readwrite   #"])
+    #expect(rules.lines(giving: "nodered", .read, "b/+") == ["topic readwrite   #"])
+    #expect(rules.lines(giving: "nodered", .read, "a/+") == [])
     #expect(
       intruders(try gaps("user nodered\ntopic readwrite   #\n")) == [.login("nodered")])
   }

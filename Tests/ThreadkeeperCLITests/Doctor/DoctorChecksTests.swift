@@ -146,6 +146,7 @@ struct DoctorChecksTests {
     }
     let unknown = ProbeOutcome.notChecked("the connection ended")
     #expect(results(others(.lost)) == [.ok, .ok])
+    #expect(others(.lost)[0].text.contains("One topic of each was tried: `threadkeeper/in/"))
     #expect(results(others(unknown, answers: .lost)) == [.notChecked, .note])
     #expect(results(others(.lost, states: unknown)) == [.notChecked, .ok])
     #expect(results(others(.lost, writes: .delivered)) == [.problem, .ok])

@@ -82,6 +82,20 @@ struct BrokerAdviceTests {
     #expect(steps.first?.what.contains("pattern") == true && list == nil)
   }
 
+  @Test("The lines that are to go are named also with a name in them, and only those that give it")
+  func named() throws {
+    let pattern = "pattern readwrite threadkeeper/in/%c/#"
+    let house = try house(
+      list: wanted.text() + "\(pattern)\npattern read threadkeeper/bridge/state\n")
+    #expect(try lines(advice(house)) == [pattern, "sudo systemctl reload mosquitto"])
+
+    let own = "user nodered\ntopic write threadkeeper/in/+/announce\ntopic read threadkeeper/in\n"
+    #expect(
+      try lines(advice(self.house(list: wanted.text() + own))) == [
+        "topic write threadkeeper/in/+/announce", "sudo systemctl reload mosquitto",
+      ])
+  }
+
   @Test("Lines of clients without a login are denied threadkeeper's topics where they stand")
   func anonymousLines() throws {
     let house = try house(list: "topic readwrite #\n" + (try wanted.text()), anonymous: true)
