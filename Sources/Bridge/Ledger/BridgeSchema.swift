@@ -6,7 +6,7 @@ import SQLiteDatabase
 /// decision about access reads them.
 package enum BridgeSchema {
   /// Changes with every change of the tables.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// Makes the tables where there are none, all in one transaction.
   ///
@@ -65,7 +65,8 @@ package enum BridgeSchema {
     // `adoption`: for display, and to know where there is something to do; what is decided is in sealed items.
     // `member_of`: the preferred network that the router was on last. `team`: that the border agent id counts for.
     // `source`: who describes the router. `advertised`: its record is on the local network now. `known`: it was there
-    // before, or a person has accepted it. `record_gone`: since its login published last.
+    // before, or a person has accepted it. `record_gone`: since its login published last. `thread_state_reported`: when
+    // it reported that state last.
     """
     CREATE TABLE router (
       id INTEGER PRIMARY KEY,
@@ -100,6 +101,7 @@ package enum BridgeSchema {
       thread_version TEXT,
       known INTEGER NOT NULL DEFAULT 1,
       record_gone INTEGER NOT NULL DEFAULT 0,
+      thread_state_reported INTEGER,
       UNIQUE (home, agent))
     """,
     """

@@ -76,11 +76,15 @@ enum RouterLedger {
     return (silent, last)
   }
 
-  /// Routers that were seen after `now` were seen then.
+  /// Routers that were seen after `now`, or reported then, were seen and reported at `now`.
   static func seeNotLater(than now: WireTime, _ tx: WriteTransaction) throws {
     try tx.execute(
-      "UPDATE router SET last_seen = ? WHERE last_seen > ?",
-      .integer(now.milliseconds), .integer(now.milliseconds))
+      """
+      UPDATE router SET last_seen = min(last_seen, ?1), thread_state_since = min(thread_state_since, ?1),
+        thread_state_reported = min(thread_state_reported, ?1)
+       WHERE last_seen > ?1 OR thread_state_since > ?1 OR thread_state_reported > ?1
+      """,
+      .integer(now.milliseconds))
   }
 
   /// Routers, over all homes, of which an adoption is noted, in the order of their row ids.
@@ -176,9 +180,9 @@ enum RouterLedger {
         active_seconds, preferred, first_seen, last_seen, dataset_changed, seq_high, seq_window,
         recent_ids, alerts, generation, adoption, current_network, thread_state, thread_state_since,
         offline_reason, member_of, team, source, advertised, partition, thread_version, known,
-        record_gone)
+        record_gone, thread_state_reported)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-        ?, ?, ?, ?, ?, ?)
+        ?, ?, ?, ?, ?, ?, ?)
       """,
       .integer(router.home), .blob(router.agent.bytes), .text(router.user), .init(router.name),
       .init(router.vendor), .init(router.model), .init(router.extendedAddress),
@@ -195,7 +199,7 @@ enum RouterLedger {
       .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
       .text(router.source.rawValue), .init(router.isAdvertised),
       .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown),
-      .init(router.isRecordGone))
+      .init(router.isRecordGone), .init(router.threadStateReported))
   }
 
   static func update(_ router: RouterRecord, _ tx: WriteTransaction) throws {
@@ -208,7 +212,7 @@ enum RouterLedger {
         seq_window = ?, recent_ids = ?, alerts = ?, generation = ?, adoption = ?,
         current_network = ?, thread_state = ?, thread_state_since = ?, offline_reason = ?,
         member_of = ?, team = ?, source = ?, advertised = ?, partition = ?, thread_version = ?,
-        known = ?, record_gone = ?
+        known = ?, record_gone = ?, thread_state_reported = ?
        WHERE id = ?
       """,
       .text(router.user), .init(router.name), .init(router.vendor), .init(router.model),
@@ -225,18 +229,20 @@ enum RouterLedger {
       .init(router.offlineReason?.rawValue), .init(router.memberOf?.bytes), .init(router.team),
       .text(router.source.rawValue), .init(router.isAdvertised),
       .init(router.partition.map(Int.init)), .init(router.threadVersion), .init(router.isKnown),
-      .init(router.isRecordGone), .integer(router.id))
+      .init(router.isRecordGone), .init(router.threadStateReported), .integer(router.id))
   }
 
   /// The short way for a sign of life that changes nothing else.
   static func touch(_ router: RouterRecord, _ tx: WriteTransaction) throws {
     try tx.execute(
       """
-      UPDATE router SET last_seen = ?, beats = ?, seq_high = ?, seq_window = ?, recent_ids = ?
+      UPDATE router SET last_seen = ?, beats = ?, seq_high = ?, seq_window = ?, recent_ids = ?,
+        thread_state_reported = ?
        WHERE id = ?
       """,
       .integer(router.lastSeen.milliseconds), .init(router.beats), .init(bits: router.order.high),
-      .init(bits: router.order.seen), .init(router.order.identifierText), .integer(router.id))
+      .init(bits: router.order.seen), .init(router.order.identifierText),
+      .init(router.threadStateReported), .integer(router.id))
   }
 
   static func delete(_ router: RouterRecord, _ tx: WriteTransaction) throws {

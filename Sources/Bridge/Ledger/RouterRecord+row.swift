@@ -51,6 +51,7 @@ extension RouterRecord {
     threadVersion = row.textIfPresent(39)
     isKnown = row.integer(40) != 0
     isRecordGone = row.integer(41) != 0
+    threadStateReported = row.integerIfPresent(42).map(WireTime.init(milliseconds:))
   }
 }
 

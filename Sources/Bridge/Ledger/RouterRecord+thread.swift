@@ -43,6 +43,7 @@ extension RouterRecord {
   }
 
   private mutating func setThreadState(_ state: ThreadState?, now: WireTime) {
+    threadStateReported = state.map { _ in now }
     guard state != threadState else { return }
     threadState = state
     threadStateSince = state.map { _ in now }

@@ -42,6 +42,8 @@ package struct RouterRecord: Hashable, Sendable {
   /// What it reported of its Thread interface last; nil where it does not report that.
   package var threadState: ThreadState?
   package var threadStateSince: WireTime?
+  /// When it reported that last: heartbeats may come without it.
+  var threadStateReported: WireTime?
   /// Nil while it is online, and where it is not known.
   package var offlineReason: OfflineReason?
   /// The preferred network that it was on last; a router that left has none.

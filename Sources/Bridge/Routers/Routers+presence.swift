@@ -66,6 +66,7 @@ extension RouterRecord {
     guard BrokerUser.isSame(user, other.user) else { return false }
     var shown = self
     shown.lastSeen = other.lastSeen
+    shown.threadStateReported = other.threadStateReported
     shown.order = other.order
     shown.beats = other.beats
     shown.generation = other.generation

@@ -60,6 +60,17 @@ struct ClockJumpTests {
     #expect(try bridge.router(Agent.attic)?.isOnline == false)
   }
 
+  @Test("A Thread state that began before the clock was set back by a year has begun by now")
+  func threadState() throws {
+    let bridge = try TestBridge.settled()
+    try bridge.say(.heartbeat, Agent.attic, ["thread_state": "leader"])
+    bridge.clock.jump(seconds: -Self.year)
+    try bridge.pass()
+    let router = try #require(try bridge.router(Agent.attic))
+    #expect(router.threadStateSince == bridge.clock.now())
+    #expect(router.threadStateReported == bridge.clock.now())
+  }
+
   @Test("A notice ends as long after it began, whether the clock was set back by a year or not")
   func notice() throws {
     let bridge = try TestBridge.settled()
