@@ -15,6 +15,17 @@ struct NetworkSplits {
     let router: String
   }
 
+  /// A router that has reported over MQTT that it leads its network, from one time until another.
+  struct Leader: Hashable {
+    let id: Int64
+    let network: ExtendedPANID
+    let since: WireTime
+    let reported: WireTime
+  }
+
+  /// Leaders of one network that are named. Only a login that makes routers up has more.
+  private static let maximumLeaders = 20
+
   /// Names of routers in a text.
   private static let namesShown = 3
 
@@ -24,21 +35,22 @@ struct NetworkSplits {
   func check() throws -> [Effect] {
     let record = home.record
     let seen = try Self.several(RouterLedger.partitions(home: record.id, context.tx))
-    let led = try Self.several(RouterLedger.leaders(home: record.id, context.tx))
-    var split = seen.merging(led) { seen, _ in seen }
+    let led = try Self.simultaneous(RouterLedger.leaders(home: record.id, context.tx))
+    var split = Set(seen.keys).union(led.keys)
     if !split.isEmpty {
       let preferred = try context.preferredNetwork(of: home)?.extendedPANID
       let accepted = try AcceptedNetworkLedger.all(home: record.id, context.tx)
-      split = split.filter { $0.key == preferred || accepted.contains($0.key) }
+      split = split.filter { $0 == preferred || accepted.contains($0) }
     }
-    var effects: [Effect] = try split.map { network, places in
+    var effects: [Effect] = try split.map { network in
+      let places = try seen[network] ?? places(of: led[network] ?? [])
       let name = try NetworkLedger.find(network, home: record.id, context.tx)?.name
       var facts = Self.facts(network, name, places)
       facts.trigger = seen[network] == nil ? "heartbeat" : "mdns"
       return .alert(.networkSplit, facts, about: network.description, home: record.id)
     }
     let active = try AlertLedger.activeSubjects(of: .networkSplit, home: record.id, context.tx)
-    for subject in active where ExtendedPANID(hex: subject).map({ split[$0] == nil }) ?? true {
+    for subject in active where ExtendedPANID(hex: subject).map({ !split.contains($0) }) ?? true {
       effects.append(.alert(.networkSplit, nil, about: subject, home: record.id))
     }
     return effects
@@ -47,6 +59,35 @@ struct NetworkSplits {
   /// The networks with several partitions.
   private static func several(_ places: [Place]) -> [ExtendedPANID: [Place]] {
     Dictionary(grouping: places, by: \.network).filter { Set($1.map(\.partition)).count > 1 }
+  }
+
+  /// The leaders that led their network at the same time as another one, in the same order: a partition has one leader.
+  ///
+  /// - Parameter leaders: ordered by network, `since` and `reported`.
+  static func simultaneous(_ leaders: [Leader]) -> [ExtendedPANID: [Leader]] {
+    var found: [ExtendedPANID: [Leader]] = [:]
+    // The one of this network that reported last, and one that has led alone so far.
+    var latest: Leader?
+    var alone: Leader?
+    for leader in leaders {
+      guard let last = latest, last.network == leader.network, last.reported > leader.since else {
+        (latest, alone) = (leader, leader)
+        continue
+      }
+      found[leader.network, default: []] += [alone, leader].compactMap(\.self)
+      alone = nil
+      if leader.reported > last.reported { latest = leader }
+    }
+    return found
+  }
+
+  /// Each leader is in a partition of its own. The partitions are numbered.
+  private func places(of leaders: [Leader]) throws -> [Place] {
+    try leaders.prefix(Self.maximumLeaders).enumerated().compactMap { number, leader in
+      try RouterLedger.shownName(id: leader.id, context.tx).map {
+        Place(network: leader.network, partition: UInt32(number), router: $0)
+      }
+    }
   }
 
   static func facts(_ network: ExtendedPANID, _ name: String?, _ places: [Place]) -> AlertFacts {

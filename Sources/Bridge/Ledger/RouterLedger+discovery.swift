@@ -75,27 +75,29 @@ extension RouterLedger {
     }
   }
 
-  /// Routers of one network that have reported over MQTT that they lead it, each after another one has begun to. A
-  /// partition has one leader, so each is in one of its own. The partitions are numbered.
-  static func leaders(home: Int64, _ tx: ReadTransaction) throws -> [NetworkSplits.Place] {
-    let routers = try tx.all(
+  /// The routers that have reported over MQTT that they lead their network; ordered by network, since when, and until
+  /// when.
+  static func leaders(home: Int64, _ tx: ReadTransaction) throws -> [NetworkSplits.Leader] {
+    try tx.all(
       """
-      SELECT * FROM router AS one INDEXED BY router_leader
+      SELECT id, coalesce(current_network, network), thread_state_since, thread_state_reported
+        FROM router INDEXED BY router_leader
        WHERE home = ? AND thread_state = 'leader' AND online = 1 AND present = 1
-         AND EXISTS (
-           SELECT 1 FROM router AS other INDEXED BY router_leader
-            WHERE other.home = one.home AND other.thread_state = 'leader' AND other.online = 1
-              AND other.present = 1 AND other.id <> one.id
-              AND coalesce(other.current_network, other.network)
-                = coalesce(one.current_network, one.network)
-              AND one.last_seen >= other.thread_state_since
-              AND other.last_seen >= one.thread_state_since)
+       ORDER BY coalesce(current_network, network), thread_state_since, thread_state_reported
       """,
-      .integer(home), row: RouterRecord.init(row:))
-    return routers.enumerated().compactMap { number, router in
-      (router.currentNetwork ?? router.network).map {
-        .init(network: $0, partition: UInt32(number), router: router.shownName)
+      .integer(home)
+    ) { row in
+      row.withBlob(1, ExtendedPANID.init(bytes:)).map {
+        NetworkSplits.Leader(
+          id: row.integer(0), network: $0, since: WireTime(milliseconds: row.integer(2)),
+          reported: WireTime(milliseconds: row.integer(3)))
       }
-    }
+    }.compactMap(\.self)
+  }
+
+  /// What people call the router of a row.
+  static func shownName(id: Int64, _ tx: ReadTransaction) throws -> String? {
+    try tx.first(
+      "SELECT * FROM router WHERE id = ?", .integer(id), row: RouterRecord.init(row:))?.shownName
   }
 }

@@ -72,12 +72,17 @@ struct NetworkSplitTests {
     try bridge.say(.heartbeat, agent, ["ext_pan_id": subject, "thread_state": state])
   }
 
+  private func leadTogether() throws {
+    for _ in 1...2 {
+      for agent in [Agent.living, Agent.attic] { try lead(agent) }
+      try bridge.pass(1)
+    }
+  }
+
   @Test("Two routers that both report to lead the network are an alert, until one does not")
   func leaders() throws {
     try bridge.announce(Agent.attic, .home, at: 1, ["name": "Attic"])
-    try lead(Agent.living)
-    try lead(Agent.attic)
-    try bridge.pass()
+    try leadTogether()
     try bridge.pass(31)
     #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
     let facts = try #require(try bridge.alert(.networkSplit, subject)?.facts)
@@ -102,22 +107,84 @@ struct NetworkSplitTests {
     #expect(try bridge.alarms() == ["NetworkSplit \(subject)"])
   }
 
+  @Test("A heartbeat without a Thread state does not say that a router still leads")
+  func bareHeartbeat() throws {
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try lead(Agent.living)
+    try bridge.pass(12)
+    try lead(Agent.attic)
+    for _ in 1...4 {
+      try bridge.pass(20)
+      try bridge.say(.heartbeat, Agent.living)
+      try lead(Agent.attic)
+    }
+    #expect(try bridge.alarms() == [])
+    #expect(try bridge.alert(.networkSplit, subject) == nil)
+  }
+
+  @Test("A leader that reports for the last time when the next one begins is no split")
+  func sameTime() throws {
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try lead(Agent.living)
+    try bridge.pass(12)
+    try lead(Agent.living)
+    try lead(Agent.attic)
+    try bridge.pass(1)
+    try lead(Agent.attic)
+    try bridge.pass()
+    #expect(try bridge.alert(.networkSplit, subject) == nil)
+  }
+
+  @Test("Leaders split a network where the times in which they reported so overlap")
+  func simultaneous() {
+    let networks = [1, 2, 3].compactMap {
+      ExtendedPANID(bytes: [UInt8](repeating: $0, count: 8))
+    }
+    var random = SystemRandomNumberGenerator()
+    for span in [Int64(5), 100, 10_000, 1_000_000] {
+      var leaders = (1...1_000).map { id in
+        let since = Int64.random(in: 0...span, using: &random)
+        return NetworkSplits.Leader(
+          id: Int64(id), network: networks[id % networks.count],
+          since: WireTime(milliseconds: since),
+          reported: WireTime(milliseconds: since + .random(in: 0...min(span, 500), using: &random)))
+      }
+      leaders.sort {
+        ($0.network.description, $0.since, $0.reported)
+          < ($1.network.description, $1.since, $1.reported)
+      }
+      let byNetwork = Dictionary(grouping: leaders, by: \.network)
+      let expected = byNetwork.mapValues { leaders in
+        leaders.filter { one in
+          leaders.contains { other in
+            other.id != one.id && one.reported > other.since && other.reported > one.since
+          }
+        }
+      }.filter { !$1.isEmpty }
+      #expect(NetworkSplits.simultaneous(leaders) == expected, "span \(span)")
+    }
+  }
+
   @Test(
     "Leaders of several networks, of one that is not wanted, and one that is offline are no split")
   func otherLeaders() throws {
     for agent in [Agent.attic, Agent.garage] { try bridge.announce(agent, .guest, at: 1) }
-    for agent in [Agent.attic, Agent.garage] {
-      try bridge.say(
-        .heartbeat, agent,
-        ["ext_pan_id": SampleNetwork.guest.extendedPANID, "thread_state": "leader"])
+    for _ in 1...2 {
+      for agent in [Agent.attic, Agent.garage] {
+        try bridge.say(
+          .heartbeat, agent,
+          ["ext_pan_id": SampleNetwork.guest.extendedPANID, "thread_state": "leader"])
+      }
+      try bridge.pass(1)
     }
     try lead(Agent.living)
     try bridge.pass()
     try bridge.pass(31)
     #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
     try lead(Agent.attic)
+    try bridge.pass(1)
+    for agent in [Agent.living, Agent.attic] { try lead(agent) }
     try bridge.say(.offline, Agent.attic)
-    try lead(Agent.living)
     try bridge.pass()
     try bridge.pass(31)
     #expect(try !bridge.alarms().contains { $0.hasPrefix("NetworkSplit") })
