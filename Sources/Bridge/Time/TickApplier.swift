@@ -31,6 +31,10 @@ struct TickApplier {
   func apply(_ cursors: inout TickCursors) throws {
     let alerts = context.alerts
     try followJump(&cursors.clock)
+    // Before alerts are raised: a split that is over is none.
+    for home in context.servedHomes {
+      try transaction.apply(NetworkSplits(context: context, home: home).check())
+    }
     try transaction.apply(alerts.raiseDue(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.forgetResolved(limit: Self.alertsAtOnce))
     try transaction.apply(alerts.endNotices(limit: Self.alertsAtOnce))
@@ -39,9 +43,6 @@ struct TickApplier {
     try forgetLeftRouters()
     try transaction.apply(context.consents.expire())
     try transaction.apply(context.servedHomes.map { .checkButtons(home: $0.record.id) })
-    for home in context.servedHomes {
-      try transaction.apply(NetworkSplits(context: context, home: home).check())
-    }
     try recheckRouters()
     try continueAdoptions(cursor: &cursors.adoptions)
   }

@@ -135,6 +135,16 @@ struct NetworkSplitTests {
     #expect(try bridge.alert(.networkSplit, subject) == nil)
   }
 
+  @Test("A split that is over when its hold is, is not raised")
+  func overInTime() throws {
+    try bridge.announce(Agent.attic, .home, at: 1)
+    try leadTogether()
+    #expect(try bridge.alert(.networkSplit, subject)?.phase == .held)
+    try lead(Agent.attic, "router")
+    try bridge.pass(31)
+    #expect(try bridge.alert(.networkSplit, subject) == nil)
+  }
+
   @Test("Leaders split a network where the times in which they reported so overlap")
   func simultaneous() {
     let networks = [1, 2, 3].compactMap {
