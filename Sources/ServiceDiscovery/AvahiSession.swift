@@ -44,9 +44,10 @@ final class AvahiSession {
     // Closes the connection first, and then frees the browser and the resolvers as well, without a call that blocks.
     defer { avahi_client_free(client) }
     query = loop.interface.map { poll in
-      ServiceQuery(type: "\(type).\(Self.domain)", poll: poll) { [unowned self] name in
-        perform(table.queryAnswered(name), client)
-      }
+      ServiceQuery(
+        type: "\(type).\(Self.domain)", poll: poll,
+        answered: { [unowned self] name in perform(table.queryAnswered(name), client) },
+        flooded: { [unowned self] in table.queriesFlooded() })
     }
     defer { query = nil }
     while failure == nil, !output.isStopping {

@@ -20,6 +20,7 @@ final class ServiceQuery {
   private let type: String
   private let poll: UnsafePointer<AvahiPoll>
   private let answered: (String) -> Void
+  private let flooded: () -> Void
   private var question: ServiceQuestion
   /// By `ServicePath.protocol`.
   private var sockets: [Int32: Socket] = [:]
@@ -30,12 +31,15 @@ final class ServiceQuery {
   ///   - type: with its domain, such as `_meshcop._udp.local`.
   ///   - poll: outlives it.
   ///   - answered: is called for each service that has answered.
+  ///   - flooded: is called when a round ends because of too many packets.
   init(
-    type: String, poll: UnsafePointer<AvahiPoll>, answered: @escaping (String) -> Void
+    type: String, poll: UnsafePointer<AvahiPoll>, answered: @escaping (String) -> Void,
+    flooded: @escaping () -> Void
   ) {
     self.type = type
     self.poll = poll
     self.answered = answered
+    self.flooded = flooded
     question = ServiceQuestion(id: 0, type: type)
   }
 
@@ -120,7 +124,10 @@ final class ServiceQuery {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       guard count >= 0 else { return }
       packets += 1
-      guard packets <= Self.maximumPackets else { return end() }
+      guard packets <= Self.maximumPackets else {
+        end()
+        return flooded()
+      }
       for key in question.answers(in: Array(buffer[..<count])) {
         if let name = names[key] { answered(name) }
       }

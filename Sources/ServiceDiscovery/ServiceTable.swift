@@ -20,6 +20,9 @@
 ///   while one is silent
 /// no answer within 10 seconds,  query it again, twice; then it is silent: lost (if it was found)
 ///   but one to an earlier query
+/// no answer at all, where two   nothing is lost: they count as ones that have never answered
+///   or more have answered before
+/// too many packets in a round   nothing follows of the round
 /// answer of a silent one        release, resolve again
 /// resolved, a silent one        nothing; with a change: found
 /// ```
@@ -29,7 +32,8 @@
 /// counts. Records of the first listing have no order.
 ///
 /// A program can die while its host still answers, and avahi-daemon does not ask for a record that it has. So services
-/// are queried. Only one that has answered before can be silent: firewalls and some responders let no answer through.
+/// are queried. Only one that has answered before can be silent: firewalls and some responders let no answer through. A
+/// firewall that starts later silences all at once, so that is no sign of the services. Of one alone it cannot be told.
 struct ServiceTable {
   struct ServicePlace: Equatable {
     let host: String
@@ -77,7 +81,7 @@ struct ServiceTable {
     var place: ServicePlace?
     /// A later service at the same place.
     var replacement: String?
-    /// Whether it has ever answered a query.
+    /// Whether it has answered a query, and answers have got through since.
     var answersQueries = false
     /// What the resolver said before it answered no more; nil: it is not silent.
     var silentRecord: ServiceRecord?
@@ -101,6 +105,8 @@ struct ServiceTable {
   /// Queries of the present round that were sent, and the services that have answered none of them.
   private var queries = 0
   private var queried: Set<String> = []
+  /// Whether any service has answered in the present round.
+  private var isAnyAnswer = false
 
   init(limits: ServiceLimits, now: ContinuousClock.Instant) {
     self.limits = limits
@@ -292,6 +298,7 @@ extension ServiceTable {
   mutating func query(_ now: ContinuousClock.Instant) -> [Action] {
     guard nextQuery <= now else { return [] }
     if queries == 0 {
+      isAnyAnswer = false
       queried = Set(
         services.filter { $0.value.current != nil || $0.value.silentRecord != nil }.keys)
     } else {
@@ -306,7 +313,12 @@ extension ServiceTable {
         .query(name: $0, paths: Set(services[$0]?.paths.keys.map(\.self) ?? []))
       }
     }
-    let actions = queried.flatMap { fellSilent($0) }
+    var actions: [Action] = []
+    if queried.count > 1, !isAnyAnswer {
+      for name in queried { services[name]?.answersQueries = false }
+    } else {
+      actions = queried.flatMap { fellSilent($0) }
+    }
     queries = 0
     // A program that restarts reports nothing that is new to avahi-daemon.
     let isAnySilent = services.values.contains { $0.silentRecord != nil }
@@ -328,8 +340,12 @@ extension ServiceTable {
   /// A query could not be sent, so nothing follows from its not being answered.
   mutating func querySendingFailed(_ name: String) { queried.remove(name) }
 
+  /// Answers were not read, so nothing follows from a missing one.
+  mutating func queriesFlooded() { queried = [] }
+
   mutating func queryAnswered(_ name: String) -> [Action] {
     queried.remove(name)
+    isAnyAnswer = true
     services[name]?.answersQueries = true
     guard services[name]?.silentRecord != nil else { return [] }
     services[name]?.silentRecord = nil
@@ -398,7 +414,7 @@ package struct ServiceLimits: Sendable, Equatable {
   package init(
     maximumServices: Int = 200, changesPerMinute: Int = 10,
     listingInterval: Duration = .seconds(60), retryInterval: Duration = .seconds(300),
-    queryInterval: Duration = .seconds(300), silentInterval: Duration = .seconds(30),
+    queryInterval: Duration = .seconds(300), silentInterval: Duration = .seconds(10),
     queryTimeout: Duration = .seconds(10)
   ) {
     self.maximumServices = maximumServices

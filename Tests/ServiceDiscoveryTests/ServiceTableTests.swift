@@ -323,6 +323,37 @@ struct ServiceTableTests {
     }
   }
 
+  @Test("Where none of two services answers that did, none is lost, until one has answered again")
+  func noAnswersGetThrough() {
+    var table = queried(["a", "b"], on: [ipv4])
+    _ = round(&table, answering: ["a", "b"])
+    #expect(round(&table).actions == [.endQueries])
+    // The next round asks each once, as at the beginning.
+    #expect(round(&table).rounds == [["a", "b"]])
+    #expect(round(&table, answering: ["a", "b"]).actions == [.endQueries])
+    #expect(
+      round(&table, answering: ["a"]).actions
+        == [.endQueries, .report(.lost(name: "b", silence: .seconds(30)))])
+  }
+
+  @Test("Services that leave queries unanswered are lost where one answers for the first time")
+  func answersGetThrough() {
+    var table = queried(["a", "b", "new"], on: [ipv4])
+    _ = round(&table, answering: ["a", "b"])
+    #expect(round(&table, answering: ["new"]).actions.count == 3)
+  }
+
+  @Test("Nothing is lost in a round with too many packets")
+  func flooded() {
+    var table = queried(["a", "b"], on: [ipv4])
+    _ = round(&table, answering: ["a", "b"])
+    #expect(queries(table.query(table.nextQuery)) == ["a", "b"])
+    _ = table.queryAnswered("a")
+    table.queriesFlooded()
+    #expect(table.query(table.nextQuery) == [.endQueries])
+    #expect(round(&table, answering: ["a"]).actions.count == 2)
+  }
+
   @Test("One answer to three queries is enough")
   func lateAnswer() {
     var table = queried(["a"], on: [ipv4])
@@ -332,14 +363,14 @@ struct ServiceTableTests {
     #expect(table.query(table.nextQuery) == [.endQueries])
   }
 
-  @Test("A silent service is queried every 30 seconds, and resolved again when it answers")
+  @Test("A silent service is queried every 20 seconds, and resolved again when it answers")
   func answersAgain() {
     var table = queried(["a"], on: [ipv4])
     _ = round(&table, answering: ["a"])
     _ = round(&table)
     let ended = table.nextQuery
     #expect(round(&table).rounds == [["a"]])
-    #expect(table.nextQuery == ended + .seconds(40))
+    #expect(table.nextQuery == ended + .seconds(20))
     #expect(
       round(&table, answering: ["a"]).actions
         == [.release(name: "a"), .resolve(name: "a", path: ipv4), .endQueries])
