@@ -38,13 +38,65 @@ enum AccessCheck {
       let groups = own.map { "`\($0.topic.group.rawValue)`" }.joined(separator: ", ")
       return check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)")
     }
-      + AccessGap.words(report.gaps(ofDaemon: login)).map {
-        check.problem(Check.sentence($0), list)
-      }
+      + refused(report, login, check) + lost(report, check)
       + report.own.compactMap { own in
         guard case .notChecked(let why) = own.outcome else { return nil }
         return check.notChecked("`\(own.topic.text)`: \(why)")
       }
+  }
+
+  /// A list may let the daemon only write these.
+  private static func isOnlyWritten(_ own: AccessReport.Own) -> Bool {
+    own.topic.group != .inbound && own.topic.group != .outbound
+  }
+
+  private static func refused(
+    _ report: AccessReport, _ login: String?, _ check: Check
+  ) -> [Finding] {
+    var reasons: [String] = []
+    let gaps = report.own.compactMap { own -> AccessGap? in
+      let refusal: (access: AccessRules.Access, error: MosquittoError)
+      switch own.outcome {
+      case .refused(let error): refusal = (.write, error)
+      case .unreadable(let error) where !isOnlyWritten(own): refusal = (.read, error)
+      default: return nil
+      }
+      if !reasons.contains(refusal.error.message) { reasons.append(refusal.error.message) }
+      return AccessGap(
+        login.map { .login($0) } ?? .withoutLogin, refusal.access, own.topic.text, isExcess: false)
+    }
+    return AccessGap.words(gaps).map {
+      check.problem("\(Check.sentence($0)): \(reasons.joined(separator: "; "))", list)
+    }
+  }
+
+  /// What is published and does not come back was not written, or is not read.
+  private static func lost(_ report: AccessReport, _ check: Check) -> [Finding] {
+    func topics(_ isIncluded: (AccessReport.Own) -> Bool) -> String? {
+      let topics = report.own.filter(isIncluded).map { "`\($0.topic.text)`" }
+      return topics.isEmpty ? nil : topics.joined(separator: ", ")
+    }
+    let needed = topics { $0.outcome == .lost && !isOnlyWritten($0) }
+    let unread = topics { own in
+      guard isOnlyWritten(own) else { return false }
+      if case .unreadable = own.outcome { return true }
+      return own.outcome == .lost
+    }
+    return
+      (needed.map {
+        [
+          check.problem(
+            "What the daemon's login publishes to \($0) does not come back: it may not write or not read there",
+            list)
+        ]
+      } ?? [])
+      + (unread.map {
+        [
+          check.notChecked(
+            "Whether the daemon's login may write to \($0): nothing comes back, so it may not write or not read "
+              + "there; it only has to write")
+        ]
+      } ?? [])
   }
 
   private static func filters(_ report: AccessReport, prefix: String) -> [Finding] {
@@ -136,24 +188,6 @@ enum AccessCheck {
         return check.note("The login `\(name)` cannot speak in \(own): no border router can use it")
       case (nil, _), (true, nil):
         return check.notChecked("Whether the login `\(name)` speaks in \(own) and is answered")
-      }
-    }
-  }
-}
-
-extension AccessReport {
-  /// What the daemon's login may not do. What is lost was not written, or not read.
-  func gaps(ofDaemon login: String?) -> [AccessGap] {
-    own.flatMap { own in
-      let denied: [AccessRules.Access] =
-        switch own.outcome {
-        case .refused: [.write]
-        case .unreadable: [.read]
-        case .lost: [.read, .write]
-        case .delivered, .notChecked: []
-        }
-      return denied.map {
-        AccessGap(login.map { .login($0) } ?? .withoutLogin, $0, own.topic.text, isExcess: false)
       }
     }
   }

@@ -155,21 +155,36 @@ struct DoctorChecksTests {
     #expect(results(others(.lost, answers: unknown)) == [.ok, .notChecked])
   }
 
-  @Test("What the daemon's login may not do is one problem, with all topics")
+  @Test("What the daemon's login may not do is one problem, with all topics and the broker's words")
   func lacking() {
-    let error = MosquittoError(.notAuthorized, "no")
-    for (outcome, words) in [
-      (ProbeOutcome.lost, "may not read or write"), (.unreadable(error), "may not read"),
-      (.refused(error), "may not write"),
-    ] {
-      let findings = access(anonymous: .admitted([]), own: outcome).filter { $0.check == "topics" }
-      #expect(results(findings) == [.problem])
-      #expect(
-        findings[0].text.hasPrefix("The login `keeper` \(words) `threadkeeper/alert/…`, "),
-        "\(findings[0].text)")
+    func topics(_ outcome: ProbeOutcome) -> [Finding] {
+      access(anonymous: .admitted([]), own: outcome).filter { $0.check == "topics" }
     }
-    let slow = access(anonymous: .admitted([]), own: .notChecked("slow"))
-    #expect(results(slow, of: "topics") == .init(repeating: .notChecked, count: 6))
+    let error = MosquittoError(.notAuthorized, "the broker says no")
+    let refused = topics(.refused(error))
+    #expect(results(refused) == [.problem])
+    #expect(
+      refused[0].text.hasPrefix("The login `keeper` may not write `threadkeeper/alert/…`, ")
+        && refused[0].text.hasSuffix(": the broker says no."), "\(refused[0].text)")
+
+    // Of what it only publishes, nothing has to come back.
+    let unreadable = topics(.unreadable(error))
+    #expect(results(unreadable) == [.problem, .notChecked])
+    #expect(
+      unreadable[0].text
+        == "The login `keeper` may not read `threadkeeper/in/…`, `threadkeeper/out/…`: the broker says no."
+    )
+    let lost = topics(.lost)
+    #expect(results(lost) == [.problem, .notChecked])
+    #expect(
+      lost[0].text.contains("`threadkeeper/in/threadkeeper-probe/probe`, `threadkeeper/out/")
+        && lost[0].text.contains("does not come back: it may not write or not read there"),
+      "\(lost[0].text)")
+    for group in ["bridge", "router", "network", "alert"] {
+      #expect(lost[1].text.contains("`threadkeeper/\(group)/"), "\(lost[1].text)")
+      #expect(!lost[0].text.contains("`threadkeeper/\(group)/"), "\(lost[0].text)")
+    }
+    #expect(results(topics(.notChecked("slow"))) == .init(repeating: .notChecked, count: 6))
   }
 
   @Test(
