@@ -181,6 +181,9 @@ struct LoginTerminalTests {
     session.type("\u{3}")
     #expect(try await session.end() == 77)
     #expect(session.isEchoing)
+    // No daemon runs then, which `login` needs.
+    let log = try String(contentsOfFile: installation.directory.file("run.log"), encoding: .utf8)
+    #expect(log.contains("run `threadkeeper setup`"), "\(log)")
 
     session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
     try await session.until("Password of keeper")

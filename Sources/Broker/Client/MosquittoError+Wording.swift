@@ -201,7 +201,7 @@ extension MosquittoError {
     guard let user = configuration.username else {
       return MosquittoError(
         .credentials,
-        "the broker wants a user name and password: give them with `threadkeeper login`, or set "
+        "the broker wants a user name and password: give them with `threadkeeper setup`, or set "
           + "`mqtt.username` and `mqtt.password`")
     }
     return MosquittoError(

@@ -84,7 +84,7 @@ struct BrokerOptions: ParsableArguments {
 extension BrokerOptions {
   private static let names = [
     (
-      "give them with `threadkeeper login`, or set `mqtt.username` and `mqtt.password`",
+      "give them with `threadkeeper setup`, or set `mqtt.username` and `mqtt.password`",
       "give them with `--username` and `--password-file`"
     ),
     (", and does it want a client certificate (`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?", "?"),

@@ -7,6 +7,8 @@ import ThreadkeeperDaemon
 /// Whether the broker is reached with the daemon's login, and what it offers.
 enum BrokerCheck {
   private static let check = Check(.broker, "broker")
+  /// Gives the daemon another password.
+  static let newLogin = "Run `threadkeeper setup`, or, while the daemon runs, `threadkeeper login`"
 
   /// - Parameter loginRemedy: what helps against a wrong password, by where it comes from.
   static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
@@ -30,7 +32,7 @@ enum BrokerCheck {
       "Start the broker, `sudo systemctl start mosquitto`, or correct `mqtt.host` and `mqtt.port`"
     case .credentials, .notAuthorized:
       loginRemedy
-        ?? "Run `threadkeeper login`, or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
+        ?? "\(newLogin); or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
     case .clientIdentifier:
       "Set `mqtt.client_id` to what the broker's `clientid_prefixes` asks for"
     case .protocolVersion: "Set `mqtt.protocol`"

@@ -178,7 +178,7 @@ struct Doctor: Sendable {
         } catch {
           return [
             check.problem(
-              "The broker's password in the store cannot be read", "Run `threadkeeper login`",
+              "The broker's password in the store cannot be read", BrokerCheck.newLogin,
               .notPermitted)
           ]
         }

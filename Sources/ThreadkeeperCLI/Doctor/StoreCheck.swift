@@ -257,7 +257,8 @@ enum SettingsCheck {
       guard isOpen(problem) else { return check.warning(text, remedy) }
       return check.problem(
         text,
-        "Run `chmod o-rwx FILE` with that file, or store the password by `threadkeeper login`",
+        "Run `chmod o-rwx FILE` with that file, or remove the password from it and run `threadkeeper setup`, which "
+          + "keeps it in the encrypted store",
         .notPermitted)
     }
     guard found.isEmpty else { return found }

@@ -117,7 +117,7 @@ package struct Daemon {
     if logins.endedAsking {
       throw CommandFailure(
         .notPermitted, "the broker refuses the daemon's login, and nobody has given another",
-        remedy: "run `threadkeeper login`, or answer the question")
+        remedy: "run `threadkeeper setup`, or start it again and answer the question")
     }
   }
 

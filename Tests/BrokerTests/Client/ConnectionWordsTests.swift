@@ -49,7 +49,7 @@ struct ConnectionWordsTests {
     let error = try await Self.failure(broker.configuration(clientID: "a"))
     #expect(error.reason == .credentials)
     #expect(error.message.contains("set `mqtt.username` and `mqtt.password`"))
-    #expect(error.message.contains("`threadkeeper login`"))
+    #expect(error.message.contains("`threadkeeper setup`"))
   }
 
   @Test("A name that is none: the setting is named")

@@ -27,6 +27,7 @@ struct DoctorChecksTests {
     let findings = SettingsCheck.findings(result)
     #expect(results(findings) == [.problem, .warning, .problem])
     #expect(findings.map(\.status.rawValue) == [77, 78, 78])
+    #expect(findings[0].remedy?.contains("run `threadkeeper setup`") == true)
     #expect(
       results(SettingsCheck.findings(SettingsResult(settings: nil, problems: [], file: nil)))
         == [.ok])
@@ -68,6 +69,8 @@ struct DoctorChecksTests {
       ).first)
     #expect(finding.result == .problem && finding.status.rawValue == status)
     #expect(finding.text == "It is so." && finding.remedy?.isEmpty == false)
+    // `login` works beside a daemon alone.
+    #expect((finding.remedy?.contains("Run `threadkeeper setup`") == true) == (status == 77))
   }
 
   @Test("What a broker lacks is named with the line that gives it")
