@@ -335,14 +335,34 @@ struct SetupTests {
     let broker = try house()
     let outcome = try await installation.command(options(broker))
     #expect(broker.log.contains(" running"))
-    #expect(outcome.status == 75 && outcome.error.contains("stop it"), "\(outcome.error)")
+    #expect(
+      outcome.status == 75 && outcome.error.contains("stop it with Ctrl-C"), "\(outcome.error)")
+    #expect(
+      outcome.error.contains("runs with another broker (127.0.0.1:\(former.port))"),
+      "\(outcome.error)")
     #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
     // The same one, with another login.
     let login = try await installation.command(
       "setup", "--broker", "127.0.0.1", "--port", "\(former.port)", "--login", "other",
       "--no-validate", "--password-file", try installation.passphraseFile("other-pw"))
     #expect(login.status == 75 && login.error.contains("nothing was written"), "\(login.error)")
+    #expect(login.error.contains("runs with another login (keeper)"), "\(login.error)")
     #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("So has one with its private broker, which keeps no password")
+  func privateBroker() async throws {
+    let daemon = try await installation.start()
+    let before = try settings
+    let broker = try house()
+    let outcome = try await installation.command(options(broker))
+    #expect(broker.log.contains(" running"))
+    #expect(
+      outcome.status == 75
+        && outcome.error.contains("threadkeeper runs with another broker (its private one)")
+        && outcome.error.contains("nothing was written; stop it with Ctrl-C"), "\(outcome.error)")
+    #expect(try settings == before)
     #expect(try await daemon.stop() == .exit(0))
   }
 

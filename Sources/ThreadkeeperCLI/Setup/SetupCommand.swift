@@ -60,6 +60,12 @@ struct SetupCommand: AsyncParsableCommand {
       flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
       isAsking: !yes && prompt.isPossible, given: given,
       known: { await SetupStore.password(for: $0, current) },
+      checkDaemon: { [dryRun] mqtt in
+        guard !dryRun else { return }
+        var settings = current
+        settings.mqtt = mqtt
+        try await SetupStore(settings: settings, isService: place.isService).checkDaemon()
+      },
       greet: { mqtt in
         guard case .named(let host) = mqtt.host,
           case .failure(let error) = await BrokerProbe(.init(mqtt, host: host)).greeting()

@@ -20,6 +20,8 @@ struct SetupQuestions: Sendable {
   let given: SecretText?
   /// The password that is stored for a login.
   let known: @Sendable (Settings.MQTT) async -> SecretText?
+  /// Throws where a daemon runs that does not keep the password of this login.
+  let checkDaemon: @Sendable (Settings.MQTT) async throws -> Void
   /// Tries a login: why the broker does not let it in, or is not reached; nil when it does.
   let greet: @Sendable (Settings.MQTT) async -> MosquittoError?
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
@@ -177,6 +179,7 @@ struct SetupQuestions: Sendable {
       )
     }
     let known = await known(broker)
+    if known == nil { try await checkDaemon(broker) }
     let missing = makingLogin(broker)
     if isAsking, given == nil, let missing {
       prompt.say(

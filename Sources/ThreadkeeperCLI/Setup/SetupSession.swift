@@ -26,7 +26,7 @@ struct SetupSession: Sendable {
     var result = SetupStore.Result()
     if !isDryRun {
       try await confirm(draft)
-      let store = SetupStore(settings: draft.settings)
+      let store = SetupStore(settings: draft.settings, isService: place.isService)
       let password = draft.settings.mqtt.password == nil ? outcome.password : nil
       // First the password: settings that name a login without one would stop a daemon that runs.
       progress.note("The settings were not written; the store may be. Run it again.")

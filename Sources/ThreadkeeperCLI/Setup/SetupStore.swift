@@ -14,6 +14,41 @@ struct SetupStore: Sendable {
   }
 
   let settings: Settings
+  /// How a daemon that runs is stopped.
+  let isService: Bool
+
+  /// - Throws: `CommandFailure` with status 75 where a daemon runs that has another broker or login: it keeps the password
+  ///   of no other one.
+  func checkDaemon() async throws {
+    try await StoreOwner.run(settings) { try await checkOwnDaemon() }
+  }
+
+  private func checkOwnDaemon() async throws {
+    guard let status = try await StatusClient(settings: settings).report() else { return }
+    let broker = status.broker
+    let isSame =
+      BrokerAddress(settings.mqtt)?.host.lowercased() == broker.host.lowercased()
+      && Int(settings.mqtt.port) == broker.port
+    let other: String
+    if broker.embedded {
+      other = "broker (its private one)"
+    } else if !isSame {
+      other = "broker (\(broker.host):\(broker.port))"
+    } else if let login = status.login.username, login != settings.mqtt.username {
+      other = "login (\(login))"
+    } else {
+      return
+    }
+    throw stopping("threadkeeper runs with another \(other.printable)")
+  }
+
+  private func stopping(_ why: String) -> CommandFailure {
+    let how =
+      isService
+      ? "stop it, `sudo systemctl stop threadkeeper`" : "stop it with Ctrl-C where it runs"
+    return CommandFailure(
+      .temporary, why, remedy: "nothing was written; \(how), and run this again")
+  }
 
   /// The password that is known for a login: of the settings, or stored. Nobody is asked for what opens the store.
   static func password(for mqtt: Settings.MQTT, _ current: Settings) async -> SecretText? {
@@ -90,16 +125,13 @@ struct SetupStore: Sendable {
         let login = BrokerLogin(
           username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
         if known?.username != username || known?.password != login.password {
+          if result.isRunning { try await checkOwnDaemon() }
           do {
             result.madeStore = try await store(login, at: address, over: known)
           } catch let failure as CommandFailure
             where result.isRunning && failure.status == .configuration
           {
-            throw CommandFailure(
-              .temporary, failure.message,
-              remedy:
-                "nothing was written; stop it (`sudo systemctl stop threadkeeper`), and run this again"
-            )
+            throw stopping(failure.message)
           }
           result.storedPassword = true
         }

@@ -26,12 +26,14 @@ struct SetupQuestionsTests {
   private func questions(
     _ prompt: ScriptedPrompt, _ current: Settings, flags: [String] = [], isAsking: Bool = true,
     isFirst: Bool = true, given: String? = nil, known: String? = nil, making: String? = nil,
-    greet: @escaping Greeting = { _ in nil }
+    running: CommandFailure? = nil, greet: @escaping Greeting = { _ in nil }
   ) throws -> SetupQuestions {
     SetupQuestions(
       flags: try SetupFlags.parse(flags), current: current, isFirst: isFirst, prompt: prompt,
       isAsking: isAsking, given: given.map { SecretText($0) },
-      known: { _ in known.map { SecretText($0) } }, greet: greet, makingLogin: { _ in making })
+      known: { _ in known.map { SecretText($0) } },
+      checkDaemon: { _ in if let running { throw running } }, greet: greet,
+      makingLogin: { _ in making })
   }
 
   /// `host:port`, and where there is TLS the authorities.
@@ -58,6 +60,19 @@ struct SetupQuestionsTests {
     #expect(outcome.settings.mqtt.username == "threadkeeper")
     #expect(outcome.announces && outcome.settings.http.isEnabled)
     #expect(outcome.password == SecretText("sesame") && outcome.problem == nil)
+  }
+
+  @Test("Beside a daemon that will not keep the password, nobody is asked for it")
+  func besideDaemon() async throws {
+    let prompt = ScriptedPrompt("", "", "", "sesame", "", "")
+    let failure = CommandFailure(.temporary, "threadkeeper runs with another broker")
+    let beside = try questions(prompt, try settings(), running: failure)
+    await #expect(throws: CommandFailure.self) { try await beside.run() }
+    #expect(prompt.questions.map(\.text).last == "Login [threadkeeper]: ")
+    // One that is stored needs nobody to keep it.
+    let stored = try questions(
+      ScriptedPrompt("", "", "", "", "", ""), try settings(), known: "sesame", running: failure)
+    #expect(try await stored.run().password == SecretText("sesame"))
   }
 
   @Test("What is set already is the default, and nothing changes by pressing Enter")
