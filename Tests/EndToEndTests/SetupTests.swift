@@ -366,6 +366,31 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test("Home Assistant's login that the settings let decide can do so by the lines that it prints")
+  func approver() async throws {
+    let installation = try Installation(
+      port: nil, hold: 0, more: "home_assistant: {login: homeassistant}")
+    let broker = try house()
+    let outcome = try await installation.command(options(broker) + ["--json"])
+    let printed = try #require(JSON(outcome.output)?["broker"], "\(outcome.error)")
+    #expect(
+      lines(printed).contains { $0.contains("--approver homeassistant | sudo tee") }, "\(printed)")
+    let list = try #require(printed["access_list"]?.text)
+    let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8)
+    try Data((own + list).utf8).write(to: URL(fileURLWithPath: broker.file("own.acl")))
+    try await broker.reload()
+    let home = try await broker.publisher("homeassistant")
+    for (topic, isAllowed) in [
+      ("in/homeassistant/request/consent/approve", true), ("in/hub/announce", false),
+      ("in/homeassistant/announce", false), ("out/hub/dataset/set", false),
+    ] {
+      #expect(try await isTaken("threadkeeper/\(topic)", home) == isAllowed, "\(topic)")
+    }
+    let again = try await installation.command(
+      "setup", "--mosquitto-config", broker.file("mosquitto.conf"), "--json")
+    #expect(JSON(again.output)?["broker"]?["access"] == "complete", "\(again.output)")
+  }
+
   @Test("Where the password cannot be stored, the settings stay as they were")
   func unusableStore() async throws {
     let before = try settings

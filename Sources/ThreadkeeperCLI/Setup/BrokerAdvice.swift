@@ -83,7 +83,8 @@ struct BrokerAdvice: Sendable {
 
   private var logins: [Step] {
     let new = newPasswordFile
-    let wanted = list.daemons + list.monitors + (new == nil ? [] : list.kept)
+    let wanted =
+      list.daemons + list.monitors + list.approvers + (new == nil ? [] : list.kept)
     var missing = files == nil && isLoginRefused ? list.daemons : []
     for login in wanted where files != nil && !missing.contains(login) {
       if files?.logins?.contains(login) != true { missing.append(login) }
@@ -142,7 +143,8 @@ struct BrokerAdvice: Sendable {
       ["acl"] + options + (list.isAddition ? ["--append"] : [])
         + list.kept.flatMap { ["--keep", $0.quoted] }
         + (list.keepsAnonymous ? ["--keep-anonymous"] : [])
-        + list.monitors.flatMap { ["--monitor", $0.quoted] })
+        + list.monitors.flatMap { ["--monitor", $0.quoted] }
+        + list.approvers.flatMap { ["--approver", $0.quoted] })
     if files == nil {
       return Step(
         "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)."

@@ -79,6 +79,9 @@ struct SetupSession: Sendable {
       options: aclOptions, isRoot: StoreOwner.isRoot,
       isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
     let files = advice.files
+    // Home Assistant does other things, too. Other approvers decide by what every login may do, unless they are kept.
+    advice.list.approvers = [settings.homeAssistant.approver].compactMap { $0 }
+    advice.list.kept = advice.list.approvers
     do {
       advice.gaps = try files?.gaps(advice.list) ?? []
       if mqtt.username != nil {
@@ -89,6 +92,13 @@ struct SetupSession: Sendable {
           advice.gaps = try files?.gaps(advice.list) ?? []
         }
         advice.list.kept = try await kept(advice)
+        let further = advice.list.kept.filter {
+          settings.consent.isApprover($0) && !advice.list.approvers.contains($0)
+        }
+        if !further.isEmpty {
+          advice.list.approvers += further
+          advice.gaps = try files?.gaps(advice.list) ?? []
+        }
       }
       advice.list.isAddition = files?.accessList != nil
       advice.list.keepsAnonymous =
@@ -143,7 +153,7 @@ struct SetupSession: Sendable {
         hasList
         ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
       kept = Set(kept).subtracting(list.daemons + flags.router).sorted()
-      let others = kept.filter { !list.monitors.contains($0) }.map(\.printable)
+      let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable)
         .joined(separator: ", ")
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
         questions.warn(
@@ -164,7 +174,8 @@ struct SetupSession: Sendable {
         "An access list rules the whole broker. Which other logins use it, such as zigbee2mqtt, with spaces between?"
           + " They keep what they do. Leave out border routers' own.", "Other logins")
     }
-    return kept + list.monitors.filter { !kept.contains($0) }
+    for login in list.monitors + list.approvers where !kept.contains(login) { kept.append(login) }
+    return kept
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {
