@@ -135,7 +135,10 @@ extension ItemTable {
       ledger.newKeys[id] = nil
     }
     ledger.owesErasure = true
-    tx.onCommit("class \(purpose.rawValue)") { self.keys.forget(purpose) }
+    tx.onCommit("class \(purpose.rawValue)") { [keys, erasure = changes.erasure] in
+      keys.forget(purpose)
+      erasure.retire(records.map(\.0))
+    }
     return items.count
   }
 }

@@ -6,8 +6,8 @@ import SodiumCrypto
 /// The keys of an open store: those in memory (`LoadedKeys`), and how the others come out of their
 /// records (`KeyTable`), by root keys and device key.
 ///
-/// It changes the table only where a key is made, and takes the transaction's ledger for that. Locking
-/// is in `KeyRing+lock`, the device key in `KeyRing+device`.
+/// It changes the table only where a key is made, and takes the transaction's ledger for that. What
+/// it does with the device key is beside `DeviceKey`.
 final class KeyRing: Sendable {
   let store: StoreID
   let access: Keychain.Access
@@ -65,9 +65,12 @@ final class KeyRing: Sendable {
       loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
     }
     if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
-    if let known { return (known.id, try key(known.id, in: tx)) }
+    // Of a class that was deleted, a reader of an earlier state may have brought the key back.
+    if let known, try KeyTable.record(of: known.id, in: tx) != nil {
+      return (known.id, try key(known.id, in: tx))
+    }
     if let id = try KeyTable.newest(purpose, in: tx) { return (id, try key(id, in: tx)) }
-    return try make(KeyID(purpose, epoch: 1), ledger, in: tx)
+    return try make(KeyID(purpose, epoch: (known?.id.epoch ?? 0) + 1), ledger, in: tx)
   }
 
   /// Makes a key, writes its record and keeps it for this transaction; once that is committed it

@@ -46,10 +46,10 @@ struct LoadedKeys {
 
   var isUnlocked: Bool { current[.session].flatMap { keys[$0] } != nil }
 
-  /// Of a purpose that has no keys any more.
+  /// Of a purpose that has no keys any more. The newest stays known, so that the next one gets another number while
+  /// readers of an earlier state may need this one.
   mutating func forget(_ purpose: KeyPurpose) {
     keys = keys.filter { $0.key.purpose != purpose }
-    current[purpose] = nil
   }
 
   mutating func forget(_ ids: Set<KeyID>) {

@@ -46,7 +46,7 @@ struct KeyRenewal {
       try keys.make(next, by: to.wrapper(of: id.purpose), ledger, in: tx)
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
-    report.items = try reseal(old, ledger, in: tx)
+    report.items = try reseal(purposes, old, ledger, in: tx)
     ledger.owesErasure = true
     let retired = Set(old.keys).union([from.master.id, from.session.id])
       .subtracting([to.master.id, to.session.id])
@@ -102,15 +102,24 @@ struct KeyRenewal {
 
 /// Row by row: no more than one is in memory.
 extension KeyRenewal {
-  /// Seals the items again that stand under one of the old class keys, and says how many.
+  /// Seals the items again whose class keys are renewed, and says how many.
+  ///
+  /// - Throws: `decode` when one of them does not open, or its class key has no record.
   private func reseal(
-    _ old: [KeyID: GuardedKey], _ ledger: ChangeLedger, in tx: WriteTransaction
+    _ purposes: [KeyPurpose], _ old: [KeyID: GuardedKey], _ ledger: ChangeLedger,
+    in tx: WriteTransaction
   ) throws -> Int {
     var (count, damaged, last) = (0, 0, Int64.min)
     while let stored = try StoredRow(after: last, in: tx) {
       last = stored.rowID
-      guard let classKey = old[stored.classKey] else { continue }
+      // With the metadata key all rows are renewed: one that is passed over would not open any more.
+      guard purposes.contains(.metadata) || purposes.contains(stored.classKey.purpose) else {
+        continue
+      }
       do {
+        guard let classKey = old[stored.classKey] else {
+          throw items.health.corrupt(row: stored.rowID, "the key")
+        }
         try write(resealed(stored, classKey, ledger, in: tx), over: stored, ledger, in: tx)
         count += 1
       } catch let error as KeychainError where error.status == .decode {

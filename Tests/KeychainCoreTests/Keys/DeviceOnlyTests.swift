@@ -209,6 +209,28 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 
+  @Test func aReaderOfBeforeDoesNotBringTheKeyOfADeletedClassBack() throws {
+    let store = try store([passphrase])
+    try store.reopen(with: passphrase)
+    let keychain = store.keychain
+    let mortal = try keychain.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))
+    let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
+    try keychain.database.read { tx in
+      // The snapshot is taken here.
+      _ = try keychain.items(matching: ItemQuery(), in: tx)
+      try keychain.removeKeySlot(slot.number)
+      #expect(try keychain.secret(of: mortal, in: tx) == Sample.secret("secret"))
+      try keychain.addKeySlot(passphrase)
+      try keychain.add(sample("new", .whenPasscodeSetThisDeviceOnly))
+      #expect(try keychain.secret(of: mortal, in: tx) == Sample.secret("secret"))
+    }
+    try keychain.tick()
+    try keychain.add(sample("newer", .whenPasscodeSetThisDeviceOnly))
+    try store.reopen(with: passphrase)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 2))
+    #expect(try store.keychain.rotateKeys([store.keyFile, passphrase]).items == 2)
+  }
+
   @Test func afterTheLastPassphraseIsRemovedANewOneWorks() throws {
     let store = try store([passphrase])
     try store.reopen(with: passphrase)

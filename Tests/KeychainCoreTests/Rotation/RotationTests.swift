@@ -224,6 +224,29 @@ struct RotationTests {
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
+  @Test("An item whose class key has no record stops it")
+  func missingClassKey() throws {
+    let rotated = try RotatedStore()
+    let keychain = rotated.keychain
+    try keychain.database.write { tx in
+      let ledger = try keychain.changes.ledger(tx)
+      let id = KeyID(Accessibility.always.keyPurpose, epoch: 1)
+      let wrapped = try #require(try KeyTable.record(of: id, in: tx))
+      try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
+    }
+    do {
+      try rotated.rotate()
+      Issue.record("it was rotated")
+    } catch let error as KeychainError {
+      #expect(error.status == .decode && error.message.hasPrefix("3 items do not open"), "\(error)")
+    }
+    #expect(keychain.condition == .healthy)
+    #expect(try rotated.newestEpochs() == [1])
+    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
+    // The first passphrase renews other classes.
+    try keychain.addKeySlot(passphrase)
+  }
+
   @Test("A secret that does not open is taken along as it is")
   func damagedSecret() throws {
     let rotated = try RotatedStore()
