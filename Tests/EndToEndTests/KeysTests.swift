@@ -144,6 +144,21 @@ struct KeysTests {
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     #expect(try await installation.command("keys", "list", environment: service).status == 0)
     #expect(try await installation.command("keys", "list").status == 77)
+    // It stays through a rotation without being given, alone and beside a passphrase.
+    let asked = try await installation.command("keys", "rotate", environment: service)
+    #expect(asked.status == 64 && asked.error.contains("1 (key_file)"), "\(asked.error)")
+    #expect(!asked.error.contains("systemd_credential"), "\(asked.error)")
+    let alone = try await installation.command("keys", "rotate", "--yes", environment: service)
+    #expect(alone.status == 0, "\(alone.error)")
+    let file = try installation.passphraseFile("correct horse battery")
+    #expect(
+      try await installation.command(
+        "keys", "add", "--passphrase-file", file, environment: service
+      ).status == 0)
+    let both = try await installation.command(
+      "keys", "rotate", "--passphrase-file", file, environment: service)
+    #expect(both.status == 0 && !both.output.contains("is removed"), "\(both.output)\(both.error)")
+    #expect(try await installation.command("keys", "list", environment: service).status == 0)
   }
 
   @Test("a daemon that the key file opened takes every event, and no second passphrase")

@@ -45,7 +45,7 @@ struct RotationTests {
     let done = try await installation.command(
       "keys", "rotate", "--yes", "--passphrase-file", passphraseFile)
     #expect(done.status == 0, "\(done.error)")
-    #expect(done.output.contains("300 items have new keys"), "\(done.output)")
+    #expect(done.output.contains("300 items are under new keys"), "\(done.output)")
     #expect(throws: KeychainError.self) {
       _ = try Keychain.open(
         at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
@@ -115,7 +115,7 @@ struct RotationTests {
     }
     let daemon = try await installation.start()
     let last = try await installation.command("keys", "rotate")
-    #expect(last.status == 0 && last.output.contains("have new keys"), "\(last.error)")
+    #expect(last.status == 0 && last.output.contains("are under new keys"), "\(last.error)")
     for number in 1...6 {
       #expect(try await installation.dataset(of: BorderRouter(number: number).agent) != nil)
     }

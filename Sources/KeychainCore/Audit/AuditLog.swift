@@ -3,8 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// The audit: lines are noted in a transaction's ledger, and appended as records when it commits. Reading
-/// is in `AuditLog+read`.
+/// The audit: lines are noted in a transaction's ledger, and appended as records when it commits.
 final class AuditLog: Sendable {
   let store: StoreID
   let keys: KeyRing

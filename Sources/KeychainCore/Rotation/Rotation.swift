@@ -6,8 +6,9 @@ import SodiumCrypto
 /// Rotation: new root keys, new keys of every kind, and every item sealed again under them, in one
 /// transaction. A crash leaves the store as it was or as it is to be.
 ///
-/// Whoever had a key of the store has nothing that opens it afterwards. The secrets themselves stay as they
-/// are: their item keys are wrapped again. So do the records of the audit, which keep their key.
+/// The keys of before open nothing in the store afterwards but the audit's earlier records, which keep their key.
+/// The secrets themselves stay as they are: their item keys are wrapped again. Who has an older copy with its key
+/// has those secrets, and the item keys of those that have not changed since.
 struct Rotation {
   let slots: KeySlots
 
@@ -160,7 +161,7 @@ struct Rotation {
 
 /// What a rotation came to.
 package struct RotationReport: Equatable, Sendable {
-  /// Items that have new keys: all that there are.
+  /// Items that are under new keys: all that there are.
   package var items = 0
   /// Slots that are gone, because nothing that opens them was given.
   package var removedSlots: [KeySlot] = []

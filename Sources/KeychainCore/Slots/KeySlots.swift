@@ -3,9 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// The key slots of an open store: listed, added, removed, and opened by a secret. A slot holds root keys;
-/// what the session key needs when the first passphrase comes or the last one goes is in
-/// `KeySlots+session`.
+/// The key slots of an open store: listed, added, removed, and opened by a secret. A slot holds root keys.
 final class KeySlots: Sendable {
   let store: StoreID
   let access: Keychain.Access
@@ -43,8 +41,9 @@ final class KeySlots: Sendable {
   /// Adds a key slot. A key file that does not exist is made.
   ///
   /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
-  /// store must have been opened in a way that reaches them. They get new keys, which an older copy of the
-  /// store does not have. Then a device key that is in use and whose file is lost is written again.
+  /// store must have been opened in a way that reaches them. Their classes get new keys, which an older copy of
+  /// the store does not have; their item keys stay. Then a device key that is in use and whose file is lost is
+  /// written again.
   ///
   /// - Parameters:
   ///   - actor: for whom, in the audit; nil is the keychain's own auditor.
@@ -234,8 +233,8 @@ extension KeySlots {
 /// The session key in slots and beside the other keys: it has a record of its own as long as no slot guards it.
 extension KeySlots {
   /// The session key for a slot that guards it. Where none did, it is a new one, and so is every class key that
-  /// it wraps: of what is in these classes from now on, who has a key file and an older copy of the store opens
-  /// nothing.
+  /// it wraps: who has a key file and an older copy of the store opens nothing that is written in these classes
+  /// from then on.
   ///
   /// - Parameter wroteDeviceKey: called when the file of the device key was lost, and is written again.
   func sessionToGuard(

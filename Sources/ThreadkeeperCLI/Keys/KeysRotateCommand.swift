@@ -8,15 +8,16 @@ import ThreadkeeperDaemon
 struct KeysRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Give the store new root keys, and every item new keys.",
+    abstract: "Give the store new root keys, and put every item under new keys.",
     discussion: """
-      This locks out a key that leaked: nothing in the store opens with it then, but what the audit has by now. \
-      It is one transaction, about half a second for 10,000 items. Reading goes on meanwhile, and writing waits. \
-      If it is cut off, nothing has changed.
+      This locks out a key that leaked: it opens nothing that is written from then on. Who has an older copy of the \
+      store keeps the secrets in it, and the key opens the records that the audit has by now. It is one transaction, \
+      about half a second for 10,000 items. Reading goes on meanwhile, and writing waits. If it is cut off, nothing \
+      has changed.
 
-      The key file of the settings stays, and what is given with --passphrase-file, or else \
-      `store.passphrase`, or what you type; all other slots are removed. If one of these opens nothing, or \
-      the key file is there and cannot be read, nothing is done.
+      The key file of the settings stays, and so do the credentials that systemd hands over, and what is given with \
+      --passphrase-file, or else `store.passphrase`, or what you type; all other slots are removed. If a passphrase \
+      or code opens nothing, or the key file is there and cannot be read, nothing is done.
 
       Examples:
         threadkeeper keys rotate
@@ -83,7 +84,7 @@ extension RotateKeys.Reply {
 
   /// What came of a rotation; lines.
   var text: String {
-    var text = "The root keys of the store are new, and \(items) items have new keys.\n"
+    var text = "The root keys of the store are new, and \(items) items are under new keys.\n"
     for slot in removed {
       text +=
         "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"

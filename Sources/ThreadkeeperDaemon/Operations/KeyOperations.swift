@@ -229,8 +229,9 @@ package struct RemoveKeySlot: KeyOperation {
   }
 }
 
-/// Gives the store new root keys, and every item new keys. What was given to stay must open a slot: nobody loses a key
-/// slot by a slip of the fingers, whatever was confirmed.
+/// Gives the store new root keys, and puts every item under new keys. What was given to stay must open a slot: nobody
+/// loses a key slot by a slip of the fingers, whatever was confirmed. What systemd hands over here stays without being
+/// given.
 package struct RotateKeys: KeyOperation {
   package static let isRepeatable = false
 
@@ -251,7 +252,7 @@ package struct RotateKeys: KeyOperation {
 
   package struct Reply: Codable, Sendable {
     package var removed: [KeySlotReport]
-    /// Items that have new keys.
+    /// Items that are under new keys.
     package var items: Int
     /// Items for this device only that were deleted, because their device key is gone.
     package var deleted: Int
@@ -277,6 +278,13 @@ package struct RotateKeys: KeyOperation {
         ways.append(way)
         kept.formUnion(opened)
       }
+    }
+    for slot in slots where slot.kind == .systemdCredential && !kept.contains(slot.number) {
+      let way = KeySlotSecret.systemdCredential(name: slot.label)
+      let opened = try store.keychain.slotsOpened(by: way)
+      guard !opened.isEmpty else { continue }
+      ways.append(way)
+      kept.formUnion(opened)
     }
     let going = slots.filter { !kept.contains($0.number) }
     guard !ways.isEmpty else {
