@@ -147,7 +147,9 @@ extension SettingsReader {
   private mutating func read(_ pairs: Pairs, of section: String) {
     for (name, key, value) in pairs {
       let path = Self.path(name, in: section)
-      if let setting = Setting.named[path] {
+      if name.isEmpty || name.contains(".") {
+        noteUnknown(name, in: section, at: key.place, known: Setting.names(in: section))
+      } else if let setting = Setting.named[path] {
         if !value.isNull, !isGiven(path) { take(value, as: setting) }
       } else if Setting.names(in: path).isEmpty {
         noteUnknown(name, in: section, at: key.place, known: Setting.names(in: section))
@@ -282,10 +284,22 @@ extension SettingsReader {
     let elsewhere = Setting.all.first { $0.name.hasSuffix(".\(name)") }?.name
     let meant = NearestName.nearest(to: name, among: known) ?? elsewhere
     let hint =
-      meant.map { "did you mean `\($0)`?" }
+      Self.nested(name, in: section).map { "write it as \($0)" }
+      ?? meant.map { "did you mean `\($0)`?" }
       ?? "known here: " + known.map { "`\($0)`" }.joined(separator: ", ")
     problems.append(
       SettingsProblem(place: place, key: path, message: "unknown key \(path.shown); \(hint)"))
+  }
+}
+
+extension SettingsReader {
+  /// How a key is written whose name has dots, `host` below `mqtt`; nil where there is none of that name.
+  private static func nested(_ name: String, in section: String) -> String? {
+    let path = path(name, in: section)
+    guard name.contains("."), Setting.named[path] != nil || !Setting.names(in: path).isEmpty else {
+      return nil
+    }
+    return name.split(separator: ".").reversed().map { "`\($0)`" }.joined(separator: " below ")
   }
 }
 

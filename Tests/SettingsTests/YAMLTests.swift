@@ -128,6 +128,30 @@ struct YAMLTests {
     #expect(try problems(bomb + "teams: *a39").count == 41)
   }
 
+  @Test(
+    "A name with a dot, or none at all, is no key",
+    arguments: [
+      ("mqtt.host: a\nmqtt: {host: b}", "1:1", "`mqtt.host`; write it as `host` below `mqtt`"),
+      ("mqtt:\n  tls.ca_file: a", "2:3", "`mqtt.tls.ca_file`; write it as `ca_file` below `tls`"),
+      (
+        "mqtt.tls.ca_file: a", "1:1",
+        "`mqtt.tls.ca_file`; write it as `ca_file` below `tls` below `mqtt`"
+      ),
+      ("mqtt.tls: {ca_file: a}", "1:1", "`mqtt.tls`; write it as `tls` below `mqtt`"),
+      ("log.levels: info", "1:1", "`log.levels`; did you mean `log`?"),
+      ("log: {'': a}", "1:7", "`log.`; known here: `level`, `format`"),
+    ])
+  func dottedNames(yaml: String, place: String, problem: String) throws {
+    #expect(try problems(yaml) == ["\(place): error: unknown key \(problem)"])
+  }
+
+  @Test("A section without a name is none")
+  func unnamedSection() throws {
+    let found = try problems("'': {mqtt: {host: a}}")
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("1:1: error: unknown key ``; known here: ") == true, "\(found)")
+  }
+
   @Test("Unknown keys: the nearest name, the right section, or what there is")
   func unknownKeys() throws {
     let hints = [
