@@ -10,14 +10,13 @@ extension CredentialService {
     guard let agent = request.agent, let incoming = request.dataset else {
       throw AnswerFailure(.invalidPayload, "expected `border_agent_id` and `dataset`")
     }
-    let credential = try store.credential(of: agent, in: home, tx)
-    if let owner = try credential?.team ?? store.formerOwner(of: agent, in: home, tx),
-      !isOwn(owner)
-    {
+    // Before the dataset is opened: what is damaged of another team's is not for the requester to know.
+    if let owner = try store.owner(of: agent, in: home, tx), !isOwn(owner) {
       throw AnswerFailure(
         .notAuthorized, field: "border_agent_id",
         OwnershipAdvice.message(agent, home: home))
     }
+    let credential = try store.credential(of: agent, in: home, tx)
     let preferred = try preferredNetwork()
     guard
       isOwnerOnMachine

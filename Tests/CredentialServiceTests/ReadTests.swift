@@ -128,6 +128,17 @@ struct ReadTests {
     #expect(try service.keep(Agent.attic, .home, at: 2).change == .stored)
   }
 
+  @Test("another team is refused before a damaged dataset is opened")
+  func damagedOfAnotherTeam() throws {
+    try service.keep(Agent.attic, .home, at: 1)
+    try service.damage(Agent.attic)
+    #expect(
+      try service.refusal(.storeCredentials, team: "ben") {
+        $0.agent = BorderAgentID(hex: Agent.attic)
+        $0.dataset = try SampleNetwork.home.dataset(at: 2)
+      }?.known == .notAuthorized)
+  }
+
   @Test("ping tells the time and the version")
   func ping() throws {
     let data = try service.ask(.ping)
