@@ -102,7 +102,7 @@ extension Settings {
     package var username: String?
     package var password: SecretText?
     /// Without one, the client ids carry the store's identity.
-    package var clientID: String?
+    package var clientID: SecretText?
     package var baseTopic: String = "threadkeeper"
     package var protocolVersion: ProtocolVersion = .v5
     /// Without it the connection is not encrypted.

@@ -131,7 +131,7 @@ extension Setting {
       "Wins over the one in the encrypted store. Use `!secret mqtt_password`."),
     Setting(
       "mqtt.client_id",
-      .text("1 to 64 letters, digits, `-`, `_` or `.`") {
+      .secret("1 to 64 letters, digits, `-`, `_` or `.`") {
         (1...64).contains($0.utf8.count) && $0.utf8.allSatisfy(ASCII.isNameByte)
       }, \.mqtt.clientID, default: "derived from the store and the machine",
       """

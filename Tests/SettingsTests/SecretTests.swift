@@ -127,7 +127,8 @@ struct SecretTests {
       "mqtt: {host: 'mqtt://a:\(secret)@b'}", "mqtt: {password: !secrets \(secret)}",
       "mqtt:\n  password: \"\(secret)\n", "mqtt: {password: \(secret), password: \(secret)}",
       "mqtt:\n  password: \(secret)\n x: y\n", "mqtt: {password: *\(secret)}",
-      "mqtt: {tls: \(secret)}", "teams: \(secret)", "homes: {a: \(secret)}",
+      "mqtt: {client_id: '\(secret)!'}", "mqtt: {tls: \(secret)}", "teams: \(secret)",
+      "homes: {a: \(secret)}",
       "mqtt: {password: @\(secret)}", "mqtt: {password: `\(secret)}", "mqtt: {password: %\(secret)",
     ] {
       try directory.write(yaml, to: "threadkeeper.yaml", mode: 0o644)

@@ -150,11 +150,16 @@ struct ValueTests {
   func clientIDs() throws {
     let longest = String(repeating: "x", count: 64)
     for id in ["a", "Keeper-1_b.c", "42", longest] {
-      #expect(try load("mqtt: {client_id: \(id)}").settings?.mqtt.clientID == id)
+      #expect(try load("mqtt: {client_id: \(id)}").settings?.mqtt.clientID?.revealed == id)
     }
     for id in ["''", "a b", "a/b", "é", longest + "x", "true"] {
       #expect(try problems("mqtt: {client_id: \(id)}").count == 1, "\(id)")
     }
+    #expect(
+      try problems("mqtt: {client_id: hall!}") == [
+        "1:19: error: mqtt.client_id: expected 1 to 64 letters, digits, `-`, `_` or `.`, "
+          + "found a value that is not shown"
+      ])
   }
 
   @Test("User and password: text, no control characters in the name")

@@ -31,7 +31,7 @@ struct VariableTests {
     #expect(settings.mqtt.port == 2)
     #expect(settings.mqtt.username == "b")
     #expect(settings.mqtt.password?.revealed == "b")
-    #expect(settings.mqtt.clientID == "b")
+    #expect(settings.mqtt.clientID?.revealed == "b")
     #expect(settings.mqtt.baseTopic == "b/c")
     #expect(settings.mqtt.protocolVersion == .v311)
     let file = "\(directory.path)/f"

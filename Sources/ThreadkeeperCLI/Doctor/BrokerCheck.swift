@@ -56,7 +56,8 @@ enum BrokerCheck {
         "The broker lets the daemon's login in\(name), with \(protocolName)"
           + (version.map { " (\($0))" } ?? "")),
       Check(.broker, "client_id").ok(
-        "It takes client ids that begin with `\(mqtt.clientID ?? "threadkeeper")`"),
+        "It takes client ids that begin with "
+          + (mqtt.clientID == nil ? "`threadkeeper`" : "the value of `mqtt.client_id`")),
     ] + offers(session) + brokerVersion(version) + transport(session, mqtt)
   }
 

@@ -49,7 +49,7 @@ extension MosquittoConfiguration {
   /// The connection to a broker that is not ours.
   package init(_ mqtt: Settings.MQTT, host: String) {
     self.init(
-      host: host, port: mqtt.port, clientID: mqtt.clientID ?? "threadkeeper",
+      host: host, port: mqtt.port, clientID: mqtt.clientID?.revealed ?? "threadkeeper",
       username: mqtt.username, password: mqtt.password?.revealed,
       protocolVersion: mqtt.protocolVersion == .v5 ? .v5 : .v311,
       tls: mqtt.tls.map {
@@ -89,7 +89,7 @@ enum SessionName {
   static func make(
     _ settings: Settings, _ keychain: Keychain, machine: String = machineID()
   ) throws(KeychainError) -> String {
-    if let chosen = settings.mqtt.clientID { return chosen }
+    if let chosen = settings.mqtt.clientID { return chosen.revealed }
     let label = "mqtt session\n\(machine)\n\(realPath(keychain.location.directory))"
     return "threadkeeper-" + (try pseudonym(for: label, keychain))
   }

@@ -45,7 +45,7 @@ struct SessionNameTests {
   func chosen() throws {
     let store = try TemporaryStore()
     var settings = MovedStore.settings(store)
-    settings.mqtt.clientID = "hall"
+    settings.mqtt.clientID = SecretText("hall")
     #expect(try SessionName.make(settings, store.keychain) == "hall")
   }
 }
