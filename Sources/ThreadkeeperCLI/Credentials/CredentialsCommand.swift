@@ -31,7 +31,7 @@ struct CredentialsListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let list = try await DaemonClient(settings: options.loadOfStore()).perform(ListCredentials())
+    let list = try await DaemonClient(settings: options.loadOfStore()).list(ListCredentials())
     var table = Table(
       columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
     for credential in list.rows {

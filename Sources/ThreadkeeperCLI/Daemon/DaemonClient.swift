@@ -103,6 +103,18 @@ struct DaemonClient: Sendable {
     }?.reply
   }
 
+  /// All of a list.
+  func list<Listed: ListOperation>(_ operation: Listed) async throws -> Rows<Listed.Row> {
+    try await askRunning(isRepeatable: Listed.isRepeatable) {
+      var rows: [Listed.Row] = []
+      var whole = try await followIfThere(operation, firstWithin: .seconds(60)) {
+        rows += $0.rows
+      }
+      whole?.rows = rows
+      return whole
+    }
+  }
+
   /// As `follow`, until something else ends it than the end of a daemon. One has to run at the beginning.
   ///
   /// - Parameter operation: made again for each daemon.

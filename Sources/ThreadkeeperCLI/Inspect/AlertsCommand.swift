@@ -24,7 +24,7 @@ struct AlertsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let alerts = try await DaemonClient(settings: options.loadOfStore())
-      .perform(ListAlerts(all: all)).rows
+      .list(ListAlerts(all: all)).rows
     try output.show(alerts, text: text(alerts))
   }
 

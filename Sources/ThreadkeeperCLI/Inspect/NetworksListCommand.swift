@@ -41,7 +41,7 @@ struct NetworksListCommand: AsyncParsableCommand {
     }
     let client = DaemonClient(settings: try options.loadOfStore())
     let networks = NetworkListing.all(
-      try await client.perform(ListNetworks()).rows, try await client.perform(ListRouters()).rows)
+      try await client.list(ListNetworks()).rows, try await client.list(ListRouters()).rows)
     try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
   }
 

@@ -60,7 +60,7 @@ struct PreferredShowCommand: AsyncParsableCommand {
     let name = try settings.home(named: home.home)
     let client = DaemonClient(settings: settings)
     guard !history else {
-      return try showHistory(try await client.perform(ListFormerNetworks(home: name)).rows)
+      return try showHistory(try await client.list(ListFormerNetworks(home: name)).rows)
     }
     let report = try await client.perform(ShowPreferred(home: name, secret: showSecrets))
     try output.show(report, text: report.text(homeOption: home.home.map { " --home \($0)" } ?? ""))

@@ -46,7 +46,7 @@ struct RoutersListCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let list = try await DaemonClient(settings: options.loadOfStore()).perform(ListRouters())
+    let list = try await DaemonClient(settings: options.loadOfStore()).list(ListRouters())
     var table = Table(
       columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
       "CREDENTIALS", "PREFERRED", "SOURCE")

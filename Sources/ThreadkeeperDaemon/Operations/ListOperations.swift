@@ -7,6 +7,7 @@ import LocalAPI
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
@@ -19,15 +20,49 @@ package struct Rows<Row: Codable & Sendable>: Codable, Sendable, VarlinkFieldNam
   package var damaged: [String]?
 }
 
+/// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
+/// rest of `Rows`.
+package protocol ListOperation: StreamOperation where Reply == Rows<Row> {
+  associatedtype Row: Codable & Sendable
+
+  /// All of it. May wait for the disk.
+  func list(_ context: OperationContext) throws -> Rows<Row>
+}
+
+extension ListOperation {
+  package func perform(
+    _ context: OperationContext, send: @escaping @Sendable (Rows<Row>) async throws -> Void
+  ) async throws -> Rows<Row> {
+    try await SystemThread.result { try list(context) }.sent(by: send)
+  }
+}
+
+extension Rows {
+  /// A row has a few hundred bytes, 8 KiB at most, and a message has at most 512 KiB.
+  private static var inReply: Int { 50 }
+
+  /// - Returns: the last reply.
+  fileprivate func sent(by send: (Rows) async throws -> Void) async throws -> Rows {
+    var last = self
+    var rest = rows[...]
+    while rest.count > Self.inReply {
+      try await send(Rows(rows: Array(rest.prefix(Self.inReply))))
+      rest = rest.dropFirst(Self.inReply)
+    }
+    last.rows = Array(rest)
+    return last
+  }
+}
+
 /// Alerts that are firing.
-package struct ListAlerts: Operation {
+package struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
   package var all: Bool
   package var access: VarlinkAccess { .reader }
 
   package init(all: Bool) { self.all = all }
 
-  package func perform(_ context: OperationContext) throws -> Rows<AlertState> {
+  package func list(_ context: OperationContext) throws -> Rows<AlertState> {
     Rows(
       rows: try context.registry.list { registry, home in
         try registry.alerts(in: home, all: all).map { $0.state(home: home.name) }
@@ -36,12 +71,12 @@ package struct ListAlerts: Operation {
 }
 
 /// Border routers; `note` says why there are none.
-package struct ListRouters: Operation {
+package struct ListRouters: ListOperation {
   package var access: VarlinkAccess { .reader }
 
   package init() {}
 
-  package func perform(_ context: OperationContext) throws -> Rows<RouterState> {
+  package func list(_ context: OperationContext) throws -> Rows<RouterState> {
     let registry = context.registry
     let routers = try registry.list { registry, home in
       try registry.routers(in: home).map { $0.state(home: home.name) }
@@ -73,12 +108,12 @@ package struct ListRouters: Operation {
 }
 
 /// Thread networks.
-package struct ListNetworks: Operation {
+package struct ListNetworks: ListOperation {
   package var access: VarlinkAccess { .reader }
 
   package init() {}
 
-  package func perform(_ context: OperationContext) throws -> Rows<NetworkState> {
+  package func list(_ context: OperationContext) throws -> Rows<NetworkState> {
     Rows(
       rows: try context.registry.list { registry, home in
         let accepted = try registry.acceptedNetworks(in: home)
@@ -90,12 +125,12 @@ package struct ListNetworks: Operation {
 }
 
 /// Whose credentials are stored.
-package struct ListCredentials: Operation {
+package struct ListCredentials: ListOperation {
   package var access: VarlinkAccess { .reader }
 
   package init() {}
 
-  package func perform(_ context: OperationContext) throws -> Rows<CredentialReport> {
+  package func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
     var damaged: [String] = []
     let registry = context.registry
     let readable = try registry.list { _, home in
@@ -111,13 +146,13 @@ package struct ListCredentials: Operation {
 }
 
 /// The networks that were preferred before, the newest first.
-package struct ListFormerNetworks: Operation {
+package struct ListFormerNetworks: ListOperation {
   package var home: String
   package var access: VarlinkAccess { .reader }
 
   package init(home: String) { self.home = home }
 
-  package func perform(_ context: OperationContext) throws -> Rows<FormerNetworkRecord> {
+  package func list(_ context: OperationContext) throws -> Rows<FormerNetworkRecord> {
     let home = try context.settings.home(named: home)
     let registry = context.registry
     return Rows(
