@@ -39,6 +39,9 @@ package struct WatchConsents: StreamOperation {
 
 /// Gives a program the credentials that it asks for.
 package struct ApproveConsent: Operation {
+  /// A second decision finds nothing that waits.
+  package static let isRepeatable = false
+
   package var id: String
   package var scope: ConsentScope
 
@@ -54,6 +57,9 @@ package struct ApproveConsent: Operation {
 
 /// Refuses a program the credentials that it asks for.
 package struct DenyConsent: Operation {
+  /// As of `ApproveConsent`.
+  package static let isRepeatable = false
+
   package var id: String
 
   package init(id: String) { self.id = id }
@@ -117,6 +123,9 @@ package struct ListGrants: Operation {
 
 /// Takes an "always" back.
 package struct RevokeGrant: Operation {
+  /// A second revocation finds nothing.
+  package static let isRepeatable = false
+
   package var id: String
 
   package init(id: String) { self.id = id }
