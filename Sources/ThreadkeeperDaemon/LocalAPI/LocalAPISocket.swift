@@ -114,15 +114,15 @@ struct HandlerQueue: Sendable {
 ///
 /// - Parameters:
 ///   - interval: from one look to the next.
-///   - look: makes the reply; may wait for the disk.
+///   - look: makes the reply.
 /// - Throws: what `look` throws; `CancellationError`.
 func sendChanges<Reply: Encodable & Sendable>(
   every interval: Duration, to send: (Reply) async throws -> Void,
-  of look: @escaping @Sendable () throws -> Reply
+  of look: () async throws -> Reply
 ) async throws -> Never {
   var last = ""
   while true {
-    let reply = try await SystemThread.result { try look() }
+    let reply = try await look()
     let text = try JSONText.line(reply)
     if text != last { try await send(reply) }
     last = text

@@ -3,7 +3,6 @@
 import Broker
 import KeychainCore
 import LocalAPI
-import ThreadkeeperSupport
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
 /// may have none.
@@ -37,10 +36,10 @@ package struct FollowAudit: StreamOperation {
     _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
   ) async throws -> Reply {
     let keychain = context.keychain
-    var shown = try await SystemThread.result { try begin(keychain) }
+    var shown = try await context.read { try begin(keychain) }
     var isFirst = true
     while true {
-      let page = try await SystemThread.result { [shown] in
+      let page = try await context.read { [shown] in
         try AuditPage(keychain, after: shown)
       }
       for reply in page.replies where isFirst || !reply.records.isEmpty {

@@ -32,7 +32,7 @@ package struct WatchConsents: StreamOperation {
     _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
   ) async throws -> Reply {
     try await sendChanges(every: Self.interval, to: send) {
-      try ListConsents().perform(context)
+      try await context.read { try ListConsents().perform(context) }
     }
   }
 }

@@ -7,7 +7,6 @@ import LocalAPI
 import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperSupport
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
@@ -33,7 +32,7 @@ extension ListOperation {
   package func perform(
     _ context: OperationContext, send: @escaping @Sendable (Rows<Row>) async throws -> Void
   ) async throws -> Rows<Row> {
-    try await SystemThread.result { try list(context) }.sent(by: send)
+    try await context.read { try list(context) }.sent(by: send)
   }
 }
 

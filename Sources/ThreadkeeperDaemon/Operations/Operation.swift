@@ -19,7 +19,8 @@ package protocol Operation: Codable, Sendable {
   /// Who may have it done: `.reader` for what changes nothing and shows no secret.
   var access: VarlinkAccess { get }
 
-  /// May wait for the disk. What is for the owner alone is done one at a time.
+  /// May wait for the disk. Of what is for the owner alone, operations on keys are done one after the other, and all
+  /// others one after the other beside them; streams and what `.reader` may have done run beside anything.
   ///
   /// - Throws: `CommandFailure`, or what the store throws.
   func perform(_ context: OperationContext) throws -> Reply
@@ -66,6 +67,8 @@ package struct OperationContext: Sendable {
   let maintenance: MaintenanceService
   let logger: Logger
   var caller: ConsentApprover
+  /// Where `read` takes its turn; nil: it does not wait for others.
+  var reading: HandlerQueue?
 
   /// Who is named in the audit and the log.
   var actor: String {
@@ -102,6 +105,12 @@ package struct OperationContext: Sendable {
     func say(_ text: String) {}
   }
 
+  /// Does what may wait for the disk, and changes nothing.
+  func read<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    guard let reading else { return try await SystemThread.result(of: body) }
+    return try await reading.run(body)
+  }
+
   var keychain: Keychain { bridge.enrolments.keychain }
   var registry: Registry { Registry(settings, keychain) }
 }
@@ -109,7 +118,12 @@ package struct OperationContext: Sendable {
 /// Answers `io.threadkeeper.Admin`.
 struct OperationHandler: LocalAPIHandler {
   let context: OperationContext
-  private let queue = HandlerQueue("operations")
+  private let changes = HandlerQueue("operations")
+  /// A passphrase takes seconds, in which a consent is not to wait.
+  private let keys = HandlerQueue("keys")
+  /// Members of the group look at one thing at a time; what may take minutes has a queue of its own.
+  private let looks = HandlerQueue("members")
+  private let verifications = HandlerQueue("members-verifications")
 
   init(_ context: OperationContext) { self.context = context }
 
@@ -122,6 +136,9 @@ struct OperationHandler: LocalAPIHandler {
           guard caller.access >= call.operation.access else { throw VarlinkError.permissionDenied }
           var context = context
           context.caller = .commandLine(user: caller.peer.user)
+          if caller.access < .owner {
+            context.reading = call.operation is VerifyAudit ? verifications : looks
+          }
           if let replies, let stream = call.operation as? any StreamOperation {
             return try await follow(stream, context, replies)
           }
@@ -134,8 +151,9 @@ struct OperationHandler: LocalAPIHandler {
     _ operation: Performed, _ context: OperationContext
   ) async throws -> Performed.Reply {
     guard operation.access == .owner else {
-      return try await SystemThread.result { try operation.perform(context) }
+      return try await context.read { try operation.perform(context) }
     }
+    let queue = operation is any KeyOperation ? keys : changes
     return try await queue.run { try operation.perform(context) }
   }
 

@@ -158,7 +158,7 @@ struct StatusHandler: LocalAPIHandler {
       },
       StatusMethods.watch.answered { _, _, replies in
         try await sendChanges(every: Self.interval, to: { try await replies.send($0) }) {
-          try report()
+          try await SystemThread.result { try report() }
         }
       },
     ]

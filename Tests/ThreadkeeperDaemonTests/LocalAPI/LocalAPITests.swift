@@ -8,6 +8,7 @@ import LocalAPI
 import Logging
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @testable import ThreadkeeperDaemon
 
@@ -124,13 +125,14 @@ struct LocalAPITests {
     #expect(ShowPreferred(home: "home", secret: true).access == .owner)
   }
 
-  private func error(
-    _ operation: some ThreadkeeperDaemon.Operation, at path: String
+  private static func error(
+    _ operation: some ThreadkeeperDaemon.Operation, at path: String,
+    within limit: Duration = .seconds(600)
   ) async throws -> VarlinkError? {
-    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    let client = try #require(try await VarlinkClient.connect(to: path, within: limit))
     let call = OperationCall(operation)
     do {
-      _ = try await client.call(call.method, call, within: .seconds(600))
+      _ = try await client.call(call.method, call, within: limit)
       return nil
     } catch let error as VarlinkError {
       return error
@@ -149,12 +151,42 @@ struct LocalAPITests {
     ]
     for operation in Self.samples + secrets {
       let name = "\(type(of: operation).name)"
-      let forMember = try await error(operation, at: paths[0])
+      let forMember = try await Self.error(operation, at: paths[0])
       #expect((forMember == .permissionDenied) == (operation.access == .owner), "\(name)")
-      let forOwner = try await error(operation, at: paths[1])
+      let forOwner = try await Self.error(operation, at: paths[1])
       #expect(forOwner != .permissionDenied, "\(name)")
       #expect((forOwner == .expectedMore) == (operation is any StreamOperation), "\(name)")
     }
     withExtendedLifetime(servers) {}
+  }
+
+  @Test("A new key slot that waits for the store holds up no other operation of the owner")
+  func slowKeys() async throws {
+    let path = "\(store.path)/owner.sock"
+    let server = try VarlinkServer(
+      path: path, service: socket.service, judge: { _ in .admitted(.owner) })
+    let (begun, release) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    let database = store.keychain.database
+    async let held: Void = SystemThread.result {
+      try database.write { _ in
+        begun.continuation.finish()
+        release.wait()
+      }
+    }
+    for await _ in begun.stream {}
+    let keyFile = "\(store.path)/second.key"
+    async let added = Self.error(
+      AddKeySlot(secret: StoreSecret(kind: .keyFile, value: keyFile)), at: path)
+    // Also where something throws; else nothing here would end.
+    defer { release.signal() }
+    try await eventually("the key file, which is made before the slot") {
+      FileManager.default.fileExists(atPath: keyFile)
+    }
+    let secret = ShowCredential(home: "home", borderAgentId: Self.agent, secret: true)
+    #expect(try await Self.error(secret, at: path, within: .seconds(60))?.code == "not_found")
+    release.signal()
+    try await held
+    #expect(try await added == nil)
+    withExtendedLifetime(server) {}
   }
 }
