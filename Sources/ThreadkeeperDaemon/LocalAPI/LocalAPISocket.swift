@@ -84,7 +84,9 @@ extension LocalAPISocket {
           settings: settings, keychain: operations.keychain, runtime: runtime),
         OperationHandler(operations),
       ] + RequestHandler.all(settings, requests: bridge.requests), logger: operations.logger)
-    finished = { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }
+    finished = { [figures = bridge.monitor.figures] method, duration in
+      if method != OperationHandler.method { figures.localCalls.add(duration, to: method) }
+    }
   }
 }
 

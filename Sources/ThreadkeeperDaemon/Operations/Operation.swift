@@ -117,6 +117,9 @@ package struct OperationContext: Sendable {
 
 /// Answers `io.threadkeeper.Admin`.
 struct OperationHandler: LocalAPIHandler {
+  /// The full name of its only method, whose calls are counted here, by operation.
+  static let method = "\(VarlinkInterface.admin.name).Perform"
+
   let context: OperationContext
   private let changes = HandlerQueue("operations")
   /// A passphrase takes seconds, in which a consent is not to wait.
@@ -138,6 +141,13 @@ struct OperationHandler: LocalAPIHandler {
           context.caller = .commandLine(user: caller.peer.user)
           if caller.access < .owner {
             context.reading = call.operation is VerifyAudit ? verifications : looks
+          }
+          let (began, name) = (ContinuousClock.now, type(of: call.operation).name)
+          defer {
+            if replies == nil {
+              context.bridge.monitor.figures.localCalls.add(
+                began.duration(to: .now), to: "\(interface.name).\(name)")
+            }
           }
           if let replies, let stream = call.operation as? any StreamOperation {
             return try await follow(stream, context, replies)

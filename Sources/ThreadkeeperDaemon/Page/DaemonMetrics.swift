@@ -77,7 +77,7 @@ struct DaemonMetrics {
         figures.publish),
       Metric(
         histogram: "threadkeeper_local_call_duration_seconds",
-        "From a call of the local API to its answer, by method; without those that follow something.",
+        "From a call of the local API to its answer, by method or operation; without calls with `more`.",
         figures.localCalls.snapshots.map { Metric.Distribution($1, [("method", $0)]) }),
     ]
   }

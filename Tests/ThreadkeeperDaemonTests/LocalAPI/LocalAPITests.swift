@@ -15,13 +15,14 @@ import ThreadkeeperSupport
 @Suite("The interfaces of the local API")
 struct LocalAPITests {
   private let store: TemporaryStore
+  private let bridge: Bridge
   private let socket: LocalAPISocket
 
   init() throws {
     store = try TemporaryStore()
     let settings = MovedStore.settings(store)
     let logger = Logger(label: "test")
-    let bridge = try Bridge(
+    bridge = try Bridge(
       BridgeConfiguration(settings),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       keychain: store.keychain, logger: logger)
@@ -158,6 +159,25 @@ struct LocalAPITests {
       #expect((forOwner == .expectedMore) == (operation is any StreamOperation), "\(name)")
     }
     withExtendedLifetime(servers) {}
+  }
+
+  private struct SomethingElse: ThreadkeeperDaemon.Operation {
+    func perform(_ context: OperationContext) throws -> ListKeySlots.Reply {
+      throw VarlinkError.permissionDenied
+    }
+  }
+
+  @Test("A call is counted by its operation, and one that the daemon does not know is not")
+  func counted() async throws {
+    let path = "\(store.path)/owner.sock"
+    let server = try VarlinkServer(
+      path: path, service: socket.service, judge: { _ in .admitted(.owner) })
+    #expect(try await Self.error(ListKeySlots(), at: path) == nil)
+    #expect(try await Self.error(SomethingElse(), at: path) == .invalidParameter("operation"))
+    #expect(
+      bridge.monitor.figures.localCalls.snapshots.map(\.label)
+        == ["io.threadkeeper.Admin.ListKeySlots"])
+    withExtendedLifetime(server) {}
   }
 
   @Test("A new key slot that waits for the store holds up no other operation of the owner")
