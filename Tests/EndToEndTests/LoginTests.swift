@@ -356,19 +356,20 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A daemon of another broker is not given the password")
+  @Test("A daemon of another broker or user is not given the password, and nobody is asked for it")
   func otherBroker() async throws {
     #expect(try await login(Self.password).status == 0)
     let daemon = try await installation.start()
-    let second = try PasswordBroker("keeper", Self.password)
-    let answer = try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--config", installation.configuration],
-      input: .text(Self.password),
-      environment: installation.environment.merging(["THREADKEEPER_MQTT_PORT": "\(second.port)"]) {
-        $1
-      })
-    #expect(answer.status == 78)
-    #expect(answer.error.contains("127.0.0.1:\(second.port)"))
+    for (name, value, word) in [
+      ("THREADKEEPER_MQTT_PORT", "9", "127.0.0.1:9"),
+      ("THREADKEEPER_MQTT_USERNAME", "somebody", "not as somebody"),
+    ] {
+      // Nothing there would be an answer.
+      let answer = try await ThreadkeeperBinary.run(
+        ["login", "--password-stdin", "--config", installation.configuration], input: .text(""),
+        environment: installation.environment.merging([name: value]) { $1 })
+      #expect(answer.status == 78 && answer.error.contains(word), "\(answer.error)")
+    }
     #expect(try await daemon.stop() == .exit(0))
   }
 

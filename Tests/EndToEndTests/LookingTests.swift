@@ -149,6 +149,7 @@ struct LookingTests {
       ["credentials", "get", agent, "--show-secrets"], ["preferred", "show", "--show-secrets"],
       ["preferred", "forget"], ["credentials", "delete", agent], ["keys", "rotate"],
       ["clients", "revoke", "anna"], ["preferred", "check", dataset],
+      ["login", "--username", "anna", "--password-stdin"],
     ] {
       let refused = try await run(command, launcher: launcher)
       let advice = try advice(refused)

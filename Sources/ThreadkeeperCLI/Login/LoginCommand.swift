@@ -62,6 +62,7 @@ struct LoginCommand: AsyncParsableCommand {
     if remove { return try await removeLogin() }
     try? ProcessHardening.forbidCoreDumps()
     let client = DaemonClient(settings: try options.loadOfStore())
+    try OpenStore.checkAccess(client.settings)
     let address = try BrokerAddress(ofOwnBroker: client.settings.mqtt)
     let username = try username.map { try Username.checked($0) }
     let own = client.settings.mqtt.username
@@ -70,8 +71,8 @@ struct LoginCommand: AsyncParsableCommand {
         .usage, "the settings log in as \(own), not as \(username)",
         remedy: "change or remove `mqtt.username`")
     }
-    // Before anybody is asked: without a daemon the answer would be for nothing.
-    let current = try await client.status().login
+    // Before anybody is asked: where the daemon does not take the answer it would be for nothing.
+    let current = try await checked(client.status(), address, own: own, name: own ?? username)
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(
@@ -83,6 +84,31 @@ struct LoginCommand: AsyncParsableCommand {
       broker: "\(address)", username: login.username, stored: stored.stored,
       validated: !noValidate, inUse: stored.inUse)
     try output.show(report, text: report.text)
+  }
+
+  /// The daemon has the last word, which knows all of its settings (`StoreLogin`).
+  ///
+  /// - Throws: `CommandFailure` with status 78 where it is seen already that the daemon has another broker or user name.
+  private func checked(
+    _ status: StatusReport, _ address: BrokerAddress, own: String?, name: String?
+  ) throws -> StatusReport.Login {
+    let (broker, login) = (status.broker, status.login)
+    // Whether it speaks TLS is not reported.
+    let running = BrokerAddress(
+      host: broker.host, port: UInt16(clamping: broker.port), isEncrypted: address.isEncrypted)
+    guard !broker.embedded, running.url == address.url else {
+      throw CommandFailure(
+        .configuration, "the running daemon speaks to \(running), these settings name \(address)",
+        remedy: "restart the daemon with the current settings")
+    }
+    // A name that is only stored may be replaced.
+    let wanted = login.passwordFrom == .keychain ? own : name
+    if let username = login.username, let wanted, wanted != username {
+      throw CommandFailure(
+        .configuration, "the running daemon logs in as \(username), not as \(wanted)",
+        remedy: "change or remove `mqtt.username`, and start the daemon again")
+    }
+    return login
   }
 
   private func removeLogin() async throws {
