@@ -30,7 +30,7 @@ struct StoreClient: Sendable {
   func perform<Performed: KeyOperation>(
     _ operation: Performed, needsAll: Bool = false
   ) async throws -> Performed.Reply {
-    let keychain = try await openHere { _ in needsAll }
+    let keychain = try await openHere(needsAll: needsAll)
     defer { keychain?.close() }
     guard let keychain else {
       // It is not to be done twice.
@@ -47,13 +47,11 @@ struct StoreClient: Sendable {
   /// for commands that catch signals meanwhile.
   ///
   /// - Parameter needsAll: whether what is locked is asked for, too.
-  private func openHere(
-    _ needsAll: @escaping @Sendable (Keychain) throws -> Bool
-  ) async throws -> Keychain? {
+  private func openHere(needsAll: Bool) async throws -> Keychain? {
     let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
       try await isDaemonThere() ? Optional(Keychain?.none) : nil
     } store: {
-      try await InterruptibleWork.result { try open(until: $0, needsAll) }
+      try await InterruptibleWork.result { try open(until: $0, needsAll: needsAll) }
     }
     guard !Task.isCancelled else {
       keychain?.close()
@@ -73,11 +71,10 @@ struct StoreClient: Sendable {
     }
   }
 
-  private func open(until stop: StopFlag, _ needsAll: (Keychain) throws -> Bool) throws -> Keychain
-  {
+  private func open(until stop: StopFlag, needsAll: Bool) throws -> Keychain {
     let keychain = try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
     do {
-      if try needsAll(keychain) {
+      if needsAll {
         try unlockIfAsked(keychain) { try StoreSecret.ask($0, until: stop) }
       }
       return keychain
