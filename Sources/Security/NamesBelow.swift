@@ -27,6 +27,7 @@ typealias KeychainClient = KeychainCore.KeychainClient
 typealias KeychainError = KeychainCore.KeychainError
 typealias KeychainOptions = KeychainCore.KeychainOptions
 typealias KeychainService = KeychainCore.KeychainService
+typealias KeychainStatus = KeychainCore.KeychainStatus
 typealias Locked = KeychainCore.Guarded
 typealias MatchLimit = KeychainCore.MatchLimit
 typealias PersistentReference = KeychainCore.PersistentReference

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeychainCore
 
 /// The meaning of a status as an English sentence; for one that no call of this library answers, its number.
 ///
