@@ -66,17 +66,20 @@ final class ResourceScene {
     daemon = try installation.launch()
     try await Task.sleep(for: delay)
     try limit("--as=\(bytes):")
-    var (isReady, isKilled) = (false, false)
+    var (isReady, standsStill) = (false, false)
+    let end = ContinuousClock.now + .seconds(15)
     // It works with what it has, or ends.
-    do {
-      try await eventually(within: .seconds(15), "the reports, or the end") {
-        guard daemon.isRunning else { return true }
-        isReady = isReady || notices().contains("READY=1")
-        return try await scene.home.missing(version, in: installation) == 0
-      }
-    } catch is TimedOut {
+    try await eventually("the reports, or the end") {
+      guard daemon.isRunning else { return true }
+      isReady = isReady || notices().contains("READY=1")
+      if try await scene.home.missing(version, in: installation) == 0 { return true }
+      // Not after so many looks: a command waits for a daemon that stands still.
+      standsStill = ContinuousClock.now >= end
+      return standsStill
+    }
+    let isKilled = standsStill && daemon.isRunning
+    if isKilled {
       // systemd ends it by `TimeoutStartSec=`, later by `WatchdogSec=`.
-      isKilled = true
       kills += 1
       killsBeforeReady += isReady ? 0 : 1
       try await daemon.kill9()
