@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-/// Programs that die without a goodbye on hosts that still answer, and a browser that queries every second.
+/// Programs that die without withdrawing their records on hosts that still answer, and a browser that queries every second.
 @Suite(
   .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
 struct QueryTests {

@@ -138,7 +138,7 @@ struct KeySetMark: Equatable {
 ///
 /// For class keys of this device only, what is sealed like that is `device key id 16 | sealed part`
 /// (`DeviceKey`), and the inner part is the key, sealed by the subkey hashed once more under the device
-/// key: it takes both, and the wrong device key is told from a record that was altered.
+/// key: it takes both, and the wrong device key is distinguished from a record that was altered.
 enum KeyRecord {
   static func wrap(
     _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey,

@@ -224,7 +224,7 @@ struct ConsentNotice: Sendable {
     atTerminal && RequestCommand(rawValue: command)?.needsConsent == true
   }
 
-  /// Returns when it is told, or cancelled because the answer has come. What goes wrong here is no
+  /// Returns when it is printed, or cancelled because the answer has come. What goes wrong here is no
   /// matter: the request itself is under way.
   func run() async {
     var pause = Self.shortest

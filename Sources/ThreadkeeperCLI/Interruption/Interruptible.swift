@@ -137,7 +137,7 @@ struct QuestionSignals {
     for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
       // The default would end the process before the source sees it.
       let before = signal(number, SIG_IGN)
-      // Who is told to ignore it, as by `nohup`, goes on doing so.
+      // What was to be ignored from the start, as by `nohup`, still is.
       guard Self.address(before) != Self.address(SIG_IGN) else { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [caught] in

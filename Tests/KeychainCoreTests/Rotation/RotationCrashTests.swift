@@ -68,7 +68,7 @@ struct RotationCrashTests {
       let isDoubted = rotated.keychain.condition == .readOnly(.fileDamaged)
       if number.isMultiple(of: 2) || isDoubted { try rotated.store.reopen() }
       #expect(rotated.keychain.condition == .healthy, "call \(number)")
-      // Who is told that it is done has the new state, and who is told that it failed the old one.
+      // A rotation that has returned leaves the new state, and one that has thrown the old one.
       #expect(try rotated.newestEpochs() == [isDone ? 2 : 1], "call \(number)")
       #expect(try leaked.opens(rotated.keychain).isEmpty == isDone, "call \(number)")
       try expectOneState(rotated, items: 9, "call \(number)")

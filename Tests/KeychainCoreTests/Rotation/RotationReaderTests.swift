@@ -65,7 +65,7 @@ struct RotationReaderTests {
     #expect(beside.quarantine.isEmpty)
   }
 
-  @Test("A program that shares the store is told to open it again, and finds everything then")
+  @Test("A program that shares the store has to open it again, and finds everything then")
   func shared() throws {
     let rotated = try RotatedStore()
     rotated.keychain.close()
@@ -193,7 +193,7 @@ struct RotationReaderTests {
     #expect(try beside.verify().matchesManifest && beside.quarantine.isEmpty)
   }
 
-  @Test("Who opens the store during a rotation is told to try again")
+  @Test("Opening the store during a rotation fails, and asks to try again")
   func opening() throws {
     let rotated = try RotatedStore()
     let (location, arena) = (rotated.store.location, KeyArena())
