@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ThreadkeeperSupport
+
 /// A call as it came, with its parameters still to be read.
 package struct VarlinkCall: Sendable {
   package enum Kind: Sendable {
@@ -16,39 +18,57 @@ package struct VarlinkCall: Sendable {
   package let interface: String
   package let name: String
   package let kind: Kind
-  private let message: [UInt8]
+  /// A JSON object.
+  private let parameters: [UInt8]
 
   package var method: String { "\(interface).\(name)" }
 
   /// - Throws: `malformed`. A connection that such a message came over is of no more use.
   package init(reading message: [UInt8]) throws(SocketError) {
-    try VarlinkJSON.check(message)
-    let head: Head
-    do {
-      head = try VarlinkJSON.decode(Head.self, message)
-    } catch {
-      throw SocketError(.malformed, "a message is no call")
+    var (method, kinds, parameters) = (String?.none, [Kind](), Array("{}".utf8))
+    var isCall = true
+    try VarlinkJSON.readMembers(of: message) { member in
+      func add(_ kind: Kind) {
+        switch member.value {
+        case .bool(let isSet): if isSet { kinds.append(kind) }
+        case .null: break
+        case .string, .number, .nested: isCall = false
+        }
+      }
+      switch member.name {
+      case "method":
+        if case .string(let text) = member.value { method = text.text } else { isCall = false }
+      case "parameters":
+        switch member.value {
+        case .nested where member.source.first == UInt8(ascii: "{"):
+          parameters = Array(member.source)
+        case .null: break
+        default: isCall = false
+        }
+      case "more": add(.more)
+      case "oneway": add(.oneway)
+      case "upgrade": add(.upgrade)
+      default: break
+      }
     }
-    switch (head.more ?? false, head.oneway ?? false, head.upgrade ?? false) {
-    case (false, false, false): kind = .single
-    case (true, false, false): kind = .more
-    case (false, true, false): kind = .oneway
-    case (false, false, true): kind = .upgrade
-    default: throw SocketError(.malformed, "a call is more than one of more, oneway and upgrade")
+    guard isCall, let method else { throw SocketError(.malformed, "a message is no call") }
+    guard kinds.count <= 1 else {
+      throw SocketError(.malformed, "a call is more than one of more, oneway and upgrade")
     }
-    let dot = head.method.lastIndex(of: ".")
-    interface = dot.map { String(head.method[..<$0]) } ?? ""
-    name = dot.map { String(head.method[$0...].dropFirst()) } ?? head.method
-    self.message = message
+    kind = kinds.first ?? .single
+    let dot = method.lastIndex(of: ".")
+    interface = dot.map { String(method[..<$0]) } ?? ""
+    name = dot.map { String(method[$0...].dropFirst()) } ?? method
+    self.parameters = parameters
   }
 
   /// - Throws: `VarlinkError.invalidParameter` with the first field that is missing or of another type; what the type
   ///   itself throws.
   package func parameters<Value: Decodable>(_ type: Value.Type) throws -> Value {
     do {
-      if let value = try VarlinkJSON.decode(Body<Value>.self, message).parameters { return value }
-      return try VarlinkJSON.decode(type, Array("{}".utf8))
+      return try VarlinkJSON.decode(type, parameters)
     } catch let error as DecodingError {
+      // An operation has its own ones within those of the call.
       throw VarlinkError.invalidParameter(VarlinkJSON.field(error, below: "parameters"))
     }
   }
@@ -63,28 +83,6 @@ package struct VarlinkCall: Sendable {
         oneway: kind == .oneway ? true : nil, upgrade: kind == .upgrade ? true : nil))
   }
 
-  private struct Head: Decodable {
-    var method: String
-    var more: Bool?
-    var oneway: Bool?
-    var upgrade: Bool?
-
-    enum CodingKeys: CodingKey { case method, parameters, more, oneway, upgrade }
-
-    init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: CodingKeys.self)
-      method = try fields.decode(String.self, forKey: .method)
-      more = try fields.decodeIfPresent(Bool.self, forKey: .more)
-      oneway = try fields.decodeIfPresent(Bool.self, forKey: .oneway)
-      upgrade = try fields.decodeIfPresent(Bool.self, forKey: .upgrade)
-      _ = try fields.decodeIfPresent(VarlinkNothing.self, forKey: .parameters)
-    }
-  }
-
-  fileprivate struct Body<Value: Decodable>: Decodable {
-    var parameters: Value?
-  }
-
   fileprivate struct Sent<Value: Encodable>: Encodable {
     var method: String
     var parameters: Value
@@ -94,7 +92,6 @@ package struct VarlinkCall: Sendable {
   }
 }
 
-extension VarlinkCall.Body: VarlinkFieldNames where Value: VarlinkFieldNames {}
 extension VarlinkCall.Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
 
 /// No parameters, or a reply without any: `{}`.
@@ -124,7 +121,7 @@ extension VarlinkReply: Sendable where Parameters: Sendable {}
 extension VarlinkReply where Parameters: Decodable {
   /// - Throws: `VarlinkError` when the service answers with one; `malformed` when it is no reply of this type.
   package init(reading message: [UInt8]) throws {
-    try VarlinkJSON.check(message)
+    try VarlinkJSON.readMembers(of: message)
     do {
       let head = try VarlinkJSON.decode(Head.self, message)
       if let name = head.error {

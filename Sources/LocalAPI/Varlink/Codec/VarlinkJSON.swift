@@ -32,12 +32,14 @@ enum VarlinkJSON {
     return try decoder.decode(type, from: Data(message))
   }
 
-  /// Checks a message before a decoder reads it.
+  /// Checks a message before a decoder reads it, and calls `body` for each of its members.
   ///
   /// - Throws: `malformed` when it is not a JSON object in UTF-8, or nested too deep.
-  static func check(_ message: [UInt8]) throws(SocketError) {
+  static func readMembers(
+    of message: [UInt8], _ body: (JSONMember) -> Void = { _ in }
+  ) throws(SocketError) {
     do throws(JSONFlaw) {
-      if try UntrustedJSON.check(message, depth: depth) { return }
+      if try UntrustedJSON.readMembers(of: message, depth: depth, body) { return }
     } catch {
       throw SocketError(.malformed, "a message is \(description(of: error))")
     }
