@@ -39,10 +39,10 @@ struct QuestionOfTheCallTests {
       self.verdict = verdict
       let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
         .map { command, method in
-          method.answered { [weak self] parameters, _ in
+          method.answered { [weak self] parameters, caller in
             var fields = parameters.fields
             fields.command = command.rawValue
-            let answer = await self?.answer(fields)
+            let answer = self?.answer(fields, caller)
             do throws(AnswerFailure) {
               return try answer?.result() ?? AnswerData()
             } catch {
@@ -66,7 +66,7 @@ struct QuestionOfTheCallTests {
     /// What the call waits for.
     func answer() { state.withLock { $0.isAnswered = true } }
 
-    private func answer(_ fields: RequestFields) async -> ThreadAnswer {
+    private func answer(_ fields: RequestFields, _ caller: VarlinkCaller) -> ThreadAnswer {
       switch fields.command.flatMap(RequestCommand.init) {
       case .isPreferredAvailable:
         var data = AnswerData()
@@ -75,7 +75,7 @@ struct QuestionOfTheCallTests {
       case .getPreferred:
         state.withLock { $0.transaction = fields.transaction }
         while !state.withLock({ $0.isAnswered }) {
-          do { try await Task.sleep(for: .milliseconds(5)) } catch { break }
+          do { try caller.wait(until: .now + .milliseconds(5)) } catch { break }
         }
         return ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it"))
       case .pendingConsents:

@@ -32,7 +32,7 @@ package final class RequestService: Sendable {
 
   package enum Outcome: Sendable {
     case answer(ThreadAnswer)
-    /// A person is asked first: `callers.answer(at:)` waits for it, and must be called.
+    /// A person is asked first: `callers.answer(at:)` has the answer, and `callers.forget(_:)` must follow.
     case waiting(WaitingCallers.Place)
   }
 
@@ -42,10 +42,11 @@ package final class RequestService: Sendable {
   ///   - requester: with the team and the name of the user, as the caller knows them for certain.
   ///   - isAdministrator, administrator: see `RequestContext`.
   ///   - isThere: whether the caller still waits for the answer; asked from any thread.
+  ///   - wake: called when what it waits for is decided.
   package func answer(
     _ request: ThreadRequest, from requester: Requester, team: String, userName: String? = nil,
     isAdministrator: Bool = false, administrator: String? = nil,
-    isThere: @escaping @Sendable () -> Bool = { true }
+    isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {}
   ) -> Outcome {
     let now = transactions.clock.now()
     var expected: WaitingCallers.Place?
@@ -70,7 +71,8 @@ package final class RequestService: Sendable {
         }
         if case .waiting(let id) = reply {
           expected = callers.expect(
-            id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere)
+            id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere,
+            wake: wake)
           guard expected != nil else {
             throw AnswerFailure(.rateLimited, "too many wait for consent already")
           }

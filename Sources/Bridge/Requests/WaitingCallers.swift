@@ -24,10 +24,9 @@ package final class WaitingCallers: Sendable {
     /// Of its request.
     let transaction: String?
     let isOwnUser: Bool
-    var isThere: @Sendable () -> Bool
-    var waiting: CheckedContinuation<ThreadAnswer?, Never>?
-    /// The answer that came before it had begun to wait.
-    var early: ThreadAnswer?
+    let isThere: @Sendable () -> Bool
+    let wake: @Sendable () -> Void
+    var answer: ThreadAnswer?
   }
 
   private struct State {
@@ -35,12 +34,9 @@ package final class WaitingCallers: Sendable {
     var callers: [String: [Int: Caller]] = [:]
     var last = 0
 
-    func caller(_ place: Place) -> Caller? { callers[place.consent]?[place.number] }
-
-    mutating func remove(_ place: Place) -> Caller? {
-      let caller = callers[place.consent]?.removeValue(forKey: place.number)
+    mutating func remove(_ place: Place) {
+      callers[place.consent]?[place.number] = nil
       if callers[place.consent]?.isEmpty == true { callers[place.consent] = nil }
-      return caller
     }
   }
 
@@ -48,16 +44,17 @@ package final class WaitingCallers: Sendable {
 
   init() {}
 
-  /// Announces a caller, before the answer can come: `answer(at:)` or `forget(_:)` must follow.
+  /// Announces a caller, before the answer can come: `forget(_:)` must follow.
   ///
   /// - Parameters:
   ///   - transaction: of its request.
   ///   - isOwnUser: whether the daemon's own user or root calls.
   ///   - isThere: whether it still waits on its connection; asked from any thread.
+  ///   - wake: called when its answer has come, by any thread.
   /// - Returns: nil when too many wait.
   func expect(
     _ consent: String, _ transaction: String?, isOwnUser: Bool = false,
-    isThere: @escaping @Sendable () -> Bool
+    isThere: @escaping @Sendable () -> Bool, wake: @escaping @Sendable () -> Void = {}
   ) -> Place? {
     state.withLock { state in
       let callers = state.callers.values.flatMap(\.values)
@@ -69,12 +66,12 @@ package final class WaitingCallers: Sendable {
       }
       state.last += 1
       state.callers[consent, default: [:]][state.last] = Caller(
-        transaction: transaction, isOwnUser: isOwnUser, isThere: isThere)
+        transaction: transaction, isOwnUser: isOwnUser, isThere: isThere, wake: wake)
       return Place(consent: consent, number: state.last)
     }
   }
 
-  func forget(_ place: Place) { state.withLock { _ = $0.remove(place) } }
+  package func forget(_ place: Place) { state.withLock { $0.remove(place) } }
 
   /// Whether a caller waits for what is decided.
   package func isAwaited(_ consent: String) -> Bool {
@@ -89,47 +86,20 @@ package final class WaitingCallers: Sendable {
     }
   }
 
-  /// Callers whose `answer(at:)` has begun to wait.
-  var waiting: Int {
-    state.withLock { state in
-      state.callers.values.reduce(0) { $0 + $1.values.count { $0.waiting != nil } }
-    }
-  }
-
-  /// Answers all that wait for a consent, or are about to.
+  /// Answers all that wait for a consent.
   func deliver(_ answer: ThreadAnswer, for consent: String) {
     state.withLock { state in
-      for (number, caller) in state.callers[consent] ?? [:] {
-        if let waiting = caller.waiting {
-          _ = state.remove(Place(consent: consent, number: number))
-          waiting.resume(returning: answer)
-        } else {
-          state.callers[consent]?[number]?.early = answer
-        }
+      for (number, caller) in state.callers[consent] ?? [:] where caller.answer == nil {
+        state.callers[consent]?[number]?.answer = answer
+        caller.wake()
       }
     }
   }
 
-  /// Waits for what is decided, as a caller that was announced.
+  /// What was decided.
   ///
-  /// - Returns: nil when the task is cancelled.
-  package func answer(at place: Place) async -> ThreadAnswer? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let now = state.withLock { state -> ThreadAnswer?? in
-          guard !Task.isCancelled, let caller = state.caller(place), caller.early == nil else {
-            return .some(state.remove(place)?.early)
-          }
-          state.callers[place.consent]?[place.number]?.waiting = continuation
-          return nil
-        }
-        if let now { continuation.resume(returning: now) }
-      }
-    } onCancel: {
-      let caller = state.withLock { state in
-        state.caller(place)?.waiting == nil ? nil : state.remove(place)
-      }
-      caller?.waiting?.resume(returning: nil)
-    }
+  /// - Returns: nil for as long as nothing is.
+  package func answer(at place: Place) -> ThreadAnswer? {
+    state.withLock { $0.callers[place.consent]?[place.number]?.answer }
   }
 }

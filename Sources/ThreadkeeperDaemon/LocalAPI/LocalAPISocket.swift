@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import Dispatch
 import Glibc
 import LocalAPI
 import Logging
 import ServiceLifecycle
 import Settings
-import ThreadkeeperSupport
 
 /// The daemon's local API: `varlink.sock` in the store's directory, for this user and root; and `readers.sock` for
 /// members of the daemon's group, who may look at what shows no secret. See docs/reference/local-api.md.
@@ -97,38 +95,22 @@ protocol LocalAPIHandler: Sendable {
   var endpoints: [VarlinkEndpoint] { get }
 }
 
-/// A queue on which the calls of a handler are fulfilled one after the other: each may wait for the disk, and Swift has
-/// few threads.
-struct HandlerQueue: Sendable {
-  private let queue: DispatchQueue
-
-  init(_ name: String) { queue = DispatchQueue(label: "threadkeeper.\(name)") }
-
-  /// Also when the caller has gone, and when the daemon ends: what was asked is done.
-  func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try body() }) }
-    }
-  }
-}
-
 /// Sends a reply now, and again whenever it has changed, until the caller goes or the daemon ends.
 ///
 /// - Parameters:
 ///   - interval: from one look to the next.
 ///   - look: makes the reply.
 /// - Throws: what `look` throws; `CancellationError`.
-func sendChanges<Reply: Encodable & Sendable>(
-  every interval: Duration, to send: (Reply) async throws -> Void,
-  of look: () async throws -> Reply
-) async throws -> Never {
+func sendChanges<Reply: Encodable>(
+  every interval: Duration, to replies: VarlinkReplies<Reply>, of look: () throws -> Reply
+) throws -> Never {
   var last = ""
   while true {
-    let reply = try await look()
+    let reply = try look()
     let text = try JSONText.line(reply)
-    if text != last { try await send(reply) }
+    if text != last { try replies.send(reply) }
     last = text
-    try await Task.sleep(for: interval)
+    try replies.wait(for: interval)
   }
 }
 

@@ -33,22 +33,20 @@ package struct FollowAudit: StreamOperation {
   }
 
   package func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
-  ) async throws -> Reply {
+    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
+  ) throws -> Reply {
     let keychain = context.keychain
-    var shown = try await context.read { try begin(keychain) }
+    var shown = try context.read { try begin(keychain) }
     var isFirst = true
     while true {
-      let page = try await context.read { [shown] in
-        try AuditPage(keychain, after: shown)
-      }
+      let page = try context.read { try AuditPage(keychain, after: shown) }
       for reply in page.replies where isFirst || !reply.records.isEmpty {
-        try await send(reply)
+        try replies.send(reply)
         isFirst = false
       }
       shown = page.last
       if untilNow == true, !page.isFull { return Reply(records: [], last: shown) }
-      if !page.isFull { try await Task.sleep(for: Self.interval) }
+      if !page.isFull { try replies.wait(for: Self.interval) }
     }
   }
 

@@ -29,10 +29,10 @@ package struct WatchConsents: StreamOperation {
   package init() {}
 
   package func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
-  ) async throws -> Reply {
-    try await sendChanges(every: Self.interval, to: send) {
-      try await context.read { try ListConsents().perform(context) }
+    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
+  ) throws -> Reply {
+    try sendChanges(every: Self.interval, to: replies) {
+      try context.read { try ListConsents().perform(context) }
     }
   }
 }

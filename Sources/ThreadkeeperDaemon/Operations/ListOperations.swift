@@ -30,9 +30,9 @@ package protocol ListOperation: StreamOperation where Reply == Rows<Row> {
 
 extension ListOperation {
   package func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Rows<Row>) async throws -> Void
-  ) async throws -> Rows<Row> {
-    try await context.read { try list(context) }.sent(by: send)
+    _ context: OperationContext, _ replies: VarlinkReplies<Rows<Row>>
+  ) throws -> Rows<Row> {
+    try context.read { try list(context) }.sent(by: replies)
   }
 }
 
@@ -41,11 +41,11 @@ extension Rows {
   private static var inReply: Int { 50 }
 
   /// - Returns: the last reply.
-  fileprivate func sent(by send: (Rows) async throws -> Void) async throws -> Rows {
+  fileprivate func sent(by replies: VarlinkReplies<Rows>) throws -> Rows {
     var last = self
     var rest = rows[...]
     while rest.count > Self.inReply {
-      try await send(Rows(rows: Array(rest.prefix(Self.inReply))))
+      try replies.send(Rows(rows: Array(rest.prefix(Self.inReply))))
       rest = rest.dropFirst(Self.inReply)
     }
     last.rows = Array(rest)

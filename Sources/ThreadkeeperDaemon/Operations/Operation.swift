@@ -6,7 +6,7 @@ import KeychainCore
 import LocalAPI
 import Logging
 import Settings
-import ThreadkeeperSupport
+import SodiumCrypto
 
 /// Something that an administrator has the daemon do, or looks at. A command makes the value and prints the reply; the
 /// page makes it too. The name of the type is its name on the wire.
@@ -19,8 +19,7 @@ package protocol Operation: Codable, Sendable {
   /// Who may have it done: `.reader` for what changes nothing and shows no secret.
   var access: VarlinkAccess { get }
 
-  /// May wait for the disk. Of what is for the owner alone, operations on keys are done one after the other, and all
-  /// others one after the other beside them; streams and what `.reader` may have done run beside anything.
+  /// May wait for the disk. Operations on keys are done one after the other; all others beside anything.
   ///
   /// - Throws: `CommandFailure`, or what the store throws.
   func perform(_ context: OperationContext) throws -> Reply
@@ -35,11 +34,8 @@ extension Operation {
 
 /// An operation with any number of replies, which has to be called with `more`.
 package protocol StreamOperation: Operation {
-  /// - Parameter send: sends a reply that others follow.
   /// - Returns: the last reply.
-  func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
-  ) async throws -> Reply
+  func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply
 }
 
 extension StreamOperation {
@@ -68,7 +64,7 @@ package struct OperationContext: Sendable {
   let logger: Logger
   var caller: ConsentApprover
   /// Where `read` takes its turn; nil: it does not wait for others.
-  var reading: HandlerQueue?
+  var reading: Locked<Void>?
 
   /// Who is named in the audit and the log.
   var actor: String {
@@ -106,9 +102,9 @@ package struct OperationContext: Sendable {
   }
 
   /// Does what may wait for the disk, and changes nothing.
-  func read<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    guard let reading else { return try await SystemThread.result(of: body) }
-    return try await reading.run(body)
+  func read<R>(_ body: () throws -> R) throws -> R {
+    guard let reading else { return try body() }
+    return try reading.withLock { _ in try body() }
   }
 
   var keychain: Keychain { bridge.enrolments.keychain }
@@ -121,12 +117,11 @@ struct OperationHandler: LocalAPIHandler {
   static let method = "\(VarlinkInterface.admin.name).Perform"
 
   let context: OperationContext
-  private let changes = HandlerQueue("operations")
-  /// A passphrase takes seconds, in which a consent is not to wait.
-  private let keys = HandlerQueue("keys")
-  /// Members of the group look at one thing at a time; what may take minutes has a queue of its own.
-  private let looks = HandlerQueue("members")
-  private let verifications = HandlerQueue("members-verifications")
+  /// One after the other: a passphrase takes much memory, and what is decided about slots rests on those that there are.
+  private let keys = Locked(())
+  /// Members of the group look at one thing at a time, beside what may take minutes.
+  private let looks = Locked(())
+  private let verifications = Locked(())
 
   init(_ context: OperationContext) { self.context = context }
 
@@ -150,31 +145,28 @@ struct OperationHandler: LocalAPIHandler {
             }
           }
           if let replies, let stream = call.operation as? any StreamOperation {
-            return try await follow(stream, context, replies)
+            return try follow(stream, context, replies)
           }
-          return OperationReply(reply: try await perform(call.operation, context))
+          return OperationReply(reply: try perform(call.operation, context))
         }
     ]
   }
 
   private func perform<Performed: Operation>(
     _ operation: Performed, _ context: OperationContext
-  ) async throws -> Performed.Reply {
-    guard operation.access == .owner else {
-      return try await context.read { try operation.perform(context) }
+  ) throws -> Performed.Reply {
+    guard operation is any KeyOperation, operation.access == .owner else {
+      return try context.read { try operation.perform(context) }
     }
-    let queue = operation is any KeyOperation ? keys : changes
-    return try await queue.run { try operation.perform(context) }
+    return try keys.withLock { _ in try operation.perform(context) }
   }
 
   private func follow(
     _ stream: some StreamOperation, _ context: OperationContext,
     _ replies: VarlinkReplies<OperationReply>
-  ) async throws -> OperationReply {
+  ) throws -> OperationReply {
     OperationReply(
-      reply: try await stream.perform(context) {
-        try await replies.send(OperationReply(reply: $0))
-      })
+      reply: try stream.perform(context, replies.map { OperationReply(reply: $0) }))
   }
 }
 

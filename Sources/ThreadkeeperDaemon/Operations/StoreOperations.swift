@@ -16,12 +16,9 @@ package struct VerifyStore: StreamOperation {
   package init() {}
 
   package func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
-  ) async throws -> Reply {
-    VerificationStep(
-      verified: try await context.maintenance.verify {
-        try await send(VerificationStep(progress: $0))
-      })
+    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
+  ) throws -> Reply {
+    VerificationStep(verified: try context.maintenance.verify(replies))
   }
 }
 
@@ -32,9 +29,9 @@ package struct BackupStore: StreamOperation {
   package init() {}
 
   package func perform(
-    _ context: OperationContext, send: @escaping @Sendable (Reply) async throws -> Void
-  ) async throws -> Reply {
-    try await context.maintenance.backup(for: context.actor, send: send)
+    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
+  ) throws -> Reply {
+    BackupStep(made: try context.maintenance.backup(for: context.actor, replies))
   }
 }
 

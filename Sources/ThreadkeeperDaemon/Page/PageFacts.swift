@@ -6,6 +6,7 @@ import LocalAPI
 import Logging
 import Settings
 import StatusPage
+import ThreadkeeperSupport
 
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {
@@ -15,7 +16,6 @@ struct PageFacts: PageSource {
   var discovery: @Sendable () -> DiscoveryState
   private let changes: PageChanges
   private let hasSeveralHomes: Bool
-  private let queue = HandlerQueue("page")
 
   init(_ context: OperationContext) {
     let bridge = context.bridge
@@ -28,7 +28,7 @@ struct PageFacts: PageSource {
   }
 
   func metrics() async -> [Metric] {
-    (try? await queue.run { [self] in
+    (try? await SystemThread.result { [self] in
       let discovery = discovery()
       let now = discovery.isRunning ? SystemClock().now() : nil
       return DaemonMetrics(
@@ -39,11 +39,11 @@ struct PageFacts: PageSource {
   }
 
   func make(_ change: PageChange) async throws -> String {
-    try await queue.run { [changes] in try changes.make(change) }
+    try await SystemThread.result { [changes] in try changes.make(change) }
   }
 
   func state() async -> [UInt8]? {
-    try? await queue.run { [self] in
+    try? await SystemThread.result { [self] in
       let discovery = discovery()
       var state = PageState(
         health: readiness.checks.map { PageState.Part($0) }

@@ -30,7 +30,7 @@ package struct ClientSocket: Service {
     return VarlinkService(
       LocalAPISocket.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
       endpoints: handlers.flatMap(\.endpoints),
-      gate: { admission.refusal(ofCallBy: $0.peer.user, $0.session) },
+      gate: { admission.refusal(ofCallBy: $0.peer.user, isFirst: $1) },
       failure: { VarlinkError(failing: $0) }, finished: finished)
   }
 
@@ -94,16 +94,9 @@ struct ClientAdmission: Sendable {
     }
   }
 
-  /// A call that a connection has paid for.
-  private struct Paid: Sendable {}
-
   /// Why a call is not looked at. The first one of a connection is paid with the connection.
-  func refusal(ofCallBy user: UInt32, _ connection: VarlinkSession) -> VarlinkError? {
-    guard connection.value(Paid.self) != nil else {
-      connection.keep(Paid())
-      return nil
-    }
-    guard verdict(on: user, price: 1) != .allowed else { return nil }
+  func refusal(ofCallBy user: UInt32, isFirst: Bool) -> VarlinkError? {
+    guard !isFirst, verdict(on: user, price: 1) != .allowed else { return nil }
     refused()
     return VarlinkError(AnswerFailure.tooManyRequests.forCommand)
   }

@@ -5,6 +5,7 @@ import CredentialService
 import Glibc
 import LocalAPI
 import Settings
+import SodiumCrypto
 import ThreadRequests
 
 /// Answers one of the interfaces that have the requests of MQTT: who asks is the user that the kernel names, and speaks
@@ -16,19 +17,19 @@ struct RequestHandler: LocalAPIHandler {
   let interface: VarlinkInterface
   private let settings: Settings
   private let requests: RequestService
-  private let queue: HandlerQueue
+  private let turn: Locked<Void>
   private let admission: ClientAdmission?
 
-  /// A handler for each interface; they have one queue.
+  /// A handler for each interface. They fulfil one request after the other, so that the intake gets its turn.
   ///
   /// - Parameter admission: of a socket where users may ask so often and no more.
   static func all(
-    _ settings: Settings, requests: RequestService, queue: HandlerQueue = HandlerQueue("requests"),
-    admission: ClientAdmission? = nil
+    _ settings: Settings, requests: RequestService, admission: ClientAdmission? = nil
   ) -> [RequestHandler] {
-    RequestMethods.interfaces.map {
+    let turn = Locked(())
+    return RequestMethods.interfaces.map {
       RequestHandler(
-        interface: $0, settings: settings, requests: requests, queue: queue, admission: admission)
+        interface: $0, settings: settings, requests: requests, turn: turn, admission: admission)
     }
   }
 
@@ -37,7 +38,7 @@ struct RequestHandler: LocalAPIHandler {
       method.answered { parameters, caller in
         do throws(AnswerFailure) {
           if let refusal = admission?.refusal(of: command, by: caller.peer.user) { throw refusal }
-          return try await answer(command, parameters, caller).result()
+          return try answer(command, parameters, caller).result()
         } catch {
           throw VarlinkError(error.forCommand)
         }
@@ -47,7 +48,7 @@ struct RequestHandler: LocalAPIHandler {
 
   private func answer(
     _ command: RequestCommand, _ parameters: RequestParameters, _ caller: VarlinkCaller
-  ) async throws(AnswerFailure) -> ThreadAnswer {
+  ) throws(AnswerFailure) -> ThreadAnswer {
     let user = caller.peer.user
     let request = try ThreadRequest(command, parameters.fields)
     guard let team = settings.team(ofUID: user) else {
@@ -56,42 +57,35 @@ struct RequestHandler: LocalAPIHandler {
         help: "name the user in `client_users`")
     }
     let isAdministrator = parameters.administrator == true && (user == geteuid() || user == 0)
-    let outcome: RequestService.Outcome
-    do {
-      outcome = try await queue.run { [requests] in
-        // Only a person reads it.
-        let name = command.needsConsent ? SystemAccount.name(ofUser: user) : nil
-        return requests.answer(
-          request, from: .systemUser(user), team: team, userName: name,
-          isAdministrator: isAdministrator, isThere: { !caller.session.isOver })
-      }
-    } catch {
-      throw AnswerFailure(.store, "an unexpected failure: \(type(of: error))")
+    // Only a person reads it.
+    let name = command.needsConsent ? SystemAccount.name(ofUser: user) : nil
+    let outcome = turn.withLock { _ in
+      requests.answer(
+        request, from: .systemUser(user), team: team, userName: name,
+        isAdministrator: isAdministrator, isThere: { caller.isThere }, wake: { caller.wake() })
     }
     switch outcome {
     case .answer(let answer): return answer
-    case .waiting(let place): return await decision(place) ?? ThreadAnswer(undecided)
+    case .waiting(let place): return decision(place, caller)
     }
   }
 
-  private var undecided: AnswerFailure {
-    Task.isCancelled
-      ? AnswerFailure(.ending, "the daemon ends; the request waits for when it is back")
-      : AnswerFailure(.consentExpired, "nobody has decided in time")
-  }
-
-  /// What a person decides while the caller waits. Who has gone, which cancels the task, holds no place.
-  private func decision(_ place: WaitingCallers.Place) async -> ThreadAnswer? {
-    await withTaskGroup { [callers = requests.callers] group in
-      group.addTask { await callers.answer(at: place) }
-      group.addTask {
-        try? await Task.sleep(for: Self.consentTimeout)
-        return nil
+  /// What a person decides while the caller waits.
+  private func decision(
+    _ place: WaitingCallers.Place, _ caller: VarlinkCaller
+  ) -> ThreadAnswer {
+    defer { requests.callers.forget(place) }
+    let end = ContinuousClock.now + Self.consentTimeout
+    do throws(CancellationError) {
+      while end > .now {
+        if let answer = requests.callers.answer(at: place) { return answer }
+        try caller.wait(until: end)
       }
-      let first = await group.next() ?? nil
-      group.cancelAll()
-      return first
+    } catch {
+      return ThreadAnswer(
+        AnswerFailure(.ending, "the daemon ends; the request waits for when it is back"))
     }
+    return ThreadAnswer(AnswerFailure(.consentExpired, "nobody has decided in time"))
   }
 }
 

@@ -6,7 +6,6 @@ import KeychainCore
 import LocalAPI
 import Settings
 import ThreadCredentialStore
-import ThreadkeeperSupport
 
 /// What `status` answers.
 package struct StatusReport: Codable {
@@ -152,14 +151,12 @@ struct StatusHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      StatusMethods.get.answered { _, _ in try await SystemThread.result { try report() } },
+      StatusMethods.get.answered { _, _ in try report() },
       StatusMethods.places.answered { _, _ in
         StatusMethods.Places(pid: runtime().pid, keyFile: settings.store.keyFile)
       },
-      StatusMethods.watch.answered { _, _, replies in
-        try await sendChanges(every: Self.interval, to: { try await replies.send($0) }) {
-          try await SystemThread.result { try report() }
-        }
+      StatusMethods.watch.answered { _, replies in
+        try sendChanges(every: Self.interval, to: replies) { try report() }
       },
     ]
   }

@@ -2,9 +2,10 @@
 
 import Glibc
 import KeychainCore
+import LocalAPI
 import Logging
 import Settings
-import Synchronization
+import SodiumCrypto
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -21,15 +22,15 @@ struct MaintenanceService: Sendable {
   private static let draftName = "backup"
   /// The most bytes of a piece, before base64: a message is at most 512 KiB.
   private static let pieceLength = 192 << 10
+  /// From one report of how far it is to the next.
+  private static let interval = Duration.milliseconds(100)
 
   private let settings: Settings
   private let keychain: Keychain
   private let logger: Logger
   private let reserve: UInt64
   /// One after the other: each reads the whole store.
-  private let queue = HandlerQueue("maintenance")
-  /// Of pieces that are sent: each is short.
-  private let reading = HandlerQueue("maintenance-reading")
+  private let turn = Locked(())
 
   /// - Parameter reserve: bytes that a backup leaves free for the store itself.
   init(
@@ -47,11 +48,9 @@ struct MaintenanceService: Sendable {
     }
   }
 
-  func verify(
-    send: @escaping @Sendable (WorkProgress) async throws -> Void
-  ) async throws -> VerificationOutcome {
-    let outcome = try await perform(send) { [keychain] progress in
-      try VerificationOutcome(verifying: keychain, progress: progress)
+  func verify(_ replies: VarlinkReplies<VerificationStep>) throws -> VerificationOutcome {
+    let outcome = try perform(replies.map { VerificationStep(progress: $0) }) {
+      try VerificationOutcome(verifying: keychain, progress: $0)
     }
     if !outcome.isWell {
       logger.error(
@@ -61,24 +60,18 @@ struct MaintenanceService: Sendable {
     return outcome
   }
 
-  /// - Returns: the last reply.
   func backup(
-    for actor: String, send: @escaping @Sendable (BackupStep) async throws -> Void
-  ) async throws -> BackupStep {
-    let (file, outcome) = try await perform({ try await send(BackupStep(progress: $0)) }) {
-      try write($0)
-    }
+    for actor: String, _ replies: VarlinkReplies<BackupStep>
+  ) throws -> BackupOutcome {
+    let (file, outcome) = try perform(replies.map { BackupStep(progress: $0) }) { try write($0) }
     logger.notice(
       "backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     let length = outcome.fileBytes ?? 0
     for offset in stride(from: 0, to: length, by: Self.pieceLength) {
-      let piece = try await reading.run {
-        Data(try file.read(at: offset, count: min(Self.pieceLength, length - offset)))
-      }
-      try Task.checkCancellation()
-      try await send(BackupStep(data: piece))
+      let piece = try file.read(at: offset, count: min(Self.pieceLength, length - offset))
+      try replies.send(BackupStep(data: Data(piece)))
     }
-    return BackupStep(made: outcome)
+    return outcome
   }
 
   private func write(
@@ -108,70 +101,26 @@ struct MaintenanceService: Sendable {
       remedy: "free some space")
   }
 
-  /// Does the work on the queue, and sends meanwhile how far it is.
-  private func perform<R: Sendable>(
-    _ send: (WorkProgress) async throws -> Void,
-    _ work: @escaping @Sendable ((Int, Int) throws -> Void) throws -> R
-  ) async throws -> R {
-    let relay = ProgressRelay()
-    async let result = withTaskCancellationHandler {
-      defer { relay.finish() }
-      return try await queue.run {
-        do {
-          try Self.check(relay)
-          return try work { done, total in
-            try Self.check(relay)
-            relay.show(WorkProgress(done: done, total: total))
+  /// Does the work when it is its turn, and sends meanwhile how far it is. It never waits for the client, because others
+  /// may wait for the store, and stops for one that has disconnected, and when the daemon ends.
+  private func perform<R>(
+    _ replies: VarlinkReplies<WorkProgress>, _ work: ((Int, Int) throws -> Void) throws -> R
+  ) throws -> R {
+    try turn.withLock { _ in
+      do {
+        var next = ContinuousClock.now
+        return try work { done, total in
+          guard next <= .now else { return }
+          next = .now + Self.interval
+          do {
+            try replies.offer(WorkProgress(done: done, total: total))
+          } catch {
+            throw KeychainError(.userCanceled, "the daemon is stopping; nothing was written")
           }
-        } catch let error as KeychainError {
-          throw CommandFailure(maintaining: error)
         }
+      } catch let error as KeychainError {
+        throw CommandFailure(maintaining: error)
       }
-    } onCancel: {
-      relay.cancel()
     }
-    for await progress in relay.arrivals { try await send(progress) }
-    return try await result
   }
-
-  /// Stops work for a client that has disconnected, and when the daemon ends.
-  private static func check(_ relay: ProgressRelay) throws {
-    guard relay.isCancelled else { return }
-    throw KeychainError(.userCanceled, "the daemon is stopping; nothing was written")
-  }
-}
-
-/// How far work is, on the way from the thread that does it to the task that sends it on. The thread never waits for the
-/// task, which gets the newest.
-private final class ProgressRelay: Sendable {
-  /// From one that is sent to the next.
-  private static let interval = Duration.milliseconds(100)
-
-  private struct State {
-    var shown = ContinuousClock.now - interval
-    var isCancelled = false
-  }
-
-  private let state = Mutex(State())
-  let arrivals: AsyncStream<WorkProgress>
-  private let arrived: AsyncStream<WorkProgress>.Continuation
-
-  init() {
-    (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-  }
-
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-  func cancel() { state.withLock { $0.isCancelled = true } }
-
-  func show(_ progress: WorkProgress) {
-    let isDue = state.withLock { state in
-      guard state.shown.duration(to: .now) >= Self.interval else { return false }
-      state.shown = .now
-      return true
-    }
-    if isDue { arrived.yield(progress) }
-  }
-
-  func finish() { arrived.finish() }
 }

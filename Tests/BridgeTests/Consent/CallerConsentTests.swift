@@ -80,61 +80,50 @@ struct CallerConsentTests {
   }
 
   @Test("A caller waits until a person decides; so does a second one for the same")
-  func two() async throws {
+  func two() throws {
     let places = [try call(), try call()]
     let id = places[0].consent
     #expect(places[1].consent == id)
     #expect(try waiting().first?.requester.description == "uid 1000 (team user/uid-1000)")
     guard case .answer(let answer) = ask() else { throw Unexpected() }
     #expect(answer.error?.code == "rate_limited", "each holds a connection")
-    let callers = callers
-    async let first = callers.answer(at: places[0])
-    async let second = callers.answer(at: places[1])
     #expect(try consents.approve(id, .once, by: .commandLine(user: 0)).given == nil)
     let home = try SampleNetwork.home.dataset(at: 1).hex
-    for answer in [await first, await second] {
-      #expect(answer?.data?.credentials?.first?.dataset?.hex == home)
+    for place in places {
+      #expect(callers.answer(at: place)?.data?.credentials?.first?.dataset?.hex == home)
     }
     #expect(try audited() == [.credentialsGiven])
   }
 
-  @Test("A decision that comes before the caller waits reaches it; denied and expired too")
-  func early() async throws {
+  @Test("A caller is answered that a person has denied it, or that nobody has decided in time")
+  func refused() throws {
     let denied = try call()
     try consents.deny(denied.consent, by: .commandLine(user: 0))
-    #expect(await callers.answer(at: denied)?.error?.code == "consent_denied")
+    #expect(callers.answer(at: denied)?.error?.code == "consent_denied")
     let expired = try call(.nearbyNetworks)
     bridge.clock.advance(seconds: 120)
     try bridge.runner(answers: answers).run { try $0.apply($0.context.consents.expire()) }
-    #expect(await callers.answer(at: expired)?.error?.code == "consent_expired")
+    #expect(callers.answer(at: expired)?.error?.code == "consent_expired")
     #expect(try audited().isEmpty)
   }
 
   @Test("A caller that has given up gets nothing, and nothing is kept for it")
-  func cancelled() async throws {
+  func forgotten() throws {
     let place = try call()
-    let callers = callers
-    let caller = Task { await callers.answer(at: place) }
-    caller.cancel()
-    #expect(await caller.value == nil)
+    callers.forget(place)
     try consents.approve(place.consent, .once, by: .commandLine(user: 0))
-    #expect(await callers.answer(at: place) == nil)
+    #expect(callers.answer(at: place) == nil)
     #expect(try audited() == [.credentialsNotGiven])
   }
 
   @Test("A caller that hung up while a person thought is given nothing, and nothing says it was")
-  func hungUp() async throws {
+  func hungUp() throws {
     let isThere = Mutex(true)
     let place = try call { isThere.withLock { $0 } }
-    let callers = callers
-    async let answer = callers.answer(at: place)
-    try await eventually("the caller to wait") { callers.waiting == 1 }
     isThere.withLock { $0 = false }
     #expect(try consents.approve(place.consent, .once, by: .commandLine(user: 0)).given == false)
-    #expect(callers.waiting == 1, "nothing was given to a connection that is closed")
-    callers.deliver(
-      ThreadAnswer(AnswerFailure(.consentExpired, "too late")), for: place.consent)
-    _ = await answer
+    #expect(callers.answer(at: place) == nil, "nothing was given to a connection that is closed")
+    callers.forget(place)
     #expect(try history().map(\.outcome) == [.approved])
     #expect(try history().map(\.given) == [false])
     #expect(try history().map(\.obstacle) == [.hungUp])
@@ -160,7 +149,7 @@ struct CallerConsentTests {
   }
 
   @Test("Another network is preferred by then: the caller is answered so, and so is the approver")
-  func changed() async throws {
+  func changed() throws {
     try bridge.announce(Agent.attic, .guest, at: 1, user: "hub")
     let place = try call()
     var request = ThreadRequest(.setPreferred)
@@ -172,16 +161,16 @@ struct CallerConsentTests {
     #expect(set.data?.changed == true)
     let past = try consents.approve(place.consent, .once, by: .commandLine(user: 0))
     #expect(past.given == false && past.obstacle?.code == "conflict")
-    #expect(await callers.answer(at: place)?.error?.code == "conflict")
+    #expect(callers.answer(at: place)?.error?.code == "conflict")
     #expect(try audited() == [.credentialsNotGiven])
   }
 
   @Test("One of two callers is there: it is given")
-  func oneOfTwo() async throws {
+  func oneOfTwo() throws {
     _ = try call { false }
     let there = try call()
     #expect(try consents.approve(there.consent, .once, by: .commandLine(user: 0)).given == nil)
-    #expect(await callers.answer(at: there)?.data?.credentials?.count == 1)
+    #expect(callers.answer(at: there)?.data?.credentials?.count == 1)
     #expect(try audited() == [.credentialsGiven])
   }
 

@@ -171,7 +171,7 @@ struct RequestPartsTests {
   }
 
   @Test("A caller on the socket waits, and is answered in plaintext when the daemon's user agrees")
-  func caller() async throws {
+  func caller() throws {
     let bridge = try bridge()
     let service = RequestService(bridge.runner())
     var request = ThreadRequest(.getPreferred)
@@ -183,7 +183,6 @@ struct RequestPartsTests {
       Issue.record("it does not wait")
       return
     }
-    async let answer = service.callers.answer(at: place)
     var decision = ThreadRequest(.approveConsent)
     decision.id = place.consent
     guard
@@ -194,7 +193,7 @@ struct RequestPartsTests {
       return
     }
     #expect(decided.status == .ok)
-    let told = try #require(await answer)
+    let told = try #require(service.callers.answer(at: place))
     #expect(told.transaction == nil, "each connection knows its own")
     #expect(told.data?.credentials?.first?.dataset == (try SampleNetwork.home.dataset(at: 1)))
   }

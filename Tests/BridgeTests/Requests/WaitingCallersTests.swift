@@ -31,27 +31,32 @@ struct WaitingCallersTests {
     queue.add([.caller(id: consent, answer)], now: WireTime(milliseconds: 0))
   }
 
-  @Test("Each gets its answer, early or late; others get nothing")
-  func callers() async throws {
-    let callers = callers
-    let places = try ["early", "late", "other"].map { try #require(expect($0)) }
-    say(agreed, to: "early")
-    #expect(await callers.answer(at: places[0]) == agreed)
-    async let late = callers.answer(at: places[1])
-    async let other = callers.answer(at: places[2])
-    try await eventually("both to wait") { callers.waiting == 2 }
-    say(agreed, to: "late")
-    #expect(await late == agreed)
-    #expect(callers.waiting == 1, "no other caller was answered")
-    say(ThreadAnswer(AnswerFailure(.consentDenied, "no")), to: "other")
-    #expect(await other?.error?.known == .consentDenied)
+  @Test("Each gets its answer, and is woken; others get nothing")
+  func answers() throws {
+    let woken = Mutex<[String]>([])
+    func expect(_ consent: String) throws -> WaitingCallers.Place {
+      try #require(
+        callers.expect(consent, nil) {
+          true
+        } wake: {
+          woken.withLock { $0 += [consent] }
+        })
+    }
+    let (one, other) = (try expect("one"), try expect("other"))
+    #expect(callers.answer(at: one) == nil && callers.answer(at: other) == nil)
+    say(agreed, to: "one")
+    #expect(callers.answer(at: one) == agreed && callers.answer(at: other) == nil)
+    #expect(woken.withLock { $0 } == ["one"])
+    say(ThreadAnswer(AnswerFailure(.consentDenied, "no")), to: "one")
+    #expect(callers.answer(at: one) == agreed, "each is answered once")
     say(agreed, to: "nobody")
-    #expect(await callers.answer(at: places[0]) == nil, "each is answered once")
+    say(ThreadAnswer(AnswerFailure(.consentDenied, "no")), to: "other")
+    #expect(callers.answer(at: other)?.error?.known == .consentDenied)
+    #expect(woken.withLock { $0 } == ["one", "other"])
   }
 
   @Test("Callers of one consent get the same answer; there are two at most, and twelve of all")
-  func places() async throws {
-    let callers = callers
+  func places() throws {
     let one = try #require(expect("c-1"))
     let two = try #require(expect("c-1"))
     #expect(expect("c-1") == nil)
@@ -60,22 +65,10 @@ struct WaitingCallersTests {
     #expect(expect("c-12") == nil)
     callers.forget(last)
     #expect(expect("c-12") != nil)
-    async let first = callers.answer(at: one)
     say(agreed, to: "c-1")
-    let both = [await first, await callers.answer(at: two)]
-    #expect(both == [agreed, agreed])
-    #expect(expect("c-1") != nil, "they have given up their places")
-  }
-
-  @Test("A caller that is cancelled waits no more, and gives up its place")
-  func cancelled() async throws {
-    let callers = callers
-    let place = try #require(expect("c-1"))
-    #expect(expect("c-1") != nil)
-    let waiting = Task { await callers.answer(at: place) }
-    waiting.cancel()
-    #expect(await waiting.value == nil)
-    #expect(expect("c-1") != nil && expect("c-1") == nil)
+    #expect(callers.answer(at: one) == agreed && callers.answer(at: two) == agreed)
+    callers.forget(one)
+    #expect(callers.answer(at: one) == nil && expect("c-1") != nil, "it has given up its place")
   }
 
   @Test("A consent is awaited while one of its callers is there")

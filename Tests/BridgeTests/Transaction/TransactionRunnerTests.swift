@@ -64,11 +64,11 @@ struct TransactionRunnerTests {
   @Test(
     "An answer that has waited for a person is counted, whoever lets it go", arguments: Way.allCases
   )
-  func answered(_ way: Way) async throws {
+  func answered(_ way: Way) throws {
     let place = try ask()
     #expect(monitor.snapshot.requestsAnswered == 0)
     try decide(place.consent, way, approves: true)
-    #expect(await answers.callers.answer(at: place)?.data?.credentials?.count == 1)
+    #expect(answers.callers.answer(at: place)?.data?.credentials?.count == 1)
     // By the socket, the decision is a request of its own.
     #expect(monitor.snapshot.requestsAnswered == (way == .socket ? 2 : 1))
     #expect(monitor.snapshot.requestsRefused == 0)
@@ -76,19 +76,19 @@ struct TransactionRunnerTests {
 
   @Test(
     "A refusal that has waited for a person is counted, whoever says no", arguments: Way.allCases)
-  func refused(_ way: Way) async throws {
+  func refused(_ way: Way) throws {
     let place = try ask()
     try decide(place.consent, way, approves: false)
-    #expect(await answers.callers.answer(at: place)?.error?.code == "consent_denied")
+    #expect(answers.callers.answer(at: place)?.error?.code == "consent_denied")
     #expect(monitor.snapshot.requestsRefused == 1)
   }
 
   @Test("An answer that no person decided about in time is counted by the clock")
-  func expired() async throws {
+  func expired() throws {
     let place = try ask()
     bridge.clock.advance(seconds: 120)
     try runner.run { try $0.apply($0.context.consents.expire()) }
-    #expect(await answers.callers.answer(at: place)?.error?.code == "consent_expired")
+    #expect(answers.callers.answer(at: place)?.error?.code == "consent_expired")
     #expect(monitor.snapshot.requestsRefused == 1)
   }
 

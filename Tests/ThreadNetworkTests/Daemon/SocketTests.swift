@@ -167,9 +167,9 @@ struct SocketTests {
   @Test("A call whose task is cancelled ends at once; one that is cancelled before asks nobody")
   func cancelled() async throws {
     let hasCome = Mutex(false)
-    let daemon = try FakeDaemon { _, _ in
+    let daemon = try FakeDaemon { _, caller in
       hasCome.withLock { $0 = true }
-      try? await Task.sleep(for: .seconds(240))
+      try? caller.wait(until: .now + .seconds(240))
       return []
     }
     let client = daemon.client

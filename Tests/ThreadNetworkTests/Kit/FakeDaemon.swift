@@ -17,9 +17,10 @@ final class FakeDaemon: Sendable {
 
   /// - Parameters:
   ///   - path: nil for one in a directory of its own.
-  ///   - answer: gets the fields of the request, and how many came before it. See `AnswerMessage`.
+  ///   - answer: gets the fields of the request, and who asks. See `AnswerMessage`.
   init(
-    at path: String? = nil, _ answer: @escaping @Sendable (RequestFields, Int) async -> [UInt8]
+    at path: String? = nil,
+    _ answer: @escaping @Sendable (RequestFields, VarlinkCaller) -> [UInt8]
   ) throws {
     directory = try TemporaryDirectory()
     self.path = path ?? directory.file("client.sock")
@@ -28,11 +29,11 @@ final class FakeDaemon: Sendable {
       .map { command, method in
         VarlinkEndpoint(
           interface: method.interface, name: method.name, access: method.access, isStream: false
-        ) { [weak self] call, _, _ in
+        ) { [weak self] call, caller in
           var fields = try call.parameters(RequestParameters.self).fields
           fields.command = command.rawValue
-          let number = self?.add(fields) ?? 0
-          return AnswerMessage.bytes(await answer(fields, number))
+          self?.seen.withLock { $0.append(fields) }
+          return AnswerMessage.bytes(answer(fields, caller))
         }
       }
     var limits = VarlinkLimits.owner
@@ -47,13 +48,6 @@ final class FakeDaemon: Sendable {
   }
 
   deinit { stop() }
-
-  private func add(_ fields: RequestFields) -> Int {
-    seen.withLock {
-      $0.append(fields)
-      return $0.count - 1
-    }
-  }
 
   func stop() { listener.withLock { $0?.stop() } }
 

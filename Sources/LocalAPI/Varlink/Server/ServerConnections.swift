@@ -8,7 +8,7 @@ import ThreadkeeperSupport
 final class ServerConnections: Sendable {
   private struct State {
     var places: CallerPlaces
-    var connections: [Int: ServerConnection] = [:]
+    var callers: [Int: VarlinkCaller] = [:]
     /// Connections of each user whose threads have not ended, those among them that have lost their place.
     var unfinished: [UInt32: Int] = [:]
     /// Open streams of each user.
@@ -35,7 +35,7 @@ final class ServerConnections: Sendable {
       State(places: CallerPlaces(total: limits.places, perUser: limits.placesPerUser)))
   }
 
-  var isEmpty: Bool { state.withLock { $0.connections.isEmpty } }
+  var isEmpty: Bool { state.withLock { $0.callers.isEmpty } }
 
   /// Takes a new connection over. Does not wait for it.
   func take(_ socket: Int32) {
@@ -43,24 +43,25 @@ final class ServerConnections: Sendable {
     switch judge(peer) {
     case .refused(let error): refuse(socket, error)
     case .admitted(let access):
-      guard let wakeup = try? Wakeup(),
-        let (connection, place) = admit(
-          socket, VarlinkCaller(peer: peer, access: access), wakeup: wakeup)
+      guard
+        let caller = try? VarlinkCaller(socket, peer: peer, access: access, limits: limits),
+        let place = admit(caller)
       else { return refuse(socket, limits.noPlace) }
+      let connection = ServerConnection(socket: socket, caller: caller, place: place, owner: self)
       SystemThread.run { [self] in
         connection.run()
-        end(connection, at: place)
+        end(caller, at: place)
       }
     }
   }
 
   /// Ends those that are silent now, and the others when what has come is answered.
   func endAll() {
-    let connections = state.withLock {
+    let callers = state.withLock {
       $0.isEnding = true
-      return Array($0.connections.values)
+      return Array($0.callers.values)
     }
-    for connection in connections { connection.finish() }
+    for caller in callers { caller.finish() }
   }
 
   /// A whole call has come.
@@ -86,44 +87,45 @@ final class ServerConnections: Sendable {
     }
   }
 
-  private func admit(
-    _ socket: Int32, _ caller: VarlinkCaller, wakeup: Wakeup
-  ) -> (ServerConnection, Int)? {
+  /// - Returns: its place.
+  private func admit(_ caller: VarlinkCaller) -> Int? {
     let user = caller.peer.user
     return state.withLock { state in
       // Who loses places faster than they become free has had more than the share.
       guard state.unfinished[user, default: 0] < 2 * limits.placesPerUser,
         case .admitted(let place, let evicted) = state.places.admit(user)
       else { return nil }
-      if let evicted { state.connections[evicted]?.evict() }
-      let connection = ServerConnection(
-        socket, caller: caller, wakeup: wakeup, place: place, owner: self)
-      state.connections[place] = connection
+      if let evicted { state.callers[evicted]?.evict() }
+      state.callers[place] = caller
       state.unfinished[user, default: 0] += 1
-      if state.isEnding { connection.finish() }
-      return (connection, place)
+      if state.isEnding { caller.finish() }
+      return place
     }
   }
 
-  private func end(_ connection: ServerConnection, at place: Int) {
-    let user = connection.caller.peer.user
+  private func end(_ caller: VarlinkCaller, at place: Int) {
+    let user = caller.peer.user
     state.withLock {
       $0.places.free(place)
-      $0.connections[place] = nil
+      $0.callers[place] = nil
       let left = $0.unfinished[user, default: 1] - 1
       $0.unfinished[user] = left == 0 ? nil : left
     }
   }
 
   private func refuse(_ socket: Int32, _ error: VarlinkError?) {
-    if let error {
-      // It fits what the system keeps for a new connection.
-      let reply = error.encoded() + [0]
-      _ = send(socket, reply, reply.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-    }
+    reject(socket, error)
     // Where it may take long not here, where all the others wait.
     guard passesDescriptors else { return close(socket) }
     SystemThread.run { [self] in close(socket) }
+  }
+
+  /// Answers who waits for no reply.
+  func reject(_ socket: Int32, _ error: VarlinkError?) {
+    guard let error else { return }
+    // It fits what the system keeps for a connection.
+    let reply = error.encoded() + [0]
+    _ = send(socket, reply, reply.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
   }
 
   /// Closes a connection, with whatever is on its way there. See `PromptClose`.

@@ -6,10 +6,10 @@ import ThreadkeeperSupport
 
 /// A service on a Unix socket.
 ///
-/// One thread takes connections, and each connection has one: it reads a call, waits for the answer, writes it, and
+/// One thread takes connections, and each connection has one: it reads a call, performs it, writes the reply, and
 /// reads the next. So calls of a connection are answered in their order, no thread of Swift's waits in a system call,
 /// and who is slow, silent or never reads holds up nothing but the own connection. `CallerPlaces` bounds the
-/// connections of a user and of all.
+/// connections of a user and of all, and with them the threads.
 ///
 /// Open files that come along are not taken: where the kernel can, the sender gets EPERM (`SocketOptions`), and
 /// otherwise the kernel closes them, in the thread of the connection.
@@ -51,8 +51,8 @@ package final class VarlinkServer: Sendable {
   /// Takes no more connections.
   package func stop() { loop.stop() }
 
-  /// Takes no more connections, cancels the calls that are being answered, and returns when all connections have ended;
-  /// after `limit` all the same. What has come by now is answered.
+  /// Takes no more connections, has handlers wait no more, and returns when all connections have ended; after `limit`
+  /// all the same. What has come by now is answered.
   package func finish(within limit: Duration = .seconds(10)) async {
     stop()
     connections.endAll()

@@ -31,39 +31,57 @@ package struct VarlinkStream<Parameters, Reply>: Sendable {
 }
 
 /// The way of the replies of a stream to its caller.
-package struct VarlinkReplies<Reply: Encodable & Sendable>: Sendable {
-  let write: @Sendable ([UInt8]) async throws -> Void
+package struct VarlinkReplies<Reply> {
+  private let caller: VarlinkCaller
+  private let encode: (Reply) throws -> [UInt8]
 
   /// Sends a reply that others follow. Returns when the system has taken it, so a stream is as fast as its reader, and
   /// one reply at most is in memory.
   ///
-  /// - Throws: when the caller has gone.
-  package func send(_ reply: Reply) async throws {
-    try await write(VarlinkReply(parameters: reply, continues: true).encoded())
+  /// - Throws: when the caller has gone, or the server ends.
+  package func send(_ reply: Reply) throws {
+    try caller.check()
+    try caller.send(encode(reply))
+  }
+
+  /// Sends a reply where that takes no waiting.
+  ///
+  /// - Throws: as `send`.
+  package func offer(_ reply: Reply) throws {
+    if caller.hasRoom { try send(reply) } else { try caller.check() }
+  }
+
+  /// - Throws: as `send`.
+  package func wait(for interval: Duration) throws { try caller.wait(until: .now + interval) }
+
+  /// The same for what is a part of each reply.
+  package func map<Part>(_ whole: @escaping (Part) throws -> Reply) -> VarlinkReplies<Part> {
+    VarlinkReplies<Part>(caller: caller) { try encode(whole($0)) }
+  }
+}
+
+extension VarlinkReplies where Reply: Encodable {
+  fileprivate init(to caller: VarlinkCaller) {
+    self.init(caller: caller) { try VarlinkReply(parameters: $0, continues: true).encoded() }
   }
 }
 
 /// A method together with what answers it: a row of a service's table.
 package struct VarlinkEndpoint: Sendable {
-  typealias Answer =
-    @Sendable (
-      VarlinkCall, VarlinkCaller, @escaping @Sendable ([UInt8]) async throws -> Void
-    ) async throws -> [UInt8]
-
   package let interface: String
   package let name: String
   package let access: VarlinkAccess
   package let isStream: Bool
   /// Returns the last reply.
-  let answer: Answer
+  let answer: @Sendable (VarlinkCall, VarlinkCaller) throws -> [UInt8]
 }
 
 extension VarlinkMethod where Parameters: Decodable & Sendable, Reply: Encodable & Sendable {
-  /// - Parameter handler: is cancelled when the caller goes, or the service ends.
+  /// - Parameter handler: may wait, in the thread of the connection.
   package func answered(
-    by handler: @escaping @Sendable (Parameters, VarlinkCaller) async throws -> Reply
+    by handler: @escaping @Sendable (Parameters, VarlinkCaller) throws -> Reply
   ) -> VarlinkEndpoint {
-    answered { parameters, caller, _ in try await handler(parameters, caller) }
+    answered { parameters, caller, _ in try handler(parameters, caller) }
   }
 
   /// Of a method that may be called with `more`, or without.
@@ -71,28 +89,27 @@ extension VarlinkMethod where Parameters: Decodable & Sendable, Reply: Encodable
   /// - Parameter handler: gets nil where the caller takes one reply only.
   package func answered(
     by handler:
-      @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>?) async throws -> Reply
+      @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>?) throws ->
+      Reply
   ) -> VarlinkEndpoint {
     VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) {
-      call, caller, write in
-      let reply = try await handler(
+      call, caller in
+      let reply = try handler(
         try call.parameters(Parameters.self), caller,
-        call.kind == .more ? VarlinkReplies(write: write) : nil)
+        call.kind == .more ? VarlinkReplies(to: caller) : nil)
       return try VarlinkReply(parameters: reply, continues: false).encoded()
     }
   }
 }
 
 extension VarlinkStream where Parameters: Decodable & Sendable, Reply: Encodable & Sendable {
-  /// - Parameter handler: returns the last reply; is cancelled when the caller goes, or the service ends.
+  /// - Parameter handler: returns the last reply.
   package func answered(
-    by handler:
-      @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>) async throws -> Reply
+    by handler: @escaping @Sendable (Parameters, VarlinkReplies<Reply>) throws -> Reply
   ) -> VarlinkEndpoint {
     VarlinkEndpoint(interface: interface, name: name, access: access, isStream: true) {
-      call, caller, write in
-      let last = try await handler(
-        try call.parameters(Parameters.self), caller, VarlinkReplies(write: write))
+      call, caller in
+      let last = try handler(try call.parameters(Parameters.self), VarlinkReplies(to: caller))
       return try VarlinkReply(parameters: last, continues: false).encoded()
     }
   }
@@ -119,23 +136,6 @@ package enum VarlinkVerdict: Sendable, Equatable {
   case admitted(VarlinkAccess)
   /// The connection is answered with this, and closed. Nothing of it is read.
   case refused(VarlinkError)
-}
-
-/// Who has called.
-package struct VarlinkCaller: Sendable {
-  /// As the kernel has it.
-  package let peer: SocketPeer
-  package let access: VarlinkAccess
-  /// The connection that the call came over.
-  package let session: VarlinkSession
-
-  package init(
-    peer: SocketPeer, access: VarlinkAccess, session: VarlinkSession = VarlinkSession()
-  ) {
-    self.peer = peer
-    self.access = access
-    self.session = session
-  }
 }
 
 /// The description of an interface, as clients get it (varlink.org, "Interface Definition").

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 /// A table of endpoints with the descriptions of their interfaces. It knows nothing of sockets.
 package struct VarlinkService: Sendable {
   /// What `org.varlink.service.GetInfo` says.
@@ -21,19 +19,20 @@ package struct VarlinkService: Sendable {
 
   package let interfaces: [VarlinkInterface]
   package let endpoints: [VarlinkEndpoint]
-  private let gate: @Sendable (VarlinkCaller) -> VarlinkError?
+  private let gate: @Sendable (VarlinkCaller, _ isFirst: Bool) -> VarlinkError?
   private let failure: @Sendable (any Error) -> VarlinkError
   private let finished: @Sendable (_ method: String, Duration) -> Void
 
   /// - Parameters:
   ///   - interfaces: besides `org.varlink.service`.
-  ///   - gate: what a call is refused with before it is read, which ends its connection; nil: it is not.
+  ///   - gate: what a call is refused with before it is read, which ends its connection; nil: it is not. Gets whether
+  ///     it is the first one of its connection.
   ///   - failure: what is answered when a handler throws something else than a `VarlinkError`.
   ///   - finished: called with the full name of a method and how long it took, whatever came of it. Only for endpoints
   ///     of the table, so there are few names; not for calls with `more`, which last as long as their reader wants.
   package init(
     _ information: Information, interfaces: [VarlinkInterface], endpoints: [VarlinkEndpoint],
-    gate: @escaping @Sendable (VarlinkCaller) -> VarlinkError? = { _ in nil },
+    gate: @escaping @Sendable (VarlinkCaller, _ isFirst: Bool) -> VarlinkError? = { _, _ in nil },
     failure: @escaping @Sendable (any Error) -> VarlinkError,
     finished: @escaping @Sendable (_ method: String, Duration) -> Void = { _, _ in }
   ) {
@@ -45,14 +44,14 @@ package struct VarlinkService: Sendable {
   }
 
   /// Why the next call of a connection is not looked at.
-  func refusal(ofCallBy caller: VarlinkCaller) -> VarlinkError? { gate(caller) }
+  func refusal(ofCallBy caller: VarlinkCaller, isFirst: Bool) -> VarlinkError? {
+    gate(caller, isFirst)
+  }
 
-  /// - Parameter write: sends a reply that others follow.
+  /// Performs a call, in the thread that calls this. Replies that others follow go to the caller.
+  ///
   /// - Returns: the last reply, or the error.
-  func answer(
-    _ call: VarlinkCall, from caller: VarlinkCaller,
-    write: @escaping @Sendable ([UInt8]) async throws -> Void
-  ) async -> [UInt8] {
+  func answer(_ call: VarlinkCall, from caller: VarlinkCaller) -> [UInt8] {
     do {
       let endpoint = try endpoint(for: call, from: caller)
       let began = ContinuousClock.now
@@ -61,7 +60,7 @@ package struct VarlinkService: Sendable {
           finished("\(endpoint.interface).\(endpoint.name)", began.duration(to: .now))
         }
       }
-      return try await endpoint.answer(call, caller, write)
+      return try endpoint.answer(call, caller)
     } catch {
       return reply(to: error)
     }
@@ -122,40 +121,5 @@ extension VarlinkService {
           return Description(description: interface.text)
         },
     ]
-  }
-}
-
-/// A connection, as the handlers of its calls see it. What is kept in it is dropped with the connection.
-package final class VarlinkSession: Sendable {
-  private struct State {
-    var values: [ObjectIdentifier: any Sendable] = [:]
-    var isOver = false
-  }
-
-  private let state = Mutex(State())
-
-  package init() {}
-
-  /// Whether the caller has gone, or has lost its place.
-  package var isOver: Bool { state.withLock { $0.isOver } }
-
-  /// What is kept of a type; nil: nothing.
-  package func value<Value: Sendable>(_ type: Value.Type) -> Value? {
-    state.withLock { $0.values[ObjectIdentifier(type)] as? Value }
-  }
-
-  /// Keeps one value of a type, in the place of an earlier one. Does nothing when the connection is over.
-  package func keep<Value: Sendable>(_ value: Value) {
-    state.withLock { if !$0.isOver { $0.values[ObjectIdentifier(Value.self)] = value } }
-  }
-
-  package func end() {
-    let values = state.withLock { state in
-      state.isOver = true
-      defer { state.values = [:] }
-      return state.values
-    }
-    // Released here, outside the lock.
-    _ = values
   }
 }

@@ -2,7 +2,6 @@
 
 import Dispatch
 import Glibc
-import Synchronization
 import ThreadkeeperSupport
 
 // Swift's module of glibc does not have sys/eventfd.h.
@@ -14,46 +13,33 @@ final class Wakeup: Sendable {
   /// EFD_CLOEXEC and EFD_NONBLOCK of sys/eventfd.h.
   private static let flags = O_CLOEXEC | O_NONBLOCK
 
-  private let file: Mutex<Int32?>
+  private let file: Int32
 
   init() throws(SocketError) {
-    let descriptor = eventfd(0, Self.flags)
-    guard descriptor >= 0 else { throw .system("eventfd", "the connection") }
-    file = Mutex(descriptor)
+    file = eventfd(0, Self.flags)
+    guard file >= 0 else { throw .system("eventfd", "the connection") }
   }
 
-  deinit { close() }
+  deinit { if file >= 0 { close(file) } }
 
-  /// From any thread; does nothing after `close`.
+  /// From any thread.
   func wake() {
-    file.withLock {
-      guard let descriptor = $0 else { return }
-      var one: UInt64 = 1
-      _ = write(descriptor, &one, 8)
-    }
+    var one: UInt64 = 1
+    _ = write(file, &one, 8)
   }
 
-  func close() {
-    file.withLock {
-      if let descriptor = $0 { Glibc.close(descriptor) }
-      $0 = nil
-    }
-  }
-
-  /// Waits for events on a socket, for the next wake-up, or for a moment. For one thread, not after `close`.
+  /// Waits for events on a socket, for the next wake-up, or for a moment. For one thread.
   ///
   /// - Parameters:
-  ///   - events: of poll(2); nil: the socket is not looked at.
+  ///   - events: of poll(2). Its end, or an error, is always one.
   ///   - deadline: nil: without an end.
   /// - Returns: the events of the socket; nil when the moment has come.
   func wait(
-    for events: Int16?, on socket: Int32, until deadline: ContinuousClock.Instant?
+    for events: Int16, on socket: Int32, until deadline: ContinuousClock.Instant?
   ) -> Int16? {
-    let wakeup = file.withLock { $0 } ?? -1
-    // A negative number is passed over.
     var entries = [
-      pollfd(fd: events == nil ? -1 : socket, events: events ?? 0, revents: 0),
-      pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: socket, events: events, revents: 0),
+      pollfd(fd: file, events: Int16(POLLIN), revents: 0),
     ]
     while true {
       let left = deadline.map { ContinuousClock.now.duration(to: $0) }
@@ -62,7 +48,7 @@ final class Wakeup: Sendable {
       guard ready > 0 else { continue }
       if entries[1].revents != 0 {
         var count: UInt64 = 0
-        _ = read(wakeup, &count, 8)
+        _ = read(file, &count, 8)
       }
       return entries[0].revents
     }

@@ -18,9 +18,11 @@ final class SampleService: Sendable {
   static let ownerOnly = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Owner", for: .owner)
   static let fail = VarlinkMethod<Text, VarlinkNothing>(name, "Fail", for: .admitted)
   static let count = VarlinkStream<Number, Number>(name, "Count", for: .admitted)
-  /// Sends so many replies at once, and no more until it is cancelled.
+  /// Offers so many replies of 1,000 bytes, and then says so.
+  static let offer = VarlinkStream<Number, Text>(name, "Offer", for: .admitted)
+  /// Sends so many replies at once, and no more until it ends.
   static let wait = VarlinkStream<Number, Number>(name, "Wait", for: .admitted)
-  /// Sends until it is cancelled.
+  /// Sends until that fails.
   static let flood = VarlinkStream<Size, Text>(name, "Flood", for: .admitted)
 
   static let interface = VarlinkInterface(
@@ -37,6 +39,7 @@ final class SampleService: Sendable {
     method Fail(text: string) -> ()
     method Planned() -> ()
     method Count(number: int) -> (number: int)
+    method Offer(number: int) -> (text: string)
     method Wait(number: int) -> (number: int)
     method Flood(byte_count: int) -> (text: string)
 
@@ -44,6 +47,10 @@ final class SampleService: Sendable {
     """)
 
   private let counts = Mutex((held: 0, cancelled: 0, sent: 0, pinged: [String]()))
+  private let holder = Mutex<VarlinkCaller?>(nil)
+
+  /// Who has called `Hold` last.
+  var holding: VarlinkCaller? { holder.withLock { $0 } }
 
   var held: Int { counts.withLock { $0.held } }
   var cancelled: Int { counts.withLock { $0.cancelled } }
@@ -62,10 +69,11 @@ final class SampleService: Sendable {
         Self.fill.answered { size, _ in
           Text(text: String(repeating: "x", count: size.byteCount))
         },
-        Self.hold.answered { [self] _, _ in
+        Self.hold.answered { [self] _, caller in
+          holder.withLock { $0 = caller }
           counts.withLock { $0.held += 1 }
           defer { counts.withLock { $0.cancelled += 1 } }
-          try await Task.sleep(for: .seconds(3_600))
+          try caller.wait(until: .now + .seconds(3_600))
           return VarlinkNothing()
         },
         Self.teamOnly.answered { _, _ in VarlinkNothing() },
@@ -73,20 +81,25 @@ final class SampleService: Sendable {
         Self.fail.answered { text, _ in
           throw VarlinkError("org.example.sample.Failed", ["message": "\(text.text)"])
         },
-        Self.count.answered { limit, _, replies in
-          for number in 1..<max(limit.number, 1) { try await replies.send(Number(number: number)) }
+        Self.count.answered { limit, replies in
+          for number in 1..<max(limit.number, 1) { try replies.send(Number(number: number)) }
           return limit
         },
-        Self.wait.answered { limit, _, replies in
-          for number in 0..<limit.number { try await replies.send(Number(number: number + 1)) }
-          try await Task.sleep(for: .seconds(3_600))
+        Self.offer.answered { limit, replies in
+          let text = Text(text: String(repeating: "x", count: 1_000))
+          for _ in 0..<limit.number { try replies.offer(text) }
+          return Text(text: "offered")
+        },
+        Self.wait.answered { limit, replies in
+          for number in 0..<limit.number { try replies.send(Number(number: number + 1)) }
+          try replies.wait(for: .seconds(3_600))
           return limit
         },
-        Self.flood.answered { [self] size, _, replies in
+        Self.flood.answered { [self] size, replies in
           let text = Text(text: String(repeating: "x", count: size.byteCount))
           do {
             while true {
-              try await replies.send(text)
+              try replies.send(text)
               counts.withLock { $0.sent += 1 }
             }
           } catch {

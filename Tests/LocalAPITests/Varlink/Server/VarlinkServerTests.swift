@@ -52,7 +52,7 @@ struct VarlinkServerTests {
       ])
   }
 
-  @Test("A handler is cancelled when its caller goes", arguments: ["Hold", "Flood"])
+  @Test("What a handler waits for ends when its caller goes", arguments: ["Hold", "Flood"])
   func cancelled(method: String) async throws {
     let server = try SampleServer()
     do {
@@ -62,6 +62,43 @@ struct VarlinkServerTests {
       #expect(server.sample.cancelled == 0)
     }
     try await eventually("the end of the handler") { server.sample.cancelled == 1 }
+  }
+
+  @Test("A caller is there until it has hung up; who has ended the own half only waits")
+  func isThere() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Hold"))
+    try await eventually("the call") { server.sample.held == 1 }
+    let holding = try #require(server.sample.holding)
+    caller.endSending()
+    #expect(holding.isThere && server.sample.cancelled == 0)
+    shutdown(caller.socket, Int32(SHUT_RDWR))
+    #expect(!holding.isThere)
+  }
+
+  @Test("A handler that waits goes on when it is woken")
+  func woken() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Hold"))
+    try await eventually("the call") { server.sample.held == 1 }
+    server.sample.holding?.wake()
+    #expect(try await caller.reply() == "{\"parameters\":{}}")
+  }
+
+  @Test("What is offered to who does not read is left out, and the handler does not wait")
+  func offered() async throws {
+    let server = try SampleServer()
+    let caller = try server.caller()
+    caller.send(SampleServer.call("Offer", "{\"number\":5000}", ",\"more\":true"))
+    let last = Self.pong("offered")
+    var (replies, count) = (try await caller.replies(1), 0)
+    while let reply = replies.first, reply != last {
+      count += 1
+      replies = try await caller.replies(1)
+    }
+    #expect(replies == [last] && count > 0 && count < 5_000)
   }
 
   @Test("Who ends the own half after the calls still gets all replies")
@@ -130,7 +167,7 @@ struct VarlinkServerTests {
     #expect(try await client.call(SampleService.ownerOnly, .init(), within: .unhurried) == .init())
   }
 
-  @Test("A server that ends cancels its handlers, closes its connections, and waits for them")
+  @Test("A server that ends has no handler wait, closes its connections, and waits for them")
   func finish() async throws {
     let server = try SampleServer()
     let silent = try server.caller()

@@ -12,13 +12,16 @@ struct VarlinkServiceTests {
   private func answer(
     _ method: String, _ parameters: String = "{}", _ flag: String = "",
     access: VarlinkAccess = .admitted
-  ) async throws -> String {
+  ) throws -> String {
     let text = "{\"method\":\"\(method)\",\"parameters\":\(parameters)\(flag)}"
-    let peer = try #require(SocketPeer.ofThisProcess)
-    let reply = await service.answer(
-      try VarlinkCall(reading: Array(text.utf8)), from: VarlinkCaller(peer: peer, access: access)
-    ) { _ in }
+    let reply = service.answer(
+      try VarlinkCall(reading: Array(text.utf8)), from: try caller(access))
     return String(decoding: reply, as: UTF8.self)
+  }
+
+  private func caller(_ access: VarlinkAccess) throws -> VarlinkCaller {
+    let peer = try #require(SocketPeer.ofThisProcess)
+    return try VarlinkCaller(-1, peer: peer, access: access, limits: VarlinkLimits())
   }
 
   @Test(
@@ -45,9 +48,9 @@ struct VarlinkServiceTests {
         .interfaceNotFound("a.b")
       ),
     ])
-  func errors(method: String, parameters: String, flag: String, error: VarlinkError) async throws {
+  func errors(method: String, parameters: String, flag: String, error: VarlinkError) throws {
     #expect(
-      try await answer(method, parameters, flag) == String(decoding: error.encoded(), as: UTF8.self)
+      try answer(method, parameters, flag) == String(decoding: error.encoded(), as: UTF8.self)
     )
   }
 
@@ -56,47 +59,40 @@ struct VarlinkServiceTests {
     arguments: [
       (VarlinkAccess.admitted, false, false), (.team, true, false), (.owner, true, true),
     ])
-  func access(access: VarlinkAccess, isTeam: Bool, isOwner: Bool) async throws {
+  func access(access: VarlinkAccess, isTeam: Bool, isOwner: Bool) throws {
     let none = "{\"parameters\":{}}"
-    #expect((try await answer("org.example.sample.Team", access: access) == none) == isTeam)
-    #expect((try await answer("org.example.sample.Owner", access: access) == none) == isOwner)
+    #expect((try answer("org.example.sample.Team", access: access) == none) == isTeam)
+    #expect((try answer("org.example.sample.Owner", access: access) == none) == isOwner)
   }
 
-  @Test(
-    "What the gate refuses is refused whatever is called; what it keeps is of the connection")
+  @Test("The gate is asked about each call before it is read, and told the first one")
   func gate() throws {
     let service = VarlinkService(
       .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [], endpoints: [],
-      gate: { caller in
-        defer { caller.session.keep(true) }
-        return caller.session.value(Bool.self) == nil ? nil : VarlinkError("org.example.Late")
-      }, failure: { _ in VarlinkError("org.example.Failed") })
-    let peer = try #require(SocketPeer.ofThisProcess)
-    for _ in 1...2 {
-      let caller = VarlinkCaller(peer: peer, access: .owner)
-      for isRefused in [false, true, true] {
-        #expect((service.refusal(ofCallBy: caller) != nil) == isRefused)
-      }
-    }
+      gate: { $1 ? nil : VarlinkError("org.example.Late") },
+      failure: { _ in VarlinkError("org.example.Failed") })
+    let caller = try caller(.owner)
+    #expect(service.refusal(ofCallBy: caller, isFirst: true) == nil)
+    #expect(service.refusal(ofCallBy: caller, isFirst: false)?.name == "org.example.Late")
   }
 
   @Test("A service says what it is, and describes its interfaces")
-  func introspection() async throws {
+  func introspection() throws {
     #expect(
-      try await answer("org.varlink.service.GetInfo") == """
+      try answer("org.varlink.service.GetInfo") == """
         {"parameters":{"interfaces":["org.varlink.service","org.example.sample"],\
         "product":"Sample","url":"https://example.org","vendor":"Example","version":"1"}}
         """)
-    let description = try await answer(
+    let description = try answer(
       "org.varlink.service.GetInterfaceDescription", "{\"interface\":\"org.example.sample\"}")
     #expect(description.contains("method Ping(text: string) -> (text: string)"))
   }
 
   @Test(
     "What a handler throws is answered: its own error, or what the service makes of another one")
-  func failures() async throws {
+  func failures() throws {
     #expect(
-      try await answer("org.example.sample.Fail", "{\"text\":\"no\"}")
+      try answer("org.example.sample.Fail", "{\"text\":\"no\"}")
         == "{\"error\":\"org.example.sample.Failed\",\"parameters\":{\"message\":\"no\"}}")
   }
 
