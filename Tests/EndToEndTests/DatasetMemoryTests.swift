@@ -60,7 +60,7 @@ struct DatasetMemoryTests {
     ])
     try await answers.wait { $0.count >= 3 }
 
-    let socket = installation.storePath + "/varlink.sock"
+    let socket = installation.socketPath
     let ours = try network("socket")
     let stored = try await SocketRequest.ask(
       "credentials/store",

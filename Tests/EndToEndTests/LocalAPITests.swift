@@ -14,7 +14,7 @@ struct LocalAPITests {
   private static let watch = VarlinkStream<VarlinkNothing, Reply>(interface, "Watch", for: .owner)
 
   private func client(_ installation: Installation) async throws -> VarlinkClient {
-    try #require(await VarlinkClient.connect(to: installation.storePath + "/varlink.sock"))
+    try #require(await VarlinkClient.connect(to: installation.socketPath))
   }
 
   @Test("It says of the daemon what `threadkeeper status` says, and again when that has changed")
@@ -60,7 +60,7 @@ struct LocalAPITests {
     _ = try await iterator.next()
     #expect(try await daemon.stop() == .exit(0))
     await #expect(throws: (any Error).self) { while try await iterator.next() != nil {} }
-    #expect(!FileManager.default.fileExists(atPath: installation.storePath + "/varlink.sock"))
+    #expect(!FileManager.default.fileExists(atPath: installation.socketPath))
     withExtendedLifetime(silent) {}
   }
 }

@@ -116,7 +116,7 @@ struct MoveCommandTests {
     // It takes calls, as the kernel does it, and has no time for them.
     try await daemon.suspend()
     defer { daemon.signal(SIGCONT) }
-    let socket = installation.storePath + "/varlink.sock"
+    let socket = installation.socketPath
     let before = try WaitingCalls.count(at: socket)
     let file = installation.directory.file("home.tkbackup")
     let session = try TerminalSession(

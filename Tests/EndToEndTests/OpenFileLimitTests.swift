@@ -42,7 +42,7 @@ struct OpenFileLimitTests {
     // The daemon closes a silent connection after 10 s, so new ones keep coming.
     while try openFiles(of: daemon) <= 58 {
       try #require(daemon.isRunning, "\(daemon.log)")
-      calls = calls.suffix(19) + [try HalfCall(installation.storePath + "/varlink.sock")]
+      calls = calls.suffix(19) + [try HalfCall(installation.socketPath)]
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(try await daemon.stop() == .exit(0))

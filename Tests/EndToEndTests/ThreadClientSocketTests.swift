@@ -184,7 +184,7 @@ struct ThreadClientSocketTests {
         "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
         "list",
       ],
-      environment: ["THREADKEEPER_SOCKET": installation.storePath + "/varlink.sock"]
+      environment: ["THREADKEEPER_SOCKET": installation.socketPath]
         .merging(TestSandbox.uncounted) { $1 })
     #expect(inside.status == 1)
     #expect(inside.output.contains("no access"))

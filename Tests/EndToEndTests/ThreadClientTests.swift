@@ -208,7 +208,7 @@ struct ThreadClientTests {
     let home = try Data(hex: ThreadNetwork("home").hex())
     let client = THClient(
       configuration: .init(
-        socket: installation.storePath + "/varlink.sock", confirmConsent: nil))
+        socket: installation.socketPath, confirmConsent: nil))
     #expect(try await client.allCredentials().isEmpty)
     // It takes the call, and does nothing with it.
     try await first.suspend()
@@ -217,7 +217,7 @@ struct ThreadClientTests {
         forBorderAgent: Self.agent, activeOperationalDataSet: home)
     }
     try await eventually("the call") {
-      try WaitingCalls.count(at: installation.storePath + "/varlink.sock") == 1
+      try WaitingCalls.count(at: installation.socketPath) == 1
     }
     try await first.kill9()
     let second = try await installation.start()

@@ -3,6 +3,7 @@
 import Bridge
 import Foundation
 import KeychainCore
+import LocalAPI
 import Settings
 import TestKit
 import ThreadCredentialStore
@@ -91,27 +92,38 @@ final class Installation: Sendable {
   }
 
   func ready(_ daemon: DaemonProcess, within limit: Duration = .seconds(60)) async throws {
-    var answer = ""
+    var status: JSON?
     do {
       try await eventually(within: limit) {
         guard daemon.isRunning else {
           throw DaemonProcess.Unexpected(
             description: "the daemon ended instead of getting ready; it wrote:\n\(daemon.log)")
         }
-        let status = try await command("status", "--json")
-        answer = status.output + status.error
-        let report = JSON(status.output)
-        return report?["pid"]?.number == Int64(daemon.identifier)
-          && report?["intake"]?["state"] == "running"
+        status = try await daemonStatus()
+        return status?["pid"]?.number == Int64(daemon.identifier)
+          && status?["intake"]?["state"] == "running"
       }
     } catch is TimedOut {
       throw DaemonProcess.Unexpected(
         description: "the daemon does not get ready; it wrote:\n\(daemon.log)and status says:\n"
-          + answer)
+          + (status?.description ?? "nothing"))
     }
     noteStoreKey()
     Recorder.current?.listen(toBrokerIn: directory.file("state"))
     try await Recorder.current?.ready()
+  }
+
+  private struct StatusReply: Decodable, Sendable { var status: JSON }
+
+  private static let status = VarlinkMethod<VarlinkNothing, StatusReply>(
+    "io.threadkeeper.Status", "Get", for: .owner)
+
+  /// What `threadkeeper status` has from a daemon, without running it each time; nil where none answers.
+  private func daemonStatus() async throws -> JSON? {
+    // What it mounts is not seen here.
+    guard launcher.isEmpty else { return JSON(try await command("status", "--json").output) }
+    let client = try? await VarlinkClient.connect(to: socketPath)
+    return try? await client?.call(Self.status, VarlinkNothing()).status
   }
 
   /// The store's key is secret from when it is made.
@@ -155,9 +167,7 @@ final class Installation: Sendable {
     guard StoreLock.holder(of: location) == nil else { return try await body() }
     let daemon = try launch()
     try await eventually("the daemon to answer") {
-      // Before it has made the store there is no status.
-      let status = try await command("status", "--json")
-      return JSON(status.output)?["pid"]?.number == Int64(daemon.identifier)
+      try await daemonStatus()?["pid"]?.number == Int64(daemon.identifier)
     }
     let result = try await body()
     _ = try await daemon.stop()
@@ -195,6 +205,9 @@ final class Installation: Sendable {
     }
     return line
   }
+
+  /// Where the daemon's local API listens.
+  var socketPath: String { storePath + "/varlink.sock" }
 
   var location: StoreLocation {
     StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor")

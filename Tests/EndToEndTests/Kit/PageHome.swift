@@ -42,7 +42,7 @@ final class PageHome {
 
   /// A program asks for the preferred network's credentials, until a person has decided.
   func ask() -> Task<Bool, any Error> {
-    let socket = installation.storePath + "/varlink.sock"
+    let socket = installation.socketPath
     return Task { try await SocketRequest.ask("preferred/get", at: socket).error == nil }
   }
 
