@@ -49,7 +49,7 @@ class Router:
         self.world = world
         self.attach_seconds = 0.3
         self.mgmt_seconds = 300
-        # "old": no ba-id and no ext-panid path, numbers for states, capital keys; "garbage": another server's page
+        # "garbage": another server's page
         self.mode = "modern"
         self.frozen = threading.Event()
         self.fail = {}  # "PUT /node/state" -> status code
@@ -187,26 +187,24 @@ class REST(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = handle_any
 
     def on_GET(self, router, _):
-        states = ["disabled", "detached", "child", "router", "leader"]
-        old = router.mode == "old"
-        state = states.index(router.state) if old else router.state
         values = {
             "/node/ext-address": router.address,
-            "/node/state": state,
+            "/node/state": router.state,
             "/node/network-name": router.network_name(),
+            "/node/ba-id": router.agent,
+            "/node/ext-panid": router.network(),
         }
-        if not old:
-            values |= {"/node/ba-id": router.agent, "/node/ext-panid": router.network()}
         if self.path in values:
-            # Whoever reads it gets by with the line ends of ot-ctl, too.
-            return self.reply(200, text=json.dumps(values[self.path]) + ("\r\n" if old else ""))
+            return self.reply(200, text=json.dumps(values[self.path]))
         if self.path == "/node":
-            names = ["State", "ExtAddress", "NetworkName", "ExtPanId", "NumOfRouter"]
-            values = [state, router.address.upper(), router.network_name(), router.network().upper(), router.count()]
-            fields = dict(zip(names, values))
-            if not old:
-                fields = {name[0].lower() + name[1:]: value for name, value in fields.items()} | {"baId": router.agent}
-                fields["routerCount"] = fields.pop("numOfRouter")
+            fields = {
+                "baId": router.agent,
+                "state": router.state,
+                "extAddress": router.address.upper(),
+                "networkName": router.network_name(),
+                "extPanId": router.network().upper(),
+                "routerCount": router.count(),
+            }
             return self.reply(200, text=json.dumps(fields, indent="\t"))
         if self.path in ("/node/dataset/active", "/node/dataset/pending"):
             dataset = router.active if self.path.endswith("active") else router.pending
@@ -298,9 +296,6 @@ class Control(BaseHTTPRequestHandler):
                 router.since = 0
             elif action == "mgmt_set":
                 world.mgmt_set(router, body)
-            elif action == "partial":  # an active dataset that lacks parameters: detached for good
-                router.take(body)
-                router.state, router.since = "detached", float("inf")
             elif action == "reset":
                 router.reset()
             elif action in ("enable", "disable"):

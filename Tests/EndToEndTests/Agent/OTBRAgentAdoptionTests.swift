@@ -76,25 +76,18 @@ struct OTBRAgentAdoptionTests {
     let agent: AgentProcess
     let topic = "threadkeeper/out/router/dataset/set"
 
-    func order(
-      _ dataset: String, id: String? = nil, by sender: Identity? = nil, named name: String? = nil,
-      lifetime: Int64 = 300
-    ) async throws {
-      let name = name ?? "a-\(UInt64.random(in: 0 ... .max))"
+    func order(_ dataset: String, id: String? = nil, by sender: Identity? = nil) async throws {
+      let name = "a-\(UInt64.random(in: 0 ... .max))"
       let body = #"{"border_agent_id":"\#(id ?? self.id)","dataset":"\#(dataset)","id":"\#(name)"}"#
       let envelope = try Envelope.seal(
         Array(body.utf8), to: reader, from: sender ?? keeper,
         at: .init(
           topic: topic, order: .identifier(name), now: Int64(Date().timeIntervalSince1970),
-          lifetime: lifetime))
+          lifetime: 300))
       try await publisher.publish([
         Publication(
           topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array(#","v":1}"#.utf8))
       ])
-    }
-
-    var heartbeats: Int {
-      audience.look { $0.messages.count { $0.topic == "threadkeeper/in/router/heartbeat" } }
     }
 
     /// How many `dataset` events it has published.
@@ -189,54 +182,6 @@ struct OTBRAgentAdoptionTests {
     #expect(scene.reports <= reports + 2)
   }
 
-  @Test("An order that waits for a pending change until it expires fails with that reason")
-  func pendingForTooLong() async throws {
-    let scene = try await start(2)
-    // In 300 s.
-    try scene.routers.order(0, "mgmt_set", place.guest.hex(at: 5, channel: 25))
-    let reports = scene.reports
-    try await scene.order(place.home.hex(), lifetime: 15)
-    try await eventually("the reason") {
-      scene.agent.output.contains("it has waited for too long: a change to another dataset")
-        && scene.reports > reports
-    }
-    #expect(try scene.routers.changes(0) == [])
-    #expect(scene.agent.end() == .exit(0))
-  }
-
-  @Test("A router that is stopped is given the dataset and enabled")
-  func stopped() async throws {
-    let scene = try await start()
-    try scene.routers.order(0, "disable")
-    try await scene.order(place.home.hex())
-    try await eventually("the network") {
-      scene.agent.output.contains("it is on network \(place.home.extendedPANID)")
-    }
-    #expect(
-      try scene.routers.changes(0) == ["PUT /node/dataset/active 200", "PUT /node/state 200"])
-    #expect(scene.agent.end() == .exit(0))
-  }
-
-  @Test("The same order twice moves the router once; another one begins when the first has ended")
-  func twice() async throws {
-    let scene = try await start()
-    try scene.routers.order(0, "set", "attach_seconds 2")
-    for _ in 0..<2 { try await scene.order(place.home.hex(), named: "a-1") }
-    try await scene.order(place.guest.hex(), named: "a-2")
-    try await eventually("both") {
-      let log = scene.agent.output
-      return log.contains("an order waits until the one before it has ended")
-        && log.contains("it is on network \(place.guest.extendedPANID), as")
-    }
-    let reports = scene.reports
-    try await scene.order(place.home.hex(), named: "a-1")
-    try await eventually("the report of what was done") { scene.reports > reports }
-    #expect(scene.agent.output.contains("it is on network \(place.home.extendedPANID), as"))
-    #expect(try scene.routers.changes(0).count == 6)
-    #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
-    #expect(scene.agent.end() == .exit(0))
-  }
-
   @Test("A stop while a router is put back ends when it is as it was")
   func stopWhileRestoring() async throws {
     let scene = try await start()
@@ -247,49 +192,5 @@ struct OTBRAgentAdoptionTests {
     #expect(scene.agent.output.contains("it has its previous dataset, and Thread as before"))
     #expect(try scene.routers.get(0, "/node/state") != "disabled")
     #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
-  }
-
-  @Test("Attached alone is no success until another router is there")
-  func alone() async throws {
-    let scene = try await start(2)
-    try scene.routers.order(0, "set", "others 0")
-    let reports = scene.reports
-    try await scene.order(place.home.hex())
-    try await eventually("attached") {
-      try scene.routers.changes(0).count == 3
-        && scene.routers.get(0, "/node/state") == "leader"
-        && scene.routers.get(0, "/node/ext-panid") == place.home.extendedPANID
-    }
-    // Two looks later nothing is reported.
-    let looks = scene.heartbeats
-    try await eventually("heartbeats from there") { scene.heartbeats >= looks + 2 }
-    #expect(scene.reports == reports && !scene.agent.output.contains("it is on network"))
-    try scene.routers.order(1, "form", place.home.hex())
-    try await eventually("the report") {
-      scene.reports == reports + 1 && scene.agent.output.contains("as leader")
-    }
-    #expect(!scene.agent.output.contains("alone"))
-    #expect(scene.agent.end() == .exit(0))
-  }
-
-  @Test("409 is named, Thread is as before, and the result is reported")
-  func conflict() async throws {
-    let scene = try await start()
-    try scene.routers.order(0, "fail", "PUT /node/dataset/active 409")
-    try await scene.order(place.home.hex())
-    try await eventually("the reason") {
-      scene.agent.output.contains("409: Thread runs on it") && scene.reports >= 1
-    }
-    #expect(try scene.routers.get(0, "/node/ext-panid") == place.guest.extendedPANID)
-    try await eventually("attached") {
-      try scene.routers.get(0, "/node/state") == "leader"
-    }
-    // Once more, now that it can be.
-    try scene.routers.order(0, "fail", "PUT /node/dataset/active 0")
-    try await scene.order(place.home.hex())
-    try await eventually("the network") {
-      scene.agent.output.contains("it is on network \(place.home.extendedPANID)")
-    }
-    #expect(scene.agent.end() == .exit(0))
   }
 }

@@ -120,24 +120,6 @@ struct OTBRAgentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Two URLs of one router: one of them publishes, and the log names it")
-  func sameRouter() async throws {
-    let audience = try await Audience.start(broker)
-    let routers = try await ThreadRouters(1)
-    try routers.order(0, "form", home.hex())
-    let url = routers.url(0)
-    let agent = try AgentProcess(
-      .otbr, [url, url.replacing("127.0.0.1", with: "localhost")], broker: broker,
-      in: installation.directory)
-    try await eventually("the log") { agent.output.contains("nothing is from here") }
-    try await audience.until("heartbeats") { heard in
-      heard.messages.count { $0.topic == "threadkeeper/in/attic/heartbeat" } >= 3
-    }
-    #expect(
-      audience.look { $0.messages.count { $0.topic == "threadkeeper/in/attic/announce" } } == 1)
-    #expect(agent.end() == .exit(0))
-  }
-
   @Test("After a factory reset the old id leaves, and the new one is announced")
   func reset() async throws {
     let audience = try await Audience.start(broker)
@@ -191,25 +173,6 @@ struct OTBRAgentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test(
-    "An old agent without border agent id, with numbers for states and other spellings, is read too"
-  )
-  func oldAgent() async throws {
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let routers = try await ThreadRouters(1)
-    try routers.order(0, "set", "mode \"old\"")
-    let address = try routers.order(0, "form", home.hex()).address
-    let agent = try place.agent(routers)
-    try await audience.until("the router by its extended address") {
-      let state = $0.state(topic(address))
-      return state?["thread_state"] == "leader" && state?["credentials"] == "stored"
-        && state?["current_ext_pan_id"]?.text == home.extendedPANID
-    }
-    #expect(agent.end() == .exit(0))
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("An enrolled router publishes sealed and signed messages only")
   func sealed() async throws {
     let audience = try await Audience.start(broker)
@@ -245,6 +208,58 @@ struct OTBRAgentTests {
         #expect(needles.found(in: Data(message.payload)) == [])
       }
     }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Two routers of one process swap their addresses: both stay listed, and neither leaves")
+  func swap() async throws {
+    let audience = try await Audience.start(broker)
+    let daemon = try await installation.start()
+    let routers = try await ThreadRouters(2)
+    let ids = try [0, 1].map { try routers.order($0, "form", home.hex()).agent }
+    let agent = try place.agent(routers, 0, 1)
+    func state(_ id: String, _ heard: Audience.Heard) -> JSON? { heard.state(topic(id)) }
+    try await audience.until("both") { heard in
+      ids.allSatisfy { state($0, heard)?["availability"] == "online" }
+    }
+    #expect(try routers.order(0, "swap", "1").agent == ids[1])
+    try await eventually("the end of the old connections") {
+      agent.output.contains("it has another address now")
+    }
+    // From its new address each is followed as before.
+    for (router, channel) in [(0, 20), (1, 21)] {
+      try routers.order(router, "form", home.hex(at: UInt64(channel), channel: UInt16(channel)))
+    }
+    try await audience.until("a change of each, online") { heard in
+      state(ids[1], heard)?["channel"] == 20 && state(ids[0], heard)?["channel"] == 21
+        && ids.allSatisfy { state($0, heard)?["availability"] == "online" }
+    }
+    #expect(agent.end() == .exit(0))
+    try await audience.until("both offline") { heard in
+      ids.allSatisfy { state($0, heard)?["availability"] == "offline" }
+    }
+    #expect(audience.look { $0.events("router_left").isEmpty })
+    #expect(
+      Set(try await installation.json("routers").list.compactMap { $0["border_agent_id"]?.text })
+        == Set(ids))
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("A router that answers without an address is announced once it has one")
+  func withoutAddress() async throws {
+    let audience = try await Audience.start(broker)
+    let daemon = try await installation.start()
+    let routers = try await ThreadRouters(1)
+    let id = try routers.order(0, "form", home.hex()).agent
+    let paths = ["/node", "/node/ba-id", "/node/ext-address"]
+    for path in paths { try routers.order(0, "fail", "GET \(path) 500") }
+    let agent = try place.agent(routers)
+    try await eventually("the message") { agent.output.contains("warning") }
+    for path in paths { try routers.order(0, "fail", "GET \(path) 0") }
+    try await audience.until("the router") {
+      $0.state(topic(id))?["preferred"] == "match"
+    }
+    #expect(agent.end() == .exit(0))
     #expect(try await daemon.stop() == .exit(0))
   }
 }
