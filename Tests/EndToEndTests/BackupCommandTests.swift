@@ -161,29 +161,6 @@ struct BackupCommandTests {
     #expect(!FileManager.default.fileExists(atPath: other.location.databasePath))
   }
 
-  @Test("A backup is restored with the passphrase, where the key file is lost")
-  func passphrase() async throws {
-    let installation = try Installation(port: 1)
-    try installation.makeStore()
-    let (file, right) = (
-      installation.directory.file("backup"), installation.directory.file("right.txt")
-    )
-    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: right))
-    chmod(right, 0o600)
-    try await installation.serving { () async throws in
-      #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
-      #expect(try await installation.command("store", "backup", file).status == 0)
-    }
-    try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
-    let closed = try await installation.command("store", "restore", "--yes", file)
-    #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"), "\(closed.error)")
-    #expect(closed.status == 77, "\(closed.error)")
-    let restored = try await installation.command(
-      "store", "restore", "--yes", file,
-      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
-    #expect(restored.status == 0, "\(restored.error)")
-  }
-
   private static let passphrase = "correct horse battery"
 
   /// A backup of a store with a key file, a passphrase and a credential, and no key file any more.

@@ -7,35 +7,6 @@ import Testing
 
 @Suite("What a broker asks of its clients", .inTurns, .timeLimit(.minutes(30)))
 struct BrokerAccessTests {
-  @Test("A refused password is said, and tried again until the broker takes it")
-  func wrongPassword() async throws {
-    func login(_ password: String) -> [EmbeddedBrokerConfiguration.Login] {
-      [.init("threadkeeper", role: .daemon, password: password)]
-    }
-    let broker = try TestBroker(logins: login("another-one"))
-    let installation = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: not-the-right-one"])
-    let daemon = try installation.launch()
-    try await eventually("words about the password") {
-      daemon.log.contains("the broker refused the user name or password of `threadkeeper`")
-    }
-    try await eventually("status with the reason") {
-      let status = try await installation.command("status", "--json")
-      return JSON(status.output)?["broker"]?["problem"]?.text?.contains("password") == true
-    }
-    // The broker learns the password that the daemon has.
-    broker.stop()
-    let mended = try TestBroker(
-      logins: login("not-the-right-one"),
-      extraConfiguration: ["listener \(broker.port) 127.0.0.1"])
-    try await installation.ready(daemon)
-    #expect(!daemon.log.contains("not-the-right-one"))
-    #expect(!daemon.log.contains("another-one"))
-    _ = mended
-    #expect(daemon.isRunning)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("With logins and the access list that `acl` prints, a router speaks only for itself")
   func accessList() async throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)

@@ -39,14 +39,6 @@ struct KeysAddQuestionTests {
     return session
   }
 
-  @Test("all answered, the passphrase is added")
-  func added() async throws {
-    let session = try await session(answering: Self.questions.count)
-    #expect(try await session.end() == 0, "\(session.screen)")
-    #expect(session.isEchoing && session.screen.contains("Key slot 3 is added."))
-    #expect(try await slots() == [1, 2, 3])
-  }
-
   @Test("Ctrl-C at each of them ends it at once, and nothing is added", arguments: 0..<3)
   func brokenOff(question: Int) async throws {
     let session = try await session(answering: question)

@@ -188,30 +188,84 @@ struct KeysTests {
     #expect(!(daemon.log + again.log).contains(Self.passphrase))
   }
 
-  @Test("after a rotation the leaked key file opens nothing")
-  func rotated() async throws {
+  @Test(
+    "A key file that is added is said when it is made, and none is made where a stick is not mounted"
+  )
+  func keyFile() async throws {
     let installation = try Installation(port: nil)
     try installation.makeStore()
-    try installation.fill(1_000)
-    let (right, _) = try passphrases(installation)
-    let leaked = installation.directory.file("leaked.key")
-    #expect(try await installation.command("keys", "add", "--key-file", leaked).status == 0)
-    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
-    let asked = try await installation.command(
-      "keys", "rotate", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
-    #expect(asked.status == 64 && asked.error.contains("2 (key_file)"), "\(asked.error)")
-    let done = try await installation.command(
-      "keys", "rotate", "--yes", "--json",
-      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
-    #expect(done.status == 0, "\(done.error)")
-    #expect(JSON(done.output)?["items"]?.number == 1_000)
-    #expect(JSON(done.output)?["removed"]?.list.count == 1)
-    #expect(throws: KeychainError.self) {
-      _ = try Keychain.open(
-        at: installation.location, with: .keyFile(path: leaked), access: .readOnly)
+    try await expectKeyFiles(installation, "one")
+    let daemon = try await installation.start()
+    try await expectKeyFiles(installation, "two")
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try await installation.json("keys", "list")["slots"]?.list.count == 5)
+  }
+
+  private func expectKeyFiles(_ installation: Installation, _ name: String) async throws {
+    let stick = installation.directory.file("stick-\(name)")
+    let missing = try await installation.command(
+      "keys", "add", "--key-file", "\(stick)/deep/store.key")
+    #expect(missing.status == 73, "\(missing.error)")
+    #expect(missing.error.contains("\(stick)/deep/store.key") && missing.error.contains("mounted"))
+    #expect(!FileManager.default.fileExists(atPath: stick))
+
+    let file = installation.directory.file("\(name).key")
+    let made = try await installation.command("keys", "add", "--key-file", file)
+    #expect(made.status == 0 && made.output.contains("key file is made: \(file)"), "\(made.error)")
+    // What is there already is only added.
+    let typed = installation.directory.file("\(name)-typed.key")
+    try Data(String(repeating: name == "one" ? "1a" : "2b", count: 32).utf8)
+      .write(to: URL(fileURLWithPath: typed))
+    chmod(typed, 0o400)
+    let added = try await installation.json("keys", "add", "--key-file", typed)
+    #expect(added["slot"]?["id"] != nil && added["key_file_made"]?.text == nil)
+  }
+
+  private static let questions = [
+    "New passphrase of the store: ", "The same again: ",
+    "Passphrase or recovery code of the store: ",
+  ]
+
+  /// Runs a command at a terminal, and answers each of its questions with the same passphrase.
+  private func play(_ arguments: [String], _ installation: Installation) async throws -> Int32 {
+    let session = try TerminalSession(
+      arguments + ["--config", installation.configuration], environment: installation.environment)
+    var answered = 0
+    try await eventually(within: .seconds(120)) {
+      let asked = Self.questions.map {
+        session.screen.components(separatedBy: $0).count - 1
+      }.reduce(0, +)
+      if asked > answered, !session.isEchoing {
+        session.type("\(Self.passphrase)\n")
+        answered += 1
+      }
+      return !session.isRunning
     }
-    let keychain = try Keychain.open(
-      at: installation.location, with: try .passphrase(inFile: right), access: .readOnly)
-    #expect(try keychain.verify(.everything) == VerificationReport(items: 1_000))
+    return try await session.end()
+  }
+
+  @Test(
+    "The guide's commands for keys work, one after the other, in the order in which they stand there"
+  )
+  func block() async throws {
+    let installation = try Installation(port: nil)
+    let block = try Handbook("docs/guides/keys.md")
+      .block(below: "Add and remove key slots", with: "threadkeeper keys list")
+    let commands = block.split(separator: "\n").map { line in
+      line.prefix { $0 != "#" }.split(separator: " ").dropFirst().map {
+        $0.replacingOccurrences(of: "/media/stick", with: installation.directory.path + "/stick")
+      }
+    }
+    try #require(commands.count == 5)
+    try FileManager.default.createDirectory(
+      atPath: installation.directory.file("stick"), withIntermediateDirectories: false)
+    try installation.makeStore()
+    for command in commands {
+      #expect(try await play(command, installation) == 0, "\(command)")
+    }
+    // What was written down still opens the store, and the stick does not.
+    let slots = try await installation.json("keys", "list")["slots"]?.list
+    #expect(slots?.map { $0["kind"]?.text } == ["key_file", "passphrase", "recovery_code"])
+    #expect(slots?.allSatisfy { $0["label"]?.text != "stick" } == true)
   }
 }

@@ -50,15 +50,6 @@ struct LoginTLSTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Wrong: 77, and nothing is stored")
-  func wrong() async throws {
-    let installation = try installation()
-    let answer = try await login("Sesame-wrong", installation)
-    #expect(answer.status == 77)
-    #expect(
-      try await installation.json("status")["login"]?["password_from"] == "none")
-  }
-
   @Test("A broker whose certificate has no known authority gets no password, and nothing is stored")
   func unknownAuthority() async throws {
     let installation = try installation(authority: certificates.strangeAuthority)
@@ -68,19 +59,5 @@ struct LoginTLSTests {
     #expect(!answer.error.contains(Self.password))
     #expect(
       try await installation.json("status")["login"]?["password_from"] == "none")
-  }
-
-  @Test("What was given for TLS never goes out in plaintext, not even to the same host and port")
-  func notInClear() async throws {
-    let installation = try installation()
-    #expect(try await login(Self.password, installation).status == 0)
-    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
-    let inClear = settings.split(separator: "\n").filter {
-      !$0.contains("tls:") && !$0.contains("ca_file:")
-    }
-    try Data(inClear.joined(separator: "\n").utf8)
-      .write(to: URL(fileURLWithPath: installation.configuration))
-    let status = try await installation.json("status")
-    #expect(status["login"]?["password_from"] == "none")
   }
 }

@@ -233,7 +233,7 @@ struct LoginTests {
     #expect(try await login(Self.other).status == 69)
     let client = try #require(
       try await VarlinkClient.connect(
-        to: "\(installation.storePath)/varlink.sock", within: .seconds(240))
+        to: installation.socketPath, within: .seconds(240))
     )
     for (name, password) in [("a\0b", "x"), ("keeper", "a\0b")] {
       let call = OperationCall(
@@ -265,30 +265,6 @@ struct LoginTests {
       #expect(try await installation.command("login", "--remove").status == 0)
     }
     #expect(try installation.verify().items == 0)
-  }
-
-  @Test("A password in the settings wins, and that is said")
-  func settingsWin() async throws {
-    let installation = try Installation(
-      broker.broker, mqtt: ["username: keeper", "password: '\(Self.password)'"])
-    func login() async throws -> JSON? {
-      try await installation.serving {
-        let answer = try await ThreadkeeperBinary.run(
-          [
-            "login", "--password-stdin", "--no-validate", "--json", "--config",
-            installation.configuration,
-          ],
-          input: .text("Sesame-wrong"), environment: installation.environment)
-        return JSON(answer.output)
-      }
-    }
-    #expect(try await login()?["in_use"] == false)
-    let daemon = try await installation.start()
-    #expect(try await installation.json("status")["login"]?["password_from"] == "settings")
-    #expect(try await login()?["in_use"] == false)
-    #expect(try await installation.json("status")["broker"]?["state"] == "connected")
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(!daemon.log.contains("refused"))
   }
 
   @Test("A password that only the daemon's settings have wins, and is told to who has others")
@@ -377,23 +353,11 @@ struct LoginTests {
   func killed() async throws {
     #expect(try await login(Self.password).status == 0)
     try await (try await installation.start()).kill9()
-    #expect(FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
+    #expect(FileManager.default.fileExists(atPath: installation.socketPath))
     #expect(try await installation.command("login", "--remove").status == 69)
     let daemon = try await installation.start()
     #expect(try await login(Self.password).status == 0)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(!FileManager.default.fileExists(atPath: "\(installation.storePath)/varlink.sock"))
-  }
-
-  @Test("Several at once: all of them end well, with one item")
-  func races() async throws {
-    #expect(try await login(Self.password).status == 0)
-    let daemon = try await installation.start()
-    try await withThrowingTaskGroup(of: Int32.self) { group in
-      for _ in 0..<6 { group.addTask { try await self.login(Self.password).status } }
-      for try await status in group { #expect(status == 0) }
-    }
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(try installation.verify().items == 1)
+    #expect(!FileManager.default.fileExists(atPath: installation.socketPath))
   }
 }

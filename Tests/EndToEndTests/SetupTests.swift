@@ -171,24 +171,6 @@ struct SetupTests {
     #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
   }
 
-  @Test("Where no configuration of the broker is found it says so, and prints all that it may need")
-  func withoutFiles() async throws {
-    let broker = try BrokerInUse(
-      house: ["allow_anonymous false", "password_file $/passwords"], addition: "",
-      logins: ["threadkeeper"])
-    let report = try await report(
-      Array(options(broker).prefix { $0 != "--mosquitto-config" }) + [
-        "--broker", "127.0.0.1:\(broker.port)",
-      ])
-    let reasons = (report["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
-    #expect(reasons.contains { $0.contains("no configuration of a Mosquitto") }, "\(reasons)")
-    let lines = lines(report["broker"])
-    for line in ["acl_file /etc/mosquitto/threadkeeper.acl", "max_queued_bytes 67108864"] {
-      #expect(lines.contains(line), "\(lines)")
-    }
-    #expect(report["broker"]?["access_list"] != nil)
-  }
-
   @Test("Where everybody may connect it makes logins, and keeps clients without one")
   func withoutLogins() async throws {
     let broker = try BrokerInUse(house: ["allow_anonymous true"], addition: "", logins: [])
@@ -202,20 +184,6 @@ struct SetupTests {
     #expect(lines.contains { $0.contains("--keep-anonymous --monitor homeassistant") }, "\(lines)")
     let list = try #require(report["broker"]?["access_list"]?.text)
     #expect(list.hasPrefix("# Clients without a login:"))
-    #expect(broker.log.contains(" running"))
-  }
-
-  @Test("For a daemon without a login it prints no list, which would lock it out")
-  func withoutLogin() async throws {
-    let broker = try BrokerInUse(house: ["allow_anonymous true"], addition: "", logins: [])
-    let report = try await report([
-      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--no-login",
-      "--mosquitto-config", broker.file("mosquitto.conf"),
-    ])
-    #expect(report["broker"]?["access"] == "incomplete")
-    #expect(report["broker"]?["access_list"] == nil)
-    let lines = lines(report["broker"])
-    #expect(lines.count == 1 && lines.allSatisfy { $0.contains("setup --login threadkeeper") })
     #expect(broker.log.contains(" running"))
   }
 
@@ -277,24 +245,6 @@ struct SetupTests {
     let again = try await report(["setup", "--mosquitto-config", broker.file("mosquitto.conf")])
     #expect(again["written"] == false && again["password_stored"] == false)
     #expect(broker.log.contains(" running"))
-  }
-
-  @Test("Each option that is missing without a terminal is named")
-  func missing() async throws {
-    let broker = try house()
-    for (arguments, name) in [
-      (["setup"], "--broker"),
-      (["setup", "--broker", "127.0.0.1", "--port", "\(broker.port)"], "--login"),
-      (
-        ["setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", "tk"],
-        "--password-file"
-      ),
-    ] {
-      let outcome = try await installation.command(arguments)
-      #expect(
-        outcome.status == 64 && outcome.error.contains("\(name) is missing"), "\(outcome.error)")
-    }
-    #expect(!hasStore && broker.log.contains(" running"))
   }
 
   @Test("A new file is for its user alone, and makes a store; the private broker needs nothing")

@@ -76,13 +76,6 @@ struct StoreQuestionTests {
     #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
   }
 
-  @Test("keys rotate: nothing is changed", arguments: End.allCases)
-  func rotate(by end: End) async throws {
-    try await expectStopped(
-      ["keys", "rotate", "--yes"], by: end, saying: "Nothing was changed.")
-    #expect(try await installation.json("keys", "list")["slots"]?.list.count == 2)
-  }
-
   @Test("every other command that opens the store: nothing is changed", arguments: End.allCases)
   func others(by end: End) async throws {
     try moveKeyFile()
