@@ -148,20 +148,4 @@ struct AdoptionTests {
     #expect(try place.opened(scene).first?["dataset"]?.text == (try home.hex()))
     #expect(try await daemon.stop() == .exit(0))
   }
-
-  @Test("Of a router that is sent the dataset and says something else, that counts")
-  func disagreement() async throws {
-    let (scene, daemon) = try await place.start()
-    try await place.approve()
-    try await scene.audience.until("the message") { !place.messages($0).isEmpty }
-    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
-    let third = try ThreadNetwork("third-thread")
-    try await scene.publisher.publish([
-      scene.router.says("dataset", third.hex(), to: scene.line)
-    ])
-    _ = try await place.failed("disagreement", scene)
-    #expect(try await installation.dataset(of: scene.router.agent) == third.hex())
-    #expect(try await installation.json("consent", "list")["pending"] == [])
-    #expect(try await daemon.stop() == .exit(0))
-  }
 }

@@ -114,28 +114,6 @@ struct BrokerTests {
     #expect(try await again.stop() == .exit(0))
   }
 
-  @Test("Home Assistant's birth is answered with everything that is retained")
-  func birth() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let publisher = try await TestPublisher.start(broker)
-    let router = BorderRouter(number: 1)
-    var daemon = try await installation.start()
-    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await eventually("the router") { try await installation.json("status")["routers"] == 1 }
-    #expect(try await daemon.stop() == .exit(0))
-    daemon = try await installation.start()
-    let audience = try await Audience.start(broker)
-    try await audience.until("the retained router") { $0.state(router.topic) != nil }
-    func times(_ heard: Audience.Heard) -> Int {
-      heard.messages.count { $0.topic == router.topic }
-    }
-    let before = audience.look(times)
-    try await publisher.publish("homeassistant/status", "online")
-    try await audience.until("it to be told again") { times($0) > before }
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("A daemon that starts before its broker waits for it, in words")
   func brokerMissing() async throws {
     let broker = try TestBroker(persistence: true)
@@ -244,49 +222,6 @@ struct BrokerTests {
     }
     #expect(daemon.isRunning)
     #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("Connections that are cut again and again do not end the daemon")
-  func cutConnections() async throws {
-    let broker = try TestBroker()
-    let relay = try Relay(to: broker.port)
-    let installation = try Installation(port: relay.port)
-    let daemon = try await installation.start()
-    for cut in 1...40 where !daemon.log.contains("something on the way cuts connections") {
-      try await eventually("the intake to be let in") {
-        daemon.log.components(separatedBy: "intake connected").count > cut
-      }
-      relay.hangUp()
-    }
-    #expect(daemon.log.contains("something on the way cuts connections"))
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish([
-      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
-    ])
-    try await eventually(within: .seconds(120), "the router") {
-      try await installation.json("status")["routers"] == 1
-    }
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  // Once one of them spaces its attempts, the other one has the session for long, and need not say anything.
-  @Test("Two daemons with the same client id: both stay, and at least one says so")
-  func twins() async throws {
-    let broker = try TestBroker()
-    let installations = try (1...2).map { _ in try Installation(broker, mqtt: ["client_id: twin"]) }
-    let daemons = try installations.map { try $0.launch() }
-    func contested() -> Int? {
-      daemons.firstIndex { $0.log.contains("another client uses the same client id") }
-    }
-    try await eventually(within: .seconds(120), "a log to say so") { contested() != nil }
-    let installation = installations[try #require(contested())]
-    try await eventually(within: .seconds(60), "its alert") {
-      try await installation.json("alerts").list.contains { $0["alertname"] == "SessionTakenOver" }
-    }
-    for daemon in daemons {
-      #expect(daemon.isRunning)
-      #expect(try await daemon.stop() == .exit(0))
-    }
   }
 }
 

@@ -122,24 +122,6 @@ struct HomeAssistantConsentTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Denied by the button: nothing is sent, and the buttons are gone, also after a restart")
-  func denied() async throws {
-    let (scene, first) = try await place.start()
-    try await press(try await shown("deny", scene), .v5)
-    _ = try await place.failed("denied", scene)
-    try await areGone(scene)
-    #expect(scene.audience.look(place.messages).isEmpty)
-    #expect(try await first.stop() == .exit(0))
-    let second = try await place.installation.start()
-    let late = try await Audience.start(place.broker)
-    try await late.until("the device") {
-      $0.state("homeassistant/device/threadkeeper/threadkeeper_threadkeeper/config") != nil
-        && $0.state("threadkeeper/bridge/consent") != nil
-    }
-    #expect(late.look { button("approve", $0) } == nil)
-    #expect(try await second.stop() == .exit(0))
-  }
-
   @Test("The blueprint publishes what the buttons do, with the id of its own notification")
   func blueprint() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -168,16 +150,5 @@ struct HomeAssistantConsentTests {
     #expect(lines.contains("tag: \"{{ tag }}{{ trigger.payload_json.id }}\""))
     #expect(lines.contains("alert_once: true"))
     #expect(lines.contains("event_type: mobile_app_notification_action"))
-  }
-
-  @Test("Nobody decides: the buttons are gone when the request has expired")
-  func expired() async throws {
-    let (scene, daemon) = try await place.start()
-    _ = try await shown("approve", scene)
-    try await scene.audience.until("the end of the request", within: .seconds(240)) {
-      !$0.events("consent_expired").isEmpty
-    }
-    try await areGone(scene)
-    #expect(try await daemon.stop() == .exit(0))
   }
 }

@@ -90,32 +90,6 @@ struct HouseAccessTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A router speaks for itself beside kept logins; who is not named can do nothing else")
-  func routers() async throws {
-    let broker = try await houseWithLogins()
-    let hub = try await broker.publisher("hub")
-    for (topic, expected) in [
-      ("threadkeeper/in/hub/announce", true), ("threadkeeper/in/hub/request/ping", true),
-      ("threadkeeper/in/other/announce", false), ("threadkeeper/in/zigbee2mqtt/announce", false),
-      ("threadkeeper/out/hub/dataset/set", false), ("zigbee2mqtt/lamp/set", false),
-      ("homeassistant/status", false),
-    ] {
-      #expect(try await isTaken(topic, hub) == expected, "\(topic)")
-    }
-  }
-
-  @Test("A second password file stops Mosquitto, as the document warns")
-  func secondPasswordFile() async throws {
-    let list = try await accessList(["acl"])
-    let error = try #require(throws: BrokerInUse.DoesNotStart.self) {
-      try BrokerInUse(
-        house: ["password_file $/passwords"],
-        addition: try handbook.block(below: Self.withoutLogins, with: "password_file"),
-        files: ["threadkeeper.acl": list, "threadkeeper.passwd": ""], logins: ["hub"])
-    }
-    #expect(error.log.contains("Duplicate password_file value in configuration"))
-  }
-
   @Test("Clients without a login go on as before, beside logins, and cannot touch threadkeeper")
   func withoutLogins() async throws {
     let list = try await accessList(handbook.accessListArguments(below: Self.withoutLogins))

@@ -5,36 +5,6 @@ import Testing
 
 @Suite("Networks and routers that change", .inTurns, .timeLimit(.minutes(30)))
 struct RouterChangeTests {
-  @Test("A member that drifts away raises the alert and takes the preferred network nowhere")
-  func drift() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let other = try ThreadNetwork("elsewhere")
-    let router = BorderRouter("a1b2c3d4e5f60718")
-
-    try await publisher.publish([router.announces(try home.hex(at: 100))])
-    try await publisher.publish([router.changes(to: try other.hex(at: 1))])
-    try await audience.until("the alert") {
-      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
-    }
-    let updated = try #require(audience.look { $0.events("dataset_updated") }.first)
-    #expect(updated["previous_ext_pan_id"]?.text == home.extendedPANID)
-    #expect(updated["ext_pan_id"]?.text == other.extendedPANID)
-    #expect(try await installation.dataset(of: router.agent) == (try other.hex(at: 1)))
-    #expect(
-      try await installation.json("status")["preferred_networks"]?.list.first?["ext_pan_id"]?.text
-        == home.extendedPANID)
-    #expect(audience.look { $0.events("preferred_changed").count } == 1)
-    let network = audience.state("threadkeeper/network/\(home.extendedPANID)")
-    #expect(network?["preferred"] == true)
-    #expect(network?["routers"] == 0)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("The preferred network follows a member's newer dataset, and nobody is alarmed")
   func migration() async throws {
     let broker = try TestBroker()
