@@ -37,7 +37,7 @@ struct ConsentTests {
     _ command: String, _ fields: [String: String] = [:], of installation: Installation
   ) async throws -> ThreadAnswer {
     try await SocketRequest.ask(
-      command, fields.mapValues { .text($0) }, at: installation.storePath + "/varlink.sock")
+      command, fields.mapValues { .text($0) }, at: installation.socketPath)
   }
 
   private func scene(_ settings: String = "") async throws -> Scene {
@@ -101,30 +101,6 @@ struct ConsentTests {
     private var value = false
     var isNoted: Bool { lock.withLock { value } }
     func note() { lock.withLock { value = true } }
-  }
-
-  @Test("Denied, always and revoked")
-  func decisions() async throws {
-    let scene = try await scene()
-    let installation = scene.installation
-    let network = ["ext_pan_id": scene.home.extendedPANID]
-    async let refused = scene.ask("network/get", network)
-    #expect(try await installation.command("consent", "deny", scene.waiting()).status == 0)
-    #expect(try await refused.error?.code == "consent_denied")
-    #expect(try await scene.ask("network/get", network).error?.exit == 77, "and so at once again")
-
-    async let agreed = scene.ask("preferred/get")
-    let granted = try await installation.json("consent", "approve", scene.waiting(), "--always")
-    #expect(try await agreed.status == .ok)
-    #expect(
-      try await scene.ask("preferred/get").data?.credentials?.first?.dataset?.hex
-        == (try scene.home.hex()), "nobody is asked")
-    let grant = try #require(granted["grant"]?.text)
-    #expect(try await installation.command("consent", "revoke", grant).status == 0)
-    async let again = scene.ask("preferred/get")
-    #expect(try await installation.command("consent", "deny", scene.waiting()).status == 0)
-    #expect(try await again.error?.code == "consent_denied")
-    #expect(try await scene.daemon.stop() == .exit(0))
   }
 
   @Test("Who hangs up while a person thinks is given nothing, and nothing says it was")
@@ -210,23 +186,6 @@ struct ConsentTests {
       .filter { $0["actor"] == "mqtt user anna" }
       .flatMap { $0["changes"]?.list ?? [] }.compactMap { $0["action"]?.text }
     #expect(Set(audit).isSuperset(of: ["consent_approved", "credentials_given"]))
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test("Over MQTT, who has no key to seal to is told so, and no person is bothered")
-  func notEnrolled() async throws {
-    let scene = try await scene()
-    let subscriber = try await TestSubscriber.start(
-      scene.broker, "threadkeeper/out/anna/response/#")
-    try await scene.publisher.publish([
-      Publication(
-        topic: "threadkeeper/in/anna/request/preferred/get",
-        payload: Array(#"{"transaction":"r-1"}"#.utf8))
-    ])
-    let heard = try await subscriber.wait { !$0.isEmpty }
-    let answer = try #require(heard.first)
-    #expect(ThreadAnswer(json: answer.payload)?.error?.code == "not_enrolled")
-    #expect(try await scene.installation.json("consent", "list") == ["pending": []])
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 }
