@@ -30,7 +30,7 @@ struct StoreDamageTests {
 
   @Test(
     "A table of the registry that was damaged while the daemon was stopped is recreated",
-    arguments: ["router", "network", "alert", "event"])
+    arguments: ["router", "event"])
   func registryWhileStopped(table: String) async throws {
     let scene = try await Scene.start()
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -89,22 +89,6 @@ struct StoreDamageTests {
     try await scene.serves()
     #expect(try await scene.daemon.stop() == .exit(0))
     #expect(try scene.installation.verify().matchesManifest)
-  }
-
-  @Test("A store that is replaced by a copy takes no message, and reading commands say so")
-  func replaced() async throws {
-    let scene = try await Scene.start()
-    let copy = scene.installation.directory.file("copy")
-    try FileManager.default.copyItem(atPath: scene.database, toPath: copy)
-    try FileManager.default.removeItem(atPath: scene.database)
-    try FileManager.default.moveItem(atPath: copy, toPath: scene.database)
-    try await scene.publish(BorderRouter(number: 2))
-    try await scene.stopped(saying: "deleted or replaced")
-    try await eventually("status with the reason") {
-      try await scene.installation.json("status")["intake"]?["reason"]?.text?
-        .contains("deleted or replaced") == true
-    }
-    #expect(try await scene.daemon.stop() == .exit(0))
   }
 }
 

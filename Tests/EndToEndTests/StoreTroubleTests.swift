@@ -46,42 +46,6 @@ struct StoreTroubleTests {
   }
 
   @Test(
-    "A store that may not be written any more: the same",
-    .enabled(if: FrozenFile.isPossible, "only root can freeze files, and only on some file systems")
-  )
-  func readOnly() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let first = BorderRouter(number: 1)
-    try await publisher.publish([first.announces(try home.hex())])
-    try await audience.until("the first router") { $0.state(first.topic) != nil }
-
-    let frozen = try ["store.sqlite3", "store.sqlite3-wal"].map {
-      try FrozenFile("\(installation.storePath)/\($0)")
-    }
-    let routers = (2...20).map { BorderRouter(number: $0) }
-    try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
-    try await audience.until("health with the reason, and the alert") { heard in
-      heard.state(Self.health)?["intake"] == "backing_off"
-        && heard.state(Self.health)?["reason"]?.text?.contains("cannot be written") == true
-        && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
-    }
-    try await says("cannot be written", audience, installation, daemon)
-
-    for file in frozen { try file.thaw() }
-    try await resumed(audience, installation)
-    try await eventually("all 20 routers") {
-      try await installation.json("status")["routers"] == 20
-    }
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(try installation.verify().matchesManifest)
-  }
-
-  @Test(
     "A disk that fails while the daemon runs: intake backs off and says why, and resumes with nothing lost",
     .enabled(if: FailingFiles.isPossible, "there is no C compiler"),
     arguments: FailingFiles.Fault.allCases)
