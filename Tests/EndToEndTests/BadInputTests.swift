@@ -15,10 +15,10 @@ struct BadInputTests {
     let daemon = try await installation.start()
     let publisher = try await TestPublisher.start(broker)
     let home = try ThreadNetwork("home")
-    let vectors = try DatasetVectors.unsound.map {
+    let vectors = try DatasetVectors.all().filter { $0.expect != "complete" }.map {
       BadMessage(
         "vector \($0.id)", "{\"border_agent_id\":\"a1b2c3d4e5f60718\",\"dataset\":\"\($0.hex)\"}",
-        $0.code, field: "dataset")
+        $0.expect == "pending" ? "incomplete_dataset" : $0.expect, field: "dataset")
     }
     #expect(vectors.count >= 16)
     let all = BadMessage.all + vectors

@@ -31,4 +31,15 @@ struct ProcessMemoryTests {
     #expect(locked.flatMap { Int($0) } ?? 0 > 0)
     #expect(try await daemon.stop() == .exit(0))
   }
+
+  /// The process of the tests is linked with the program, so with its `free` as well.
+  @Test("A program that releases a block twice ends", arguments: [24, 100, 1_000, 5_000])
+  func twice(size: Int) async {
+    await #expect(processExitsWith: .failure) { [size = size as Int] in
+      let block = malloc(size)
+      free(block)
+      free(block)
+      exit(0)
+    }
+  }
 }

@@ -1,10 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
 import Testing
 
-@Suite("Links of the documents")
-struct DocumentLinksTests {
+@Suite("The documents")
+struct DocumentTests {
+  @Test("The README has fewer than 200 lines")
+  func readme() throws {
+    #expect(try MarkdownPage("README.md").lines.count < 200)
+  }
+
+  @Test("The page about the architecture has at most 12 KB")
+  func architecture() throws {
+    #expect(try ProjectFiles.text(of: "docs/explanation/architecture.md").utf8.count <= 12_288)
+  }
+
+  @Test("No line has more than 120 columns, except in tables")
+  func columns() throws {
+    for page in try ProjectFiles.pages() {
+      for line in page.lines
+      where line.text.count > 120 && !line.text.drop(while: { $0 == " " }).hasPrefix("|") {
+        Issue.record("\(page.path):\(line.number) has \(line.text.count) columns")
+      }
+    }
+  }
+
+  @Test("The documents use the plain words of the field")
+  func plainWords() throws {
+    let words = #/\b(?i:octets?|installations?|anew|stranger)\b/#
+    for page in try ProjectFiles.pages() {
+      for line in page.lines {
+        // Names of options and fields are in code, and stay what they are.
+        let text = line.isCode ? "" : line.text.replacing(#/`[^`]*`/#, with: "")
+        for match in text.matches(of: words) {
+          Issue.record("\(page.path):\(line.number) says \(match.output)")
+        }
+      }
+    }
+  }
+
   @Test("Every relative link leads to a file, and its anchor to a heading there")
   func links() throws {
     for page in try ProjectFiles.pages() {
@@ -46,6 +81,14 @@ struct DocumentLinksTests {
       for mention in text.matches(of: #/docs/[a-z/-]+\.md/#) {
         #expect(ProjectFiles.exists(String(mention.output)), "\(file) names \(mention.output)")
       }
+    }
+  }
+
+  @Test("The page about alerts has every alert")
+  func alerts() throws {
+    let text = try ProjectFiles.text(of: "docs/reference/alerts.md")
+    for name in AlertName.allCases {
+      #expect(text.contains("| `\(name.rawValue)` |"), "\(name) is missing")
     }
   }
 }
