@@ -90,56 +90,39 @@ import Testing
     #expect(found[0].lines.map(\.subject) == ["genp mail berta (own)", "genp mail dora (own)"])
   }
 
-  /// Ten records, then `tamper` on the file.
-  private func problem(_ tamper: (RawStore) throws -> Void) throws -> String? {
+  /// Statements on ten records, and what is said of them then.
+  private static let alterations = [
+    (["DELETE FROM audit WHERE id = 4"], "record 4 of the audit is missing"),
+    (["DELETE FROM audit WHERE id < 3"], "record 1 of the audit is missing"),
+    (["DELETE FROM audit WHERE id > 7"], "record 7"),
+    (["DELETE FROM audit WHERE id > 7"], "cut off"),
+    (["DELETE FROM audit"], "cut off"),
+    (
+      [
+        "UPDATE audit SET id = 100 WHERE id = 3", "UPDATE audit SET id = 3 WHERE id = 4",
+        "UPDATE audit SET id = 4 WHERE id = 100",
+      ], "record 3 of the audit was altered"
+    ),
+    (
+      ["DELETE FROM audit WHERE id = 4"]
+        + (5...10).map { "UPDATE audit SET id = id - 1 WHERE id = \($0)" },
+      "record 4 of the audit was altered"
+    ),
+  ]
+
+  @Test("Records that were removed, cut off or moved are told", arguments: alterations)
+  func altered(_ statements: [String], _ words: String) throws {
     for number in 0..<10 { try store.keychain.add(Sample.password("user \(number)")) }
-    try store.reopen { try tamper(RawStore(store.location.databasePath)) }
-    let problem = try store.keychain.auditProblem()
-    let isLastUntouched = store.keychain.condition == .healthy
+    try store.reopen {
+      let raw = try RawStore(store.location.databasePath)
+      for statement in statements { try raw.run(statement) }
+    }
+    let problem = try #require(try store.keychain.auditProblem())
+    #expect(problem.contains(words))
     // What the manifest sees stops the store too.
-    if problem?.contains("cut off") == true { #expect(!isLastUntouched) }
-    return problem
-  }
-
-  @Test func aRecordThatWasRemovedIsTold() throws {
-    let problem = try problem { try $0.run("DELETE FROM audit WHERE id = 4") }
-    #expect(problem?.contains("record 4 of the audit is missing") == true)
-  }
-
-  @Test func recordsThatWereCutOffAreTold() throws {
-    let problem = try problem { try $0.run("DELETE FROM audit WHERE id > 7") }
-    #expect(problem?.contains("record 7") == true && problem?.contains("cut off") == true)
-  }
-
-  @Test func anAuditThatWasEmptiedIsTold() throws {
-    let problem = try problem { try $0.run("DELETE FROM audit") }
-    #expect(problem?.contains("cut off") == true)
-    refuses(.readOnly) { try store.keychain.add(Sample.password("anna")) }
-  }
-
-  @Test func theFirstRecordsAreMissed() throws {
-    let problem = try problem { try $0.run("DELETE FROM audit WHERE id < 3") }
-    #expect(problem?.contains("record 1 of the audit is missing") == true)
-  }
-
-  @Test func recordsThatChangedPlacesAreTold() throws {
-    let problem = try problem { raw in
-      try raw.run("UPDATE audit SET id = 100 WHERE id = 3")
-      try raw.run("UPDATE audit SET id = 3 WHERE id = 4")
-      try raw.run("UPDATE audit SET id = 4 WHERE id = 100")
+    if problem.contains("cut off") {
+      refuses(.readOnly) { try store.keychain.add(Sample.password("anna")) }
     }
-    #expect(problem?.contains("record 3 of the audit was altered") == true)
-  }
-
-  @Test func recordsThatMovedUpAreTold() throws {
-    let problem = try problem { raw in
-      try raw.run("DELETE FROM audit WHERE id = 4")
-      for number in 5...10 {
-        try raw.run(
-          "UPDATE audit SET id = id - 1 WHERE id = ?", [.integer(Int64(number))])
-      }
-    }
-    #expect(problem?.contains("record 4 of the audit was altered") == true)
   }
 
   @Test func everyByteOfARecordCounts() throws {

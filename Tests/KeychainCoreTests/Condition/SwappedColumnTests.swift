@@ -43,4 +43,30 @@ import Testing
     try raw.run(update, [first.1, second.0])
     try raw.run(update, [second.1, first.0])
   }
+
+  /// The manifest knows the end of each part.
+  @Test(arguments: ["items", "keys", "key_slots"])
+  func everyColumnOfEveryRowIsCounted(_ table: String) throws {
+    let tampered = try TamperedStore()
+    var tried = 0
+    for column in try tampered.raw.columns(table) {
+      for row in try tampered.raw.run("SELECT id, \(column) FROM \(table)") {
+        let altered: RawStore.Value =
+          switch row[1] {
+          case .null: .blob([UInt8](repeating: 7, count: 16))
+          case .integer(let number): .integer(number ^ 64)
+          case .text(let bytes): .text(bytes + [63])
+          case .blob(let bytes): .blob(bytes.dropLast() + [(bytes.last ?? 0) ^ 1])
+          }
+        let update = "UPDATE \(table) SET \(column) = ? WHERE id = ?"
+        try tampered.raw.run(update, [altered, row[0]])
+        let condition = try tampered.examine("\(table).\(column) of \(row[0])")
+        #expect(condition != .healthy, "\(table).\(column) of \(row[0])")
+        try tampered.raw.run(update, [row[1], column == "id" ? altered : row[0]])
+        tried += 1
+      }
+    }
+    #expect(tried > 13)
+    #expect(try tampered.examine("put right again") == .healthy)
+  }
 }

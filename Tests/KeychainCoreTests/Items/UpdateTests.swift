@@ -33,53 +33,6 @@ import Testing
     #expect(try keychain.secret(of: old) == Sample.secret("second"))
   }
 
-  @Test func aChangedPrimaryKeyIsFoundUnderItsNewNameOnly() throws {
-    let store = try TemporaryStore()
-    let keychain = store.keychain
-    let item = try keychain.add(Sample.password("anna"))
-    try keychain.update(item, attributes: [.account: .string("berta")])
-    func named(_ account: String) throws -> Int {
-      try keychain.items(
-        ItemQuery(.genericPassword, [.account: .string(account), .service: .string("mail")])
-      ).count
-    }
-    #expect(try named("anna") == 0 && named("berta") == 1)
-    try keychain.add(Sample.password("anna"))
-    #expect(try named("anna") == 1)
-  }
-
-  @Test func aCollisionChangesNothing() throws {
-    let store = try TemporaryStore()
-    let keychain = store.keychain
-    let anna = try keychain.add(Sample.password("anna"))
-    try keychain.add(Sample.password("berta", secret: "other"))
-    try keychain.database.write { tx in
-      refuses(.duplicateItem) {
-        try keychain.update(
-          anna, attributes: [.account: .string("berta")], secret: Sample.secret("lost"), in: tx)
-      }
-      // The transaction goes on.
-      try keychain.add(Sample.password("carla"), in: tx)
-    }
-    try store.reopen()
-    #expect(store.keychain.condition == .healthy)
-    #expect(try store.keychain.items(ItemQuery()).count == 3)
-    #expect(try store.keychain.secret(of: anna) == Sample.secret("secret"))
-  }
-
-  @Test func anotherAccessibilityRewrapsTheKey() throws {
-    let store = try TemporaryStore()
-    let keychain = store.keychain
-    let item = try keychain.add(Sample.password("anna", accessible: .always))
-    let moved = try keychain.update(item, accessible: .whenUnlocked)
-    #expect(moved.accessible == .whenUnlocked)
-    try store.reopen()
-    let found = try #require(try store.keychain.items(ItemQuery()).first)
-    #expect(found.accessible == .whenUnlocked)
-    #expect(try store.keychain.secret(of: found) == Sample.secret("secret"))
-    #expect(try store.keychain.items(ItemQuery(accessible: .always)).isEmpty)
-  }
-
   @Test func aPasswordThatBecomesAThreadCredentialFollowsItsRules() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain

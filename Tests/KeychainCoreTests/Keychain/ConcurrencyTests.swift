@@ -97,22 +97,6 @@ import Testing
     }
   }
 
-  @Test func theNextTransactionFindsAKeyThatWasJustMade() throws {
-    let store = try TemporaryStore()
-    let keychain = store.keychain
-    var second: Item?
-    try keychain.database.write { tx in
-      // Runs when the first of its class is committed, and the keychain has not heard of it.
-      tx.afterCommit("another") {
-        second = try? keychain.add(Sample.password("berta", accessible: .always))
-      }
-      _ = try keychain.add(Sample.password("anna", accessible: .always), in: tx)
-    }
-    try store.reopen()
-    #expect(store.keychain.condition == .healthy)
-    #expect(try store.keychain.secret(of: #require(second)) == Sample.secret("secret"))
-  }
-
   @Test func aClosedKeychainAnswersWithAnError() throws {
     let store = try TemporaryStore()
     let item = try store.keychain.add(Sample.password("anna"))

@@ -179,18 +179,6 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 
-  @Test func whenPasscodeSetNeedsAPassphrase() throws {
-    let store = try store()
-    refuses(.authFailed) {
-      try store.keychain.add(sample("a", .whenPasscodeSetThisDeviceOnly))
-    }
-    let item = try store.keychain.add(sample("b", .always))
-    refuses(.authFailed) {
-      try store.keychain.update(item, accessible: .whenPasscodeSetThisDeviceOnly)
-    }
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
-  }
-
   @Test func whenPasscodeSetDiesWithTheLastPassphrase() throws {
     let store = try store([passphrase])
     try store.reopen(with: passphrase)

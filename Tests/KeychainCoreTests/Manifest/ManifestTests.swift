@@ -19,26 +19,6 @@ import Testing
         classKey: KeyID(rawValue: 17 << 24 | 1), wrappedKeyTag: id))
   }
 
-  @Test func theOrderMakesNoDifference() throws {
-    var first = Manifest()
-    var second = Manifest()
-    for number in 0..<20 { try first.insert(element(Int64(number)), key: key) }
-    for number in (0..<20).reversed() { try second.insert(element(Int64(number)), key: key) }
-    #expect(first == second && first.items == 20 && first.threadCredentials == 20)
-  }
-
-  @Test func whatIsTakenOutLeavesNothing() throws {
-    var manifest = Manifest()
-    try manifest.insert(element(1), key: key)
-    let one = manifest
-    for number in 2..<40 { try manifest.insert(element(Int64(number)), key: key) }
-    #expect(manifest != one)
-    for number in 2..<40 { try manifest.remove(element(Int64(number)), key: key) }
-    #expect(manifest == one)
-    try manifest.remove(element(1), key: key)
-    #expect(manifest == Manifest())
-  }
-
   @Test func theSameRowTwiceIsNotTheSameAsNever() throws {
     var manifest = Manifest()
     try manifest.insert(element(1), key: key)
@@ -54,17 +34,5 @@ import Testing
     try second.insert(element(1, version: 2), key: key)
     try third.insert(element(1), key: KeyArena().randomKey())
     #expect(!first.hasSameContents(as: second) && !first.hasSameContents(as: third))
-  }
-
-  @Test func itComesBackAsItWent() throws {
-    var manifest = Manifest()
-    manifest.generation = 77
-    for number in 0..<5 { try manifest.insert(element(Int64(number)), key: key) }
-    var bytes = [UInt8](repeating: 0, count: Manifest.length)
-    let again = try bytes.withUnsafeMutableBytes { memory in
-      manifest.encode(to: memory)
-      return try Manifest(decoding: UnsafeRawBufferPointer(memory))
-    }
-    #expect(again == manifest)
   }
 }

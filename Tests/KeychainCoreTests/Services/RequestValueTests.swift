@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SodiumCrypto
 import Testing
 
 @testable import KeychainCore
@@ -63,5 +64,18 @@ import Testing
     ] {
       #expect(throws: KeychainError.self) { try itemClass.attribute(code: code) }
     }
+  }
+
+  @Test func groupsAreTakenOnceAndNeverTheInternalOne() {
+    let groups = AccessGroups(["a", "", "threadkeeper.internal", "b", "a"])
+    #expect(groups.names == ["a", "b"])
+    #expect(AccessGroups(["threadkeeper.internal"]).names.isEmpty)
+  }
+
+  @Test func aDescriptionTellsNamesAndNoValues() {
+    var request = ItemRequest(.stored(.genericPassword))
+    request.attributes = [.account: .string("anna"), .service: .string("mail")]
+    request.secret = SecretBytes(copying: Array("hunter2".utf8))
+    #expect("\(request)" == "request for genp by [acct svce]")
   }
 }
