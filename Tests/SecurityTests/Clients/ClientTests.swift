@@ -180,30 +180,5 @@ extension OwnKeychain {
       #expect(client.allKeys().isEmpty)
       withExtendedLifetime(store) {}
     }
-
-    @Test func asyncCallsWithValuesOfTheProgram() async throws {
-      struct Token: Codable, Equatable {
-        let value: String
-        let expires: Date
-      }
-      let store = try ProgramStore()
-      let client = AsyncStore(service: "api")
-      let token = Token(value: "abc", expires: Date(timeIntervalSince1970: 5))
-      #expect(try await client.load(Token.self, for: "anna") == nil)
-      try await client.store(token, for: "anna")
-      try await client.store(token, for: "anna")
-      #expect(try await client.load(Token.self, for: "anna") == token)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<32 {
-          group.addTask { try await AsyncStore(service: "api").store(number, for: "\(number)") }
-        }
-        try await group.waitForAll()
-      }
-      #expect(try await client.load(Int.self, for: "31") == 31)
-      try await client.remove("anna")
-      try await client.remove("anna")
-      #expect(try await client.load(Token.self, for: "anna") == nil)
-      withExtendedLifetime(store) {}
-    }
   }
 }

@@ -7,27 +7,6 @@ import Testing
 extension OwnKeychain {
   /// Wrappers that make their queries as Foundation's dictionaries.
   @Suite struct DictionaryClientTests {
-    @Test func everyAttributeOfAnItemByItsCase() throws {
-      let store = try ProgramStore()
-      var item = password("anna", secret("1"))
-      let given: [PasswordAttribute: Any] = [
-        .label: "label", .kind: "kind", .comment: "comment", .generic: Data([1]), .creator: 7,
-        .type: 8, .invisible: true, .negative: false, .synchronizable: true,
-        .group: "team.shared", .accessible: kSecAttrAccessibleAlways,
-      ]
-      for (attribute, value) in given { item[attribute.key] = value }
-      #expect(add(item) == errSecSuccess)
-      let found = try #require(
-        copy(password("anna", [kSecAttrSynchronizable: true, kSecReturnAttributes: true]))
-          .dictionary)
-      for attribute in PasswordAttribute.allCases {
-        let value = try #require(found[attribute.key], "\(attribute)")
-        guard let expected = given[attribute] else { continue }
-        #expect(areEqual(value as AnyObject, expected as AnyObject), "\(attribute)")
-      }
-      withExtendedLifetime(store) {}
-    }
-
     @Test func literalsAsFoundationsDictionaries() throws {
       let store = try ProgramStore()
       let set = DictionaryLiterals.set

@@ -14,10 +14,6 @@ extension OwnKeychain {
       kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
       kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, kSecAttrAccessibleAlwaysThisDeviceOnly,
     ]
-    private static let withPasscode =
-      classes + [
-        kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
-      ]
 
     /// A keychain that is opened by a passphrase in a file.
     private func storeWithPassphrase() throws -> ProgramStore {
@@ -64,25 +60,6 @@ extension OwnKeychain {
       withExtendedLifetime(store) {}
     }
 
-    @Test func anItemMovesFromEveryAccessibilityToEveryOther() throws {
-      let store = try storeWithPassphrase()
-      #expect(add(password("a", secret("kept"))) == errSecSuccess)
-      for first in Self.withPasscode {
-        for second in Self.withPasscode {
-          for accessible in [first, second] {
-            #expect(
-              SecItemUpdate(
-                password("a") as CFDictionary, [kSecAttrAccessible: accessible] as CFDictionary)
-                == errSecSuccess)
-          }
-          let item = copy(password("a", [kSecReturnData: true, kSecReturnAttributes: true]))
-          #expect(item.dictionary?[kSecAttrAccessible] as? String == second)
-          #expect(item.dictionary?[kSecValueData] as? Data == Data("kept".utf8))
-        }
-      }
-      withExtendedLifetime(store) {}
-    }
-
     @Test func whenPasscodeSetNeedsAPassphrase() throws {
       let passcode: [String: Any] = [
         kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
@@ -115,23 +92,6 @@ extension OwnKeychain {
       #expect(add(password("a", both)) == errSecSuccess)
       #expect(copy(password("a", both)).status == errSecSuccess)
       withExtendedLifetime(store) {}
-    }
-
-    @Test func aCopyOfTheStoreAloneDoesNotHaveThem() throws {
-      let store = try ProgramStore()
-      for (account, accessible) in [
-        ("here", kSecAttrAccessibleAlwaysThisDeviceOnly), ("anywhere", kSecAttrAccessibleAlways),
-      ] {
-        #expect(
-          add(password(account, secret("x")).merging([kSecAttrAccessible: accessible]) { $1 })
-            == errSecSuccess)
-      }
-      LinuxKeychain.close()
-      try FileManager.default.removeItem(atPath: store.path + "/device.key")
-      #expect(copy(password("here", [kSecReturnData: true])).status == errSecNotAvailable)
-      #expect(copy(password("here", [kSecReturnAttributes: true])).status == errSecSuccess)
-      #expect(copy(password("anywhere", [kSecReturnData: true])).data == Data("x".utf8))
-      #expect(SecItemDelete(password("here") as CFDictionary) == errSecSuccess)
     }
   }
 }
