@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Foundation
 import Testing
 
 @Suite("The access list")
@@ -37,6 +38,16 @@ struct AccessListTests {
     ] {
       #expect(lines.contains(line), "\(line) is missing in:\n\(lines.joined(separator: "\n"))")
     }
+  }
+
+  @Test("That of config/acl.conf is the one for a monitor")
+  func shipped() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../config/acl.conf")
+    let shipped = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      .map(String.init)
+    let made = try list(["threadkeeper"], daemon: "threadkeeper") { $0.monitors = ["monitor"] }
+    #expect(shipped.filter { !$0.hasPrefix("#") } == made.filter { !$0.hasPrefix("#") })
   }
 
   @Test("With another discovery prefix it names that one alone")

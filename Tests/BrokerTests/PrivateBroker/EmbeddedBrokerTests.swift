@@ -90,60 +90,6 @@ struct EmbeddedBrokerTests {
     try await back.stop()
   }
 
-  @Test("Every login may do what is its own, and nothing else")
-  func accessList() async throws {
-    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
-    let daemon = try await TestSubscriber.start(broker, user: "threadkeeper", "#")
-    let monitor = try await TestSubscriber.start(broker, user: "monitor", "#")
-    let router = try await TestSubscriber.start(broker, user: "border-router", "#")
-
-    func publish(as user: String, _ topics: [String]) async throws -> [Bool] {
-      let publisher = try await TestPublisher.start(broker, user: user)
-      let outcomes = try await publisher.publish(
-        topics.map { Publication(topic: $0, payload: Array(user.utf8)) })
-      try await publisher.stop()
-      return outcomes.map { $0 == .delivered }
-    }
-    let asRouter = try await publish(
-      as: "border-router",
-      [
-        "threadkeeper/in/border-router/announce", "threadkeeper/in/other/announce",
-        "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
-      ])
-    #expect(asRouter == [true, false, false, false])
-    let asMonitor = try await publish(
-      as: "monitor",
-      [
-        "threadkeeper/in/other/announce", "threadkeeper/bridge/state", "homeassistant/status",
-        "homeassistant/device/threadkeeper/x/config",
-      ])
-    #expect(asMonitor == [false, false, true, false])
-    let asAdministrator = try await publish(
-      as: "threadkeeper",
-      [
-        "threadkeeper/bridge/state", "threadkeeper/out/border-router/x",
-        "homeassistant/status", "homeassistant/device/threadkeeper/x/config",
-        "homeassistant/sensor/x/config",
-      ])
-    #expect(asAdministrator == [true, true, false, true, false])
-
-    try await daemon.wait { $0.count == 5 }
-    #expect(
-      Set(daemon.messages.map(\.topic)) == [
-        "threadkeeper/in/border-router/announce", "threadkeeper/bridge/state",
-        "threadkeeper/out/border-router/x", "homeassistant/status",
-        "homeassistant/device/threadkeeper/x/config",
-      ])
-    try await monitor.wait { $0.count == 2 }
-    #expect(
-      monitor.messages.map(\.topic) == [
-        "threadkeeper/bridge/state", "homeassistant/device/threadkeeper/x/config",
-      ])
-    try await router.wait { $0.count == 1 }
-    #expect(router.messages.map(\.topic) == ["threadkeeper/out/border-router/x"])
-    for subscriber in [daemon, monitor, router] { try await subscriber.stop() }
-  }
-
   @Test("Mosquitto's tools need no password on the command line")
   func tools() throws {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
