@@ -89,17 +89,4 @@ struct InvalidArgumentTests {
     }
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
-
-  @Test("An unknown border router on delete is an error, and changes nothing")
-  func unknown() async throws {
-    let client = place.client()
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
-    let before = try await client.allCredentials()
-    let error = await failure {
-      try await client.deleteCredentials(forBorderAgent: Agents.attic)
-    }
-    #expect(error?.reason == .notFound)
-    #expect(try await client.allCredentials() == before)
-  }
 }

@@ -130,44 +130,6 @@ struct HostileCallerTests {
     }
   }
 
-  @Test("A user with all own places loses the oldest silent connection to the next one")
-  func evicted() async throws {
-    let server = try SampleServer(Self.limits(perUser: 2))
-    let callers = try (0..<2).map { _ in try server.caller() }
-    // Half a call is none.
-    callers[0].send(Array("{\"method\"".utf8))
-    #expect(try await server.answers())
-    #expect(try await callers[0].replies(2) == [Self.full])
-    #expect(!callers[1].isClosed)
-  }
-
-  @Test("A connection between two calls makes room, too; one that is being answered does not")
-  func places() async throws {
-    let server = try SampleServer(Self.limits(perUser: 2))
-    let idle = try server.caller()
-    idle.send(SampleServer.ping("a"))
-    #expect(try await idle.reply() != nil)
-    let first = try server.caller()
-    first.send(SampleServer.call("Hold"))
-    try await eventually("the first call") { server.sample.held == 1 }
-    var second = try server.caller()
-    second.send(SampleServer.call("Hold"))
-    try await eventually("the second call") {
-      // The idle one has its answer before the server has noted that.
-      if second.isClosed {
-        second = try server.caller()
-        second.send(SampleServer.call("Hold"))
-      }
-      return server.sample.held == 2
-    }
-    #expect(try await idle.replies(2) == [Self.full])
-    let refused = try server.caller()
-    #expect(try await refused.replies(2) == [Self.full])
-    #expect(!first.isClosed && !second.isClosed)
-    shutdown(first.socket, Int32(SHUT_RDWR))
-    try await eventually("a place") { try await server.answers() }
-  }
-
   @Test("However fast one user connects and leaves, another connection of theirs is served at last")
   func storm() async throws {
     let server = try SampleServer(Self.limits(perUser: 4))
