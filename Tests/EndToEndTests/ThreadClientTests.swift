@@ -15,13 +15,6 @@ struct ThreadClientTests {
     THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
   }
 
-  /// What a handler gets.
-  private func outcome<R: Sendable>(
-    _ call: (@escaping @Sendable (R) -> Void) -> Void
-  ) async -> R {
-    await withCheckedContinuation { done in call { done.resume(returning: $0) } }
-  }
-
   private func code(_ body: () async throws -> Void) async -> THError.Code? {
     do {
       try await body()
@@ -31,7 +24,7 @@ struct ThreadClientTests {
     }
   }
 
-  @Test("Each call in both forms, through the socket; routers of the own team are active")
+  @Test("Each call, through the socket; routers of the own team are active")
   func calls() async throws {
     let broker = try TestBroker()
     let installation = try Installation(
@@ -50,11 +43,8 @@ struct ThreadClientTests {
     // Stored by a program, and by a border router of the same team.
     try await client.storeCredentials(
       forBorderAgent: Self.agent, activeOperationalDataSet: dataset)
-    let error: (any Error)? = await outcome { done in
-      client.storeCredentials(
-        forBorderAgent: Self.other, activeOperationalDataSet: dataset, completion: done)
-    }
-    #expect(error == nil)
+    try await client.storeCredentials(
+      forBorderAgent: Self.other, activeOperationalDataSet: dataset)
     let router = BorderRouter(number: 7)
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish([router.announces(try guest.hex())])
@@ -63,52 +53,27 @@ struct ThreadClientTests {
     }
 
     #expect(await client.isPreferredAvailable())
-    #expect(await outcome { client.isPreferredNetworkAvailable(completion: $0) })
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
-    let isGuest = await outcome { done in
-      client.checkPreferredNetwork(
-        forActiveOperationalDataset: Data(hex: (try? guest.hex()) ?? ""), completion: done)
-    }
-    #expect(!isGuest)
+    #expect(try await !client.isPreferred(forActiveOperationalDataset: Data(hex: guest.hex())))
 
     let all = try await client.allCredentials()
     #expect(all.count == 3)
     #expect(Set(all.compactMap(\.networkName)) == ["home", "guest"])
-    let (found, failure) = await outcome { done in
-      client.retrieveAllCredentials { done(($0, $1)) }
-    }
-    #expect(found == all && failure == nil)
     let active = try await client.allActiveCredentials()
     #expect(active.map(\.borderAgentID) == [Data(hex: router.agent)])
-    let (again, _) = await outcome { done in
-      client.retrieveAllActiveCredentials { done(($0, $1)) }
-    }
-    #expect(again == active)
     let one = try await client.credentials(forBorderAgentID: Self.agent)
     #expect(one.networkKey == Data(home.networkKey))
     #expect(one.pskc == Data(home.pskc))
     #expect(one.creationDate != nil)
-    let (same, _) = await outcome { done in
-      client.retrieveCredentials(forBorderAgent: Self.agent) { done(($0, $1)) }
-    }
-    #expect(same == one)
 
     try await client.deleteCredentials(forBorderAgent: Self.agent)
-    let deletion: (any Error)? = await outcome {
-      client.deleteCredentials(forBorderAgent: Self.other, completion: $0)
-    }
-    #expect(deletion == nil)
+    try await client.deleteCredentials(forBorderAgent: Self.other)
     #expect(
       await code { try await client.deleteCredentials(forBorderAgent: Self.agent) } == .notFound)
     #expect(
       await code { _ = try await client.credentials(forBorderAgentID: Self.agent) } == .notFound)
     #expect(try await client.allCredentials() == active)
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
-    let sharing: (any Error)? = await outcome {
-      client.enableCredentialSharingMode(
-        forExtendedPANID: Data(hex: home.extendedPANID), completion: $0)
-    }
-    #expect((sharing as? THError)?.reason == .unsupported)
     #expect(
       await code {
         try await client.enableCredentialSharingMode(
@@ -127,8 +92,7 @@ struct ThreadClientTests {
     #expect(try await installation.command("consent", verb, id ?? "").status == 0)
   }
 
-  @Test(
-    "What needs consent is told once the daemon's owner agrees, in both forms, and never before")
+  @Test("What needs consent is told once the daemon's owner agrees, and never before")
   func consent() async throws {
     let broker = try TestBroker()
     let installation = try Installation(
@@ -154,22 +118,6 @@ struct ThreadClientTests {
     async let nearby = client.activeCredentialsForNearbyNetworks
     try await decide("approve", installation)
     #expect(try await nearby.map(\.borderAgentID) == [Data(hex: router.agent)])
-
-    async let handed: (THCredentials?, (any Error)?) = outcome { done in
-      client.retrievePreferredCredentials { done(($0, $1)) }
-    }
-    try await decide("approve", installation)
-    #expect(await handed.0?.activeOperationalDataSet == dataset)
-    async let handedNetwork: (THCredentials?, (any Error)?) = outcome { done in
-      client.retrieveCredentials(forExtendedPANID: network) { done(($0, $1)) }
-    }
-    try await decide("approve", installation)
-    #expect(await handedNetwork.0?.extendedPANID == network)
-    async let handedNearby: (Set<THCredentials>?, (any Error)?) = outcome { done in
-      client.retrieveActiveCredentialsForNearbyNetworks { done(($0, $1)) }
-    }
-    try await decide("approve", installation)
-    #expect(await handedNearby.0?.count == 1)
 
     async let refused = code { _ = try await client.preferredCredentials() }
     try await decide("deny", installation)
