@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import TestKit
 import Testing
 
 @Suite struct Ed25519Tests {
@@ -32,12 +33,13 @@ import Testing
 
   @Test(arguments: vectors)
   func signsAsTheStandardSays(_ vector: Vector) throws {
-    let keys = try SigningKeyPair(seed: SecretBytes(copying: hex(vector.seed)))
-    #expect(keys.publicKey == hex(vector.publicKey))
-    #expect(try keys.sign(hex(vector.message)) == hex(vector.signature))
+    let keys = try SigningKeyPair(seed: SecretBytes(copying: [UInt8](hex: vector.seed)))
+    #expect(keys.publicKey == [UInt8](hex: vector.publicKey))
+    #expect(try keys.sign([UInt8](hex: vector.message)) == [UInt8](hex: vector.signature))
     #expect(
       Ed25519.isValid(
-        hex(vector.signature), of: hex(vector.message), by: hex(vector.publicKey)))
+        [UInt8](hex: vector.signature), of: [UInt8](hex: vector.message),
+        by: [UInt8](hex: vector.publicKey)))
   }
 
   @Test func anythingAlteredIsInvalid() throws {
@@ -63,15 +65,15 @@ import Testing
   @Test func aSignatureHasOneFormOnly() throws {
     // The scalar plus the order of the group: the same to a careless verifier.
     let vector = Self.vectors[0]
-    var signature = hex(vector.signature)
-    let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
+    var signature = [UInt8](hex: vector.signature)
+    let order = [UInt8](hex: "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
     var carry = 0
     for position in 0..<32 {
       let sum = Int(signature[32 + position]) + Int(order[position]) + carry
       signature[32 + position] = UInt8(sum & 255)
       carry = sum >> 8
     }
-    #expect(!Ed25519.isValid(signature, of: [], by: hex(vector.publicKey)))
+    #expect(!Ed25519.isValid(signature, of: [], by: [UInt8](hex: vector.publicKey)))
   }
 
   @Test func onlyPointsOfTheGroupAreKeys() throws {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import TestKit
 import Testing
 
 /// The sealed bytes come from an X25519, XSalsa20 and Poly1305 written down after their papers in
 /// Python, with BLAKE2b of its hashlib.
 @Suite struct SealedBoxTests {
   // RFC 7748, section 6.1: Bob's key.
-  private let secretKey = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
-  private let publicKey = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
+  private let secretKey = [UInt8](
+    hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
+  private let publicKey = [UInt8](
+    hex: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
   private let message = Array("Only the keeper reads this.".utf8)
-  private let sealed = hex(
-    "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c"
+  private let sealed = [UInt8](
+    hex:
+      "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c"
       + "1832316b21b699ae880ba38a75049fd8f985b40474dc8b4183dedd4839fc9832"
       + "c3c418832f4885443d0f49")
 
@@ -71,8 +75,8 @@ import Testing
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
   ])
   func nothingIsSealedToAKeyThatProtectsNothing(_ key: String) {
-    #expect(throws: SodiumError.unusableKey) { try seal(message, to: hex(key)) }
-    #expect(!SealedBox.isUsable(hex(key)))
+    #expect(throws: SodiumError.unusableKey) { try seal(message, to: [UInt8](hex: key)) }
+    #expect(!SealedBox.isUsable([UInt8](hex: key)))
   }
 
   @Test func ordinaryKeysAreUsable() throws {

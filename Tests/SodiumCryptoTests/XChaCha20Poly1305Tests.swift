@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import TestKit
 import Testing
 
 @Suite struct XChaCha20Poly1305Tests {
   // draft-irtf-cfrg-xchacha-03, appendix A.3.1.
   private let key = Array<UInt8>(0x80...0x9F)
   private let nonce = Array<UInt8>(0x40...0x57)
-  private let additionalData = hex("50515253c0c1c2c3c4c5c6c7")
+  private let additionalData = [UInt8](hex: "50515253c0c1c2c3c4c5c6c7")
   private let plaintext = Array(
     ("Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future,"
       + " sunscreen would be it.").utf8)
-  private let sealed = hex(
-    "bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb"
+  private let sealed = [UInt8](
+    hex:
+      "bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb"
       + "731c7f1b0b4aa6440bf3a82f4eda7e39ae64c6708c54c216cb96b72e1213b452"
       + "2f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff9"
       + "21f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49")

@@ -2,6 +2,7 @@
 
 import CLibSodium
 import Foundation
+import TestKit
 import Testing
 
 /// Reads a store of format 1 with plain SQLite and plain libsodium.
@@ -55,10 +56,7 @@ struct FormatOneReader {
   }
 
   private static func key(inFile path: String) throws -> [UInt8] {
-    let text = try String(contentsOfFile: path, encoding: .utf8)
-    return stride(from: 0, to: 64, by: 2).compactMap {
-      UInt8(text.dropFirst($0).prefix(2), radix: 16)
-    }
+    [UInt8](hex: try String(contentsOfFile: path, encoding: .utf8))
   }
 
   struct Malformed: Error {}

@@ -50,10 +50,7 @@ import Testing
     // Typed in again in capitals, with another line end, or as raw bytes: the same key.
     try write(digits.uppercased() + "\r\n", to: store.path + "/typed.key")
     _ = try open(store, .keyFile(path: store.path + "/typed.key"))
-    let bytes = stride(from: 0, to: 64, by: 2).compactMap {
-      UInt8(text.dropFirst($0).prefix(2), radix: 16)
-    }
-    try Data(bytes).write(to: URL(fileURLWithPath: store.path + "/raw.key"))
+    try Data(hex: digits).write(to: URL(fileURLWithPath: store.path + "/raw.key"))
     chmod(store.path + "/raw.key", 0o400)
     _ = try open(store, .keyFile(path: store.path + "/raw.key"))
   }

@@ -67,11 +67,9 @@ import Testing
   @Test func theKeysAreInNoFileOfTheStore() throws {
     let store = try TemporaryStore()
     let text = try String(contentsOfFile: store.keyFilePath, encoding: .utf8)
-    let key = stride(from: 0, to: 64, by: 2).compactMap {
-      UInt8(text.dropFirst($0).prefix(2), radix: 16)
-    }
+    let key = Data(hex: text)
     #expect(key.count == 32)
-    #expect(try files(of: store, with: Data(key)) == [])
+    #expect(try files(of: store, with: key) == [])
     #expect(try files(of: store, with: Data(text.utf8.prefix(64))) == ["store.key"])
   }
 

@@ -45,17 +45,6 @@ extension SampleNetwork {
   func bytes(at seconds: UInt64 = 1) throws -> Data { Data(try dataset(at: seconds).bytes) }
 }
 
-extension Data {
-  /// From hexadecimal digits.
-  init(hex: String) {
-    self.init(
-      stride(from: 0, to: hex.utf8.count, by: 2).map { index in
-        let start = hex.index(hex.startIndex, offsetBy: index)
-        return UInt8(hex[start..<hex.index(start, offsetBy: 2)], radix: 16) ?? 0
-      })
-  }
-}
-
 enum Agents {
   static let kitchen = Data(hex: "0000000000000001")
   static let attic = Data(hex: "0000000000000002")

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-extension Data {
+extension RangeReplaceableCollection<UInt8> {
   /// The bytes that hexadecimal digits stand for; what is no digit is passed over.
-  init(hex: String) {
+  package init(hex: some StringProtocol) {
     let digits = hex.compactMap(\.hexDigitValue)
     self.init(
       stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
