@@ -169,9 +169,7 @@ struct BackupCommandTests {
   ) {
     let installation = try Installation(port: nil)
     try installation.makeStore()
-    let passphrase = installation.directory.file("passphrase.txt")
-    try Data("\(Self.passphrase)\n".utf8).write(to: URL(fileURLWithPath: passphrase))
-    chmod(passphrase, 0o600)
+    let passphrase = try installation.passphraseFile(Self.passphrase)
     let credentials = installation.directory.file("credentials")
     try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
     try Data(String(repeating: "a1", count: 32).utf8)

@@ -65,10 +65,7 @@ struct DoctorTests {
   }
 
   private func passwordFile(_ installation: Installation, _ password: String) throws -> String {
-    let path = installation.directory.file("password")
-    try Data("\(password)\n".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(chmod(path, 0o600) == 0)
-    return path
+    try installation.directory.putSecret(password, "password")
   }
 
   @Test("With the access list there is no problem, and the running daemon notices nothing")
@@ -187,13 +184,11 @@ struct DoctorTests {
   func passwordOfTheUnit() async throws {
     let broker = try broker(try await accessList())
     let directory = try TemporaryDirectory()
-    try Data("threadkeeper-pw\n".utf8).write(
-      to: URL(fileURLWithPath: directory.file("password")))
-    #expect(chmod(directory.file("password"), 0o600) == 0)
+    let password = try directory.putSecret("threadkeeper-pw", "password")
     let variable = "THREADKEEPER_MQTT_PASSWORD_FILE"
     let installation = try Installation(
       port: broker.port, mqtt: ["username: threadkeeper"], more: "discovery: {mdns: off}",
-      variables: [variable: directory.file("password")])
+      variables: [variable: password])
     #expect(chmod(installation.configuration, 0o600) == 0)
     let daemon = try await installation.start()
     // An empty variable is none.

@@ -12,12 +12,10 @@ struct KeysTests {
 
   /// Files with a passphrase that is right and one that is not.
   private func passphrases(_ installation: Installation) throws -> (right: String, wrong: String) {
-    let files = (installation.directory.file("right.txt"), installation.directory.file("wrong.txt"))
-    for (path, text) in [(files.0, Self.passphrase), (files.1, "another passphrase")] {
-      try Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: path))
-      chmod(path, 0o600)
-    }
-    return files
+    (
+      try installation.passphraseFile(Self.passphrase),
+      try installation.passphraseFile("another passphrase")
+    )
   }
 
   private func expectSecret(

@@ -32,8 +32,7 @@ struct OpenWrtScriptTests {
       """, "iwinfo")
     let password = try #require(broker.broker.password(of: "hall"))
     Recorder.current?.note("the password of hall", password)
-    try directory.put(password + "\n", "password")
-    #expect(chmod(directory.file("password"), 0o600) == 0)
+    try directory.putSecret(password, "password")
     try FileManager.default.createDirectory(
       atPath: directory.file("temporary"), withIntermediateDirectories: false)
   }

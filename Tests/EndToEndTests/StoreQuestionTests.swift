@@ -19,9 +19,7 @@ struct StoreQuestionTests {
   init() async throws {
     installation = try Installation(port: nil)
     backup = installation.directory.file("store.tkbackup")
-    let file = installation.directory.file("passphrase.txt")
-    try Data("correct horse battery\n".utf8).write(to: URL(fileURLWithPath: file))
-    chmod(file, 0o600)
+    let file = try installation.passphraseFile("correct horse battery")
     try installation.makeStore()
     #expect(try await installation.command("keys", "add", "--passphrase-file", file).status == 0)
     try await installation.serving { () async throws in

@@ -23,8 +23,7 @@ struct AgentSessionTests {
     for login in ["attic", "mallory"] {
       let password = try #require(broker.broker.password(of: login))
       Recorder.current?.note("the password of \(login)", password)
-      try Data("\(password)\n".utf8).write(to: URL(fileURLWithPath: directory.file(login)))
-      #expect(chmod(directory.file(login), 0o600) == 0)
+      try directory.putSecret(password, login)
     }
   }
 

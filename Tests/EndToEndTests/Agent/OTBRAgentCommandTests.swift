@@ -193,9 +193,7 @@ struct OTBRAgentCommandTests {
     let strict = try TestBroker(logins: [.init("attic", role: .client)])
     let routers = try await ThreadRouters(1)
     try routers.order(0, "form", home.hex())
-    let password = directory.file("password")
-    try Data("not the password\n".utf8).write(to: URL(fileURLWithPath: password))
-    #expect(chmod(password, 0o600) == 0)
+    let password = try directory.putSecret("not the password", "password")
     let agent = try AgentProcess(
       .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file", password)
     try await eventually("the warning") {

@@ -47,8 +47,7 @@ struct SnippetTests {
     let directory = try TemporaryDirectory()
     let file = directory.file("threadkeeper.yaml")
     for name in ["mqtt_password", "http_token"] {
-      try Data("Sesame-71a-Sesame-71a".utf8).write(to: URL(fileURLWithPath: directory.file(name)))
-      chmod(directory.file(name), 0o600)
+      try directory.putSecret("Sesame-71a-Sesame-71a", name)
     }
     func check(_ lines: [String]) async throws -> ThreadkeeperBinary.Outcome {
       try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))

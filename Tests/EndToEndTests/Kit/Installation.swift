@@ -197,6 +197,12 @@ final class Installation: Sendable {
     return records.flatMap { record in record.changes.map { "\(record.actor): \($0.action)" } }
   }
 
+  /// A file of the owner's with a passphrase in it, for `--passphrase-file`.
+  func passphraseFile(_ text: String = "correct horse battery staple") throws -> String {
+    Recorder.current?.note("a passphrase", text)
+    return try directory.putSecret(text, "passphrase-\(UInt64.random(in: 0 ... .max))")
+  }
+
   /// The daemon's line, which clients seal to; somebody has to be enrolled.
   func daemonLine() async throws -> String {
     let keys = try await json("clients", "list")["daemon"]
