@@ -165,7 +165,8 @@ struct AlertTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A daemon that is restarted again and again within the hold suppresses no alert")
+  @Test(
+    "A daemon that is restarted again and again within the hold suppresses no alert", .beginsFirst)
   func restarts() async throws {
     // Far longer than a life, however busy this machine is.
     let hold = 20

@@ -106,7 +106,8 @@ struct BadInputTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A thousand bad messages between good ones, again and again: memory stays flat")
+  @Test(
+    "A thousand bad messages between good ones, again and again: memory stays flat", .beginsFirst)
   func memory() async throws {
     let broker = try TestBroker()
     let installation = try Installation(port: broker.port, logLevel: "info")

@@ -173,7 +173,7 @@ struct BrokerTests {
 
   @Test(
     "A client that takes a session over again and again: the daemon stays, and says so everywhere",
-    arguments: ["intake", "status"])
+    .beginsFirst, arguments: ["intake", "status"])
   func takeover(connection: String) async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, mqtt: ["client_id: contested"])

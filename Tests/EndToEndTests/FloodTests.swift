@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Floods", .inTurns, .timeLimit(.minutes(30)))
 struct FloodTests {
-  @Test("A login that floods is refused by name and counted, and the others are served")
+  @Test(
+    "A login that floods is refused by name and counted, and the others are served", .beginsFirst)
   func events() async throws {
     let broker = try TestBroker(
       logins: [

@@ -21,7 +21,7 @@ struct KillTests {
     var isDone = false
   }
 
-  @Test("30 kills lose nothing that the broker took, and nothing happens twice")
+  @Test("30 kills lose nothing that the broker took, and nothing happens twice", .beginsFirst)
   func kills() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)

@@ -150,7 +150,7 @@ struct RequestTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("Who asks too often is refused, others are not, and events go on")
+  @Test("Who asks too often is refused, others are not, and events go on", .beginsFirst)
   func rateLimit() async throws {
     let scene = try await scene()
     let flood = (0..<400).map { number in

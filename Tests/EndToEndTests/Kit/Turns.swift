@@ -9,6 +9,9 @@ import Testing
 /// At first all tests that need no turn are started together, and hold Swift's few threads for a minute or two.
 /// Programs that a test has started would not wait for it so long, so a turn begins when a thread is to be had.
 ///
+/// A test that is marked with `beginsFirst` does not wait for those that are not: it takes longest, and at the end nothing
+/// would run beside it.
+///
 /// A test with arguments has one turn for all of them. `.ci/test` bounds how many tests run at a time, and a test that
 /// waits here is none of them.
 struct Turns: SuiteTrait, TestTrait, TestScoping {
@@ -23,7 +26,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else {
-      await Queue.shared.enter()
+      await Queue.shared.enter(first: test.traits.contains { $0 is BeginsFirst })
       defer { Queue.shared.leave() }
       return try await function()
     }
@@ -62,11 +65,11 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
       state = Mutex(State(places: places))
     }
 
-    func enter() async {
+    func enter(first: Bool) async {
       await withCheckedContinuation { continuation in
         let isFree = state.withLock { state in
           guard state.places > 0 else {
-            state.waiting.append(continuation)
+            state.waiting.insert(continuation, at: first ? 0 : state.waiting.endIndex)
             return false
           }
           state.places -= 1
@@ -85,6 +88,13 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
       next?.resume()
     }
   }
+}
+
+/// See `Turns`.
+struct BeginsFirst: TestTrait {}
+
+extension Trait where Self == BeginsFirst {
+  static var beginsFirst: Self { BeginsFirst() }
 }
 
 extension Trait where Self == Turns {
