@@ -48,7 +48,7 @@ struct BrokerAdvice: Sendable {
       (newPasswordFile.map { ["password_file \($0)"] } ?? [])
       + (list.isAddition ? [] : ["acl_file \(path)"]) + limits
     if configuration.isEmpty {
-      steps.append(Step("Have the broker read it again", ["sudo systemctl reload mosquitto"]))
+      steps.append(Step("Restart the broker", ["sudo systemctl restart mosquitto"]))
     } else {
       steps += [
         Step(

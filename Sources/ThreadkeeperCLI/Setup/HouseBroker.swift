@@ -71,9 +71,11 @@ struct HouseBroker: Sendable {
     return Self.makingLogin(login, in: options.passwordFile)
   }
 
+  /// With a restart: Mosquitto 2.0.11 can crash when it reads a password file again.
+  ///
   /// - Parameter file: nil where the broker's files are not seen: what its `password_file` names.
   static func makingLogin(_ login: String, in file: String?) -> String {
-    "sudo mosquitto_passwd \(file?.quoted ?? "PASSWORD_FILE") \(login.quoted) && sudo systemctl reload mosquitto"
+    "sudo mosquitto_passwd \(file?.quoted ?? "PASSWORD_FILE") \(login.quoted) && sudo systemctl restart mosquitto"
   }
 
   /// What the access list lacks, and allows too much: without one, everything is allowed.

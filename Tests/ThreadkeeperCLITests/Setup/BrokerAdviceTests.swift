@@ -64,7 +64,7 @@ struct BrokerAdviceTests {
     let (steps, list) = try advice(house).steps()
     #expect(
       steps.flatMap(\.lines) == [
-        "topic read  threadkeeper/#", "sudo systemctl reload mosquitto",
+        "topic read  threadkeeper/#", "sudo systemctl restart mosquitto",
       ])
     #expect(steps.first?.what.contains("hub") == true && list == nil)
 
@@ -78,7 +78,7 @@ struct BrokerAdviceTests {
     let house = try house(list: "pattern readwrite #\n" + (try wanted.text()))
     let (steps, list) = try advice(house).steps()
     #expect(
-      steps.flatMap(\.lines) == ["pattern readwrite #", "sudo systemctl reload mosquitto"])
+      steps.flatMap(\.lines) == ["pattern readwrite #", "sudo systemctl restart mosquitto"])
     #expect(steps.first?.what.contains("pattern") == true && list == nil)
   }
 
@@ -87,12 +87,12 @@ struct BrokerAdviceTests {
     let pattern = "pattern readwrite threadkeeper/in/%c/#"
     let house = try house(
       list: wanted.text() + "\(pattern)\npattern read threadkeeper/bridge/state\n")
-    #expect(try lines(advice(house)) == [pattern, "sudo systemctl reload mosquitto"])
+    #expect(try lines(advice(house)) == [pattern, "sudo systemctl restart mosquitto"])
 
     let own = "user nodered\ntopic write threadkeeper/in/+/announce\ntopic read threadkeeper/in\n"
     #expect(
       try lines(advice(self.house(list: wanted.text() + own))) == [
-        "topic write threadkeeper/in/+/announce", "sudo systemctl reload mosquitto",
+        "topic write threadkeeper/in/+/announce", "sudo systemctl restart mosquitto",
       ])
   }
 
@@ -101,7 +101,7 @@ struct BrokerAdviceTests {
     let house = try house(list: "topic readwrite #\n" + (try wanted.text()), anonymous: true)
     #expect(
       try lines(advice(house)) == [
-        "topic deny threadkeeper/#", "sudo systemctl reload mosquitto",
+        "topic deny threadkeeper/#", "sudo systemctl restart mosquitto",
       ])
   }
 
