@@ -7,7 +7,6 @@ import Testing
 @Suite("Questions at a terminal", .inTurns, .timeLimit(.minutes(30)))
 struct LoginTerminalTests {
   private static let password = "Sesame-9c1d-right"
-  private static let other = "Sesame-7f20-other"
 
   private let broker: PasswordBroker
   private let installation: Installation
@@ -17,21 +16,9 @@ struct LoginTerminalTests {
     installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
-  private func atTerminal(_ arguments: String..., errorFile: String? = nil) throws
-    -> TerminalSession
-  {
+  private func atTerminal(_ arguments: String...) throws -> TerminalSession {
     try TerminalSession(
-      arguments + ["--config", installation.configuration], environment: installation.environment,
-      errorFile: errorFile)
-  }
-
-  private func store(_ password: String, _ options: String...) async throws {
-    let answer = try await installation.serving {
-      try await ThreadkeeperBinary.run(
-        ["login", "--password-stdin", "--config", installation.configuration] + options,
-        input: .text(password), environment: installation.environment)
-    }
-    #expect(answer.status == 0, "\(answer.error)")
+      arguments + ["--config", installation.configuration], environment: installation.environment)
   }
 
   private var isStored: Bool {
@@ -134,124 +121,18 @@ struct LoginTerminalTests {
     }
   }
 
-  @Test("run finds a stored password and asks nothing")
-  func runFinds() async throws {
-    try await store(Self.password)
-    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await eventually("the connection") {
-      let status = try await installation.command("status", "--json")
-      return JSON(status.output)?["intake"]?["state"] == "running"
-    }
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
-    #expect(!session.screen.contains("Password"))
-  }
-
-  @Test("run asks when the broker refuses, until the password is right, and stores it")
-  func runAsks() async throws {
-    try await store(Self.other, "--no-validate")
-    let log = installation.directory.file("run.log")
-    let session = try atTerminal("run", errorFile: log)
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type("Sesame-wrong\n")
-    try await session.until("Password of keeper", count: 2)
-    try await session.untilHidden()
-    session.type(Self.password + "\n")
-    try await session.until("accepts it")
-    try await eventually("the connection, and the alert's end") {
-      let status = try await installation.json("status")
-      return status["intake"]?["state"] == "running" && status["alerts"] == 0
-    }
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
-    #expect(session.isEchoing)
-    let written = try String(contentsOfFile: log, encoding: .utf8)
-    #expect(!(session.screen + written).contains("Sesame"))
-    // The next run has it.
-    let daemon = try await installation.start()
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("run: Ctrl-C instead of an answer ends it with 77; Enter alone leaves it trying")
-  func runDeclined() async throws {
-    var session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type("\u{3}")
-    #expect(try await session.end() == 77)
-    #expect(session.isEchoing)
-    // No daemon runs then, which `login` needs.
-    let log = try String(contentsOfFile: installation.directory.file("run.log"), encoding: .utf8)
-    #expect(log.contains("run `threadkeeper setup`"), "\(log)")
-
-    session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type("\n")
-    try await session.until("goes on trying")
-    #expect(session.isEchoing)
-    try await store(Self.password)
-    try await eventually("the connection") {
-      try await installation.json("status")["intake"]?["state"] == "running"
-    }
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
-  }
-
-  @Test("run: a broker that is away judges no password, so none counts as wrong")
-  func runWithoutBroker() async throws {
-    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await session.until("Password of keeper")
-    broker.broker.stop()
-    for count in 1...4 {
-      try await session.until("Password of keeper", count: count)
-      try await session.untilHidden()
-      session.type(Self.password + "\n")
-      try await session.until("could not be asked", count: count)
-    }
-    try broker.broker.start()
-    try await session.until("Password of keeper", count: 5)
-    try await session.untilHidden()
-    session.type(Self.password + "\n")
-    try await session.until("accepts it")
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
-  }
-
-  @Test("run: after three wrong ones it goes on trying, and says so")
-  func runThreeWrong() async throws {
-    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    for count in 1...3 {
-      try await session.until("Password of keeper", count: count)
-      try await session.untilHidden()
-      session.type("Sesame-wrong\n")
-    }
-    try await session.until("goes on trying")
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
-  }
-
-  @Test("Ctrl-Z does nothing, and after Ctrl-\\ the terminal shows again what is typed")
+  @Test("A question that Ctrl-\\ breaks off leaves the terminal showing what is typed")
   func brokenOff() async throws {
-    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    session.type("half a pass\u{1A}")
-    session.type("\u{1C}")
-    _ = try await session.end()
-    #expect(session.isEchoing)
-    #expect(!session.screen.contains("half"))
-  }
-
-  @Test("run: a login from elsewhere takes the question away")
-  func runAnsweredElsewhere() async throws {
-    let session = try atTerminal("run", errorFile: installation.directory.file("run.log"))
-    try await session.until("Password of keeper")
-    try await session.untilHidden()
-    try await store(Self.password)
-    try await eventually("the terminal's echo") { session.isEchoing }
-    session.type("\u{3}")
-    #expect(try await session.end() == 0)
+    try await installation.serving {
+      let session = try atTerminal("login")
+      try await session.until("Password of keeper")
+      try await session.untilHidden()
+      // Ctrl-Z does nothing.
+      session.type("half a pass\u{1A}")
+      session.type("\u{1C}")
+      _ = try await session.end()
+      #expect(session.isEchoing)
+      #expect(!session.screen.contains("half"))
+    }
   }
 }

@@ -34,8 +34,7 @@ struct LoginSession: Sendable {
       }
       let stored = try await client.perform(
         StoreLogin(
-          broker: address.url, username: name,
-          password: login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
+          broker: address.url, username: name, password: login.text))
       return (login, stored)
     }
   }

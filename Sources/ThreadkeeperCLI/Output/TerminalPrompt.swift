@@ -85,8 +85,20 @@ package enum TerminalPrompt {
   }
 }
 
-/// Lets the daemon ask at the terminal that `run` was started at.
-struct TerminalLoginPrompt: LoginPrompt {
+/// Questions to a person.
+protocol Prompt: Sendable {
+  /// Whether there is a person to ask now.
+  var isPossible: Bool { get }
+  /// Asks for one line. Cancellation ends the question.
+  ///
+  /// - Parameter isHidden: what is typed is not shown.
+  /// - Returns: nil at the end of the input.
+  func ask(_ question: String, isHidden: Bool) async throws -> String?
+  func say(_ text: String)
+}
+
+/// The person at this process's terminal.
+struct PersonAtTerminal: Prompt {
   var isPossible: Bool { TerminalPrompt.isPossible }
 
   func ask(_ question: String, isHidden: Bool) async throws -> String? {

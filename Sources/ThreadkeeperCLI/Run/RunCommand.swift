@@ -21,9 +21,6 @@ struct RunCommand: AsyncParsableCommand {
       Without a configuration it starts a private broker on a loopback port and makes an encrypted \
       store in the state directory. Logs go to standard error. SIGTERM and SIGINT stop it cleanly.
 
-      At a terminal it asks for the password when the broker refuses the login. Stopped with that \
-      question open, it ends with 77.
-
       Examples:
         threadkeeper run
         threadkeeper run --config /etc/threadkeeper/threadkeeper.yaml
@@ -49,7 +46,7 @@ struct RunCommand: AsyncParsableCommand {
       try StandardStream.error.write(
         EmbeddedBrokerNotice(broker: broker, settings: settings).text)
     }
-    try await daemon.run(prompt: TerminalLoginPrompt())
+    try await daemon.run()
   }
 }
 

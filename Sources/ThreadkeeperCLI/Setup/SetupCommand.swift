@@ -54,7 +54,7 @@ struct SetupCommand: AsyncParsableCommand {
     let current = try load(place)
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = try flags.passwordFile.map { try Password.fromFile($0) }
-    let prompt = TerminalLoginPrompt()
+    let prompt = PersonAtTerminal()
     let progress = SetupProgress()
     let questions = SetupQuestions(
       flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,

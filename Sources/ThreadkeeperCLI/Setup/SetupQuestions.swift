@@ -13,7 +13,7 @@ struct SetupQuestions: Sendable {
   let current: Settings
   /// Nothing was set up before: then the broker of the settings is nobody's choice.
   let isFirst: Bool
-  let prompt: any LoginPrompt
+  let prompt: any Prompt
   /// Whether there is a person who answers.
   let isAsking: Bool
   /// From `--password-file`.

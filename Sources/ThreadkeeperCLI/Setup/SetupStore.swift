@@ -62,9 +62,7 @@ struct SetupStore: Sendable {
     let named = settings
     return try? await StoreOwner.run(named) { () -> SecretText? in
       let login = BrokerAddress(named.mqtt).flatMap { stored(named, at: $0) }
-      return login.map {
-        SecretText($0.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
-      }
+      return login.map { SecretText($0.text) }
     }
   }
 
@@ -83,12 +81,11 @@ struct SetupStore: Sendable {
   ///
   /// - Returns: whether it has made the store.
   private func store(
-    _ login: BrokerLogin, at address: BrokerAddress, over known: BrokerLogin?
+    _ login: BrokerLogin, at address: BrokerAddress
   ) async throws -> Bool {
-    let password = login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     return try await DaemonClient.orStore(isRepeatable: true) {
       try await DaemonClient(settings: settings).performIfThere(
-        StoreLogin(broker: address.url, username: login.username, password: password)
+        StoreLogin(broker: address.url, username: login.username, password: login.text)
       ).map { _ in false }
     } store: {
       let makesStore = !OpenStore.exists(settings)
@@ -105,7 +102,7 @@ struct SetupStore: Sendable {
       // From here on it is no longer "nothing was stored".
       try Task.checkCancellation()
       _ = try keychain.database.write {
-        try BrokerLoginStore(keychain, address).save(login, over: known, $0)
+        try BrokerLoginStore(keychain, address).save(login, $0)
       }
       return makesStore
     }
@@ -127,7 +124,7 @@ struct SetupStore: Sendable {
         if known?.username != username || known?.password != login.password {
           if result.isRunning { try await checkOwnDaemon() }
           do {
-            result.madeStore = try await store(login, at: address, over: known)
+            result.madeStore = try await store(login, at: address)
           } catch let failure as CommandFailure
             where result.isRunning && failure.status == .configuration
           {

@@ -71,9 +71,7 @@ package struct Daemon {
   }
 
   /// Runs until SIGTERM or SIGINT, or until it cannot go on.
-  ///
-  /// - Parameter prompt: for a login, when the broker refuses the one there is.
-  package func run(prompt: any LoginPrompt) async throws {
+  package func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
@@ -81,7 +79,7 @@ package struct Daemon {
     try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
     ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
     let logins = BrokerLoginService(
-      settings, keychain: keychain, bridge: bridge, login: login, prompt: prompt, logger: logger)
+      settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let operations = OperationContext(
       settings: settings, bridge: bridge, logins: logins, logger: logger)
     let page = PageServer(operations)
@@ -97,7 +95,7 @@ package struct Daemon {
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
       (privateBroker.map { [$0] } ?? []) + [
-        bridge, logins, clients, localAPI, discovery,
+        bridge, clients, localAPI, discovery,
         StartMemory(logger: logger),
       ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
       // The last one is stopped first.
@@ -113,11 +111,6 @@ package struct Daemon {
     } catch let error as MosquittoError {
       // Everything else is tried again for as long as the daemon runs.
       throw CommandFailure(.configuration, error.message)
-    }
-    if logins.endedAsking {
-      throw CommandFailure(
-        .notPermitted, "the broker refuses the daemon's login, and nobody has given another",
-        remedy: "run `threadkeeper setup`, or start it again and answer the question")
     }
   }
 

@@ -38,8 +38,7 @@ package struct BrokerLoginStore: Sendable {
     let found = try items(username: username, tx).max { $0.modified < $1.modified }
     guard let item = found else { return nil }
     return BrokerLogin(
-      username: item[.account]?.string ?? "", password: try keychain.secret(of: item, in: tx),
-      item: item)
+      username: item[.account]?.string ?? "", password: try keychain.secret(of: item, in: tx))
   }
 
   func items(username: String?, _ tx: ReadTransaction) throws(KeychainError) -> [Item] {
@@ -56,6 +55,48 @@ package struct BrokerLoginStore: Sendable {
       .authenticationType: .string(Self.authenticationType), .securityDomain: .string(""),
       .path: .string(""), .accessGroup: .string(Self.group),
     ]
+  }
+}
+
+extension BrokerLoginStore {
+  package enum Change: String, Sendable {
+    case added, updated
+  }
+
+  /// Stores a login, also over a damaged one, and deletes those of other users.
+  @discardableResult
+  package func save(
+    _ login: BrokerLogin, _ tx: WriteTransaction
+  ) throws(KeychainError) -> Change {
+    let all = try items(username: nil, tx)
+    for other in all where other[.account]?.string != login.username {
+      try keychain.delete(other, in: tx)
+    }
+    if let item = all.first(where: { $0[.account]?.string == login.username }) {
+      try keychain.update(item, secret: login.password, in: tx)
+      return .updated
+    }
+    var attributes = key.filter { $0.value != .string("") }
+    attributes[.account] = .string(login.username)
+    attributes[.label] = .string("\(address)")
+    attributes[.itemDescription] = .string("MQTT password")
+    try keychain.add(
+      NewItem(
+        .internetPassword, attributes: attributes, secret: login.password,
+        accessible: .afterFirstUnlock), in: tx)
+    return .added
+  }
+
+  /// Deletes every login of this broker.
+  ///
+  /// - Returns: the user names; none when there was nothing.
+  package func deleteAll(_ tx: WriteTransaction) throws(KeychainError) -> [String] {
+    var names: [String] = []
+    for item in try items(username: nil, tx) {
+      try keychain.delete(item, in: tx)
+      names.append(item[.account]?.string ?? "")
+    }
+    return names.sorted()
   }
 }
 
@@ -84,17 +125,15 @@ extension BrokerLoginStore {
 package struct BrokerLogin: Sendable {
   package let username: String
   package let password: SecretBytes
-  /// The item that holds it; nil for one that is not stored.
-  let item: Item?
 
   package init(username: String, password: SecretBytes) {
-    self.init(username: username, password: password, item: nil)
-  }
-
-  init(username: String, password: SecretBytes, item: Item?) {
     self.username = username
     self.password = password
-    self.item = item
+  }
+
+  /// The password as MQTT has it.
+  package var text: String {
+    password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import KeychainCore
+import Logging
 import Settings
+import SodiumCrypto
+import Synchronization
 
 /// The user name and password that the daemon goes to its broker with, and where they come from.
 package struct LoginInUse: Sendable, Equatable {
@@ -48,7 +52,7 @@ package struct LoginInUse: Sendable, Equatable {
 
   init(_ login: BrokerLogin) {
     username = login.username
-    password = SecretText(login.password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    password = SecretText(login.text)
     source = .keychain
   }
 
@@ -81,5 +85,73 @@ extension BrokerAddress {
         remedy: "name your broker in `mqtt.host`")
     }
     self = address
+  }
+}
+
+/// Takes a new login while the daemon runs.
+final class BrokerLoginService: Sendable {
+  let settings: Settings
+  let keychain: Keychain
+  let bridge: Bridge
+  let logger: Logger
+  private let inUse: Mutex<LoginInUse>
+  /// One after the other, so that what is stored last is also what is used.
+  private let turns = Mutex(())
+
+  init(
+    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
+  ) {
+    self.settings = settings
+    self.keychain = keychain
+    self.bridge = bridge
+    self.logger = logger
+    inUse = Mutex(login)
+  }
+
+  var login: LoginInUse { inUse.withLock { $0 } }
+
+  var isStoredInUse: Bool { login.source != .settings }
+
+  /// Stores it, and goes on with it. One that is there is replaced unread: it may be damaged.
+  ///
+  /// - Parameter actor: for whom, in the audit.
+  func save(
+    _ login: BrokerLogin, at address: BrokerAddress, for actor: String
+  ) throws -> BrokerLoginStore.Change {
+    try turns.withLock { _ in
+      let change = try keychain.database.write {
+        keychain.act(as: actor, in: $0)
+        return try BrokerLoginStore(keychain, address).save(login, $0)
+      }
+      logger.notice(
+        "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
+      use(LoginInUse(login))
+      return change
+    }
+  }
+
+  /// - Returns: the users whose logins are deleted.
+  func delete(at address: BrokerAddress, for actor: String) throws -> [String] {
+    try turns.withLock { _ in
+      let users = try keychain.database.write {
+        keychain.act(as: actor, in: $0)
+        return try BrokerLoginStore(keychain, address).deleteAll($0)
+      }
+      guard !users.isEmpty else { return [] }
+      logger.notice("the password for the broker is deleted")
+      use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
+      return users
+    }
+  }
+
+  private func use(_ new: LoginInUse) {
+    let isOther = inUse.withLock { login in
+      guard login.source != .settings, login != new else { return false }
+      login = new
+      return true
+    }
+    // One that the broker has refused may be right by now.
+    guard isOther || (login == new && bridge.monitor.snapshot.login != .accepted) else { return }
+    bridge.useLogin(username: new.username, password: new.password?.revealed)
   }
 }

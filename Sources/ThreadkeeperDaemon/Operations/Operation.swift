@@ -90,15 +90,8 @@ package struct OperationContext: Sendable {
       settings: settings, bridge: bridge,
       logins: BrokerLoginService(
         settings, keychain: bridge.enrolments.keychain, bridge: bridge,
-        login: LoginInUse(username: nil, password: nil, source: .none), prompt: NoPrompt(),
-        logger: logger),
+        login: LoginInUse(username: nil, password: nil, source: .none), logger: logger),
       logger: logger)
-  }
-
-  private struct NoPrompt: LoginPrompt {
-    let isPossible = false
-    func ask(_ question: String, isHidden: Bool) -> String? { nil }
-    func say(_ text: String) {}
   }
 
   /// Does what may wait for the disk, and changes nothing.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import ThreadkeeperDaemon
+
+@testable import ThreadkeeperCLI
 
 /// Somebody who answers from a script. Ctrl-D when it is at its end.
-final class ScriptedPrompt: LoginPrompt {
+final class ScriptedPrompt: Prompt {
   struct Question: Equatable {
     let text: String
     let isHidden: Bool
