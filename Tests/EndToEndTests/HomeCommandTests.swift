@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Commands on what a daemon has stored", .inTurns, .timeLimit(.minutes(30)))
 struct HomeCommandTests {
-  @Test("What looks at the store asks the daemon; without one only the status is there")
+  @Test("What looks at the store asks the daemon, and says so without one")
   func looking() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
     let none = try await installation.command("status")
-    #expect(none.status == 66 && none.error.contains("there is no store"), "\(none.error)")
-    #expect(none.error.contains("threadkeeper setup"), "\(none.error)")
+    #expect(none.status == 69 && none.error.contains("no daemon runs"), "\(none.error)")
+    #expect(none.error.contains("--state-directory"), "\(none.error)")
     let audience = try await Audience.start(broker)
     let daemon = try await installation.start()
     let empty = try await installation.command("routers")
@@ -33,51 +33,48 @@ struct HomeCommandTests {
       !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
     }
 
-    for isRunning in [true, false] {
-      let status = try await installation.json("status")
-      #expect(status["running"] == .bool(isRunning))
-      #expect(status["pid"]?.number == (isRunning ? Int64(daemon.identifier) : nil))
-      #expect(status["routers"] == 2)
-      #expect(status["networks"] == 2)
-      #expect(status["credentials"] == 2)
-      #expect(status["alerts"] == 2)
-      #expect(
-        status["alerts_firing"]?.list == [
-          ["severity": "warning", "alertname": "PreferredNetworkMismatch", "count": 1],
-          ["severity": "info", "alertname": "PlaintextCredentials", "count": 1],
-        ])
-      #expect(status["broker"]?["state"]?.text == (isRunning ? "connected" : "not_running"))
-      #expect(status["broker"]?["port"]?.number == Int64(broker.port))
-      #expect(status["intake"]?["state"]?.text == (isRunning ? "running" : "not_running"))
-      #expect(status["preferred_networks"]?.list.first?["network_name"] == "home")
-      let shown = try await installation.command("status")
-      #expect(shown.status == (isRunning ? 0 : 69))
-      let text = shown.output
-      #expect(text.contains("\nalerts       1 warning: PreferredNetworkMismatch\n"), "\(text)")
-      #expect(text.contains("\n             1 info: PlaintextCredentials\n"), "\(text)")
-      #expect(text.contains(isRunning ? "running as process \(daemon.identifier)" : "not running"))
-      for (command, part) in [
-        (["routers"], "Stray"), (["networks"], guests.extendedPANID),
-        (["alerts"], #""Stray" is on "guest-thread", not on"#),
-        (["credentials", "list"], hub.agent),
-      ] {
-        let listed = try await installation.command(command)
-        guard isRunning else {
-          #expect(listed.status == 69 && listed.error.contains("threadkeeper run"), "\(command)")
-          continue
-        }
-        #expect(listed.output.contains(part), "\(command): \(listed.output)")
-        let rows = JSON(try await installation.command(command + ["--json"]).output)?.list
-        #expect(rows?.count == 2, "\(command)")
-        // The lists hold what is published, field for field.
-        if command == ["routers"] {
-          #expect(rows?.first { $0["name"] == "Stray" } == audience.state(stray.topic))
-        }
+    let status = try await installation.json("status")
+    #expect(status["pid"]?.number == Int64(daemon.identifier))
+    #expect(status["routers"] == 2)
+    #expect(status["networks"] == 2)
+    #expect(status["credentials"] == 2)
+    #expect(status["alerts"] == 2)
+    #expect(
+      status["alerts_firing"]?.list == [
+        ["severity": "warning", "alertname": "PreferredNetworkMismatch", "count": 1],
+        ["severity": "info", "alertname": "PlaintextCredentials", "count": 1],
+      ])
+    #expect(status["broker"]?["state"] == "connected")
+    #expect(status["broker"]?["port"]?.number == Int64(broker.port))
+    #expect(status["intake"]?["state"] == "running")
+    #expect(status["preferred_networks"]?.list.first?["network_name"] == "home")
+    let text = try await installation.command("status").output
+    #expect(text.contains("\nalerts       1 warning: PreferredNetworkMismatch\n"), "\(text)")
+    #expect(text.contains("\n             1 info: PlaintextCredentials\n"), "\(text)")
+    #expect(text.contains("running as process \(daemon.identifier)"))
+    let lists = [
+      (["routers"], "Stray"), (["networks"], guests.extendedPANID),
+      (["alerts"], #""Stray" is on "guest-thread", not on"#),
+      (["credentials", "list"], hub.agent),
+    ]
+    for (command, part) in lists {
+      let listed = try await installation.command(command)
+      #expect(listed.output.contains(part), "\(command): \(listed.output)")
+      let rows = JSON(try await installation.command(command + ["--json"]).output)?.list
+      #expect(rows?.count == 2, "\(command)")
+      // The lists hold what is published, field for field.
+      if command == ["routers"] {
+        #expect(rows?.first { $0["name"] == "Stray" } == audience.state(stray.topic))
       }
-      #expect(try await installation.dataset(of: hub.agent) == (try home.hex()))
-      #expect(try await installation.command("store", "verify").status == 0)
-      if isRunning { #expect(try await daemon.stop() == .exit(0)) }
     }
+    #expect(try await installation.command("store", "verify").status == 0)
+    #expect(try await daemon.stop() == .exit(0))
+    for command in lists.map(\.0) + [["status"]] {
+      let listed = try await installation.command(command)
+      #expect(listed.status == 69 && listed.error.contains("threadkeeper run"), "\(command)")
+    }
+    #expect(try await installation.dataset(of: hub.agent) == (try home.hex()))
+    #expect(try await installation.command("store", "verify").status == 0)
   }
 
   @Test("What is deleted is published at once, and after a restart too")

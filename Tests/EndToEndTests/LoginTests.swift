@@ -33,7 +33,9 @@ struct LoginTests {
   }
 
   /// The login that `status` names, and where its password comes from.
-  private func status() async throws -> JSON? { try await installation.json("status")["login"] }
+  private func status() async throws -> JSON? {
+    try await installation.serving { try await installation.json("status")["login"] }
+  }
 
   private func alerts() async throws -> [JSON] { try await installation.json("alerts").list }
 

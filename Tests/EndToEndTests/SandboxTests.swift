@@ -12,7 +12,7 @@ struct SandboxTests {
     let root = try #require(TestSandbox.environment["THREADKEEPER_SYSTEM_ROOT"])
     let home = try #require(TestSandbox.environment["HOME"])
     let status = try await ThreadkeeperBinary.run("status")
-    #expect(status.status == 66)
+    #expect(status.status == 69)
     #expect(status.error.contains(root) || status.error.contains(home), "\(status.error)")
     #expect(try await ThreadkeeperBinary.run("run").status != 0)
   }

@@ -79,7 +79,7 @@ struct StoreDamageTests {
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
     let status = try await scene.installation.command("status")
-    #expect(status.status != 0 && status.error.contains("no store"), "\(status)")
+    #expect(status.status == 69 && status.error.contains("no daemon runs"), "\(status)")
     #expect(scene.audience.look { $0.state(later.topic) == nil })
 
     try FileManager.default.moveItem(atPath: away, toPath: scene.installation.storePath)

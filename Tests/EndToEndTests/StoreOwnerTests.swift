@@ -50,8 +50,7 @@ struct StoreOwnerTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: state).sorted()
     let backup = directory.file("a.tkbackup")
     for command in [
-      ["status"], ["store", "verify"], ["store", "restore", backup, "--yes"], ["keys", "list"],
-      ["run"],
+      ["store", "verify"], ["store", "restore", backup, "--yes"], ["keys", "list"], ["run"],
     ] {
       let refused = try await run(command)
       #expect(refused.status == 77, "\(command): \(refused.error)")

@@ -79,7 +79,7 @@ struct StoreQuestionTests {
     try moveKeyFile()
     for arguments in [
       ["store", "restore", "--in-place"], ["store", "restore", "--yes", backup],
-      ["keys", "list"], ["status"],
+      ["keys", "list"],
     ] {
       try await expectStopped(arguments, by: end, saying: "Nothing was changed.")
     }

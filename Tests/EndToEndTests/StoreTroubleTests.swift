@@ -74,10 +74,10 @@ struct StoreTroubleTests {
         && !heard.alerts("alert_raised", "StoreReadOnly").isEmpty
     }
     if fault == .reads {
-      // A command cannot read the store either.
+      // What the daemon is asked for it cannot read either.
       let status = try await installation.command("status")
       #expect(status.status == 74, "\(status)")
-      #expect(status.error.contains("the disk failed while opening the store"), "\(status.error)")
+      #expect(status.error.contains("the store failed: Input/output error"), "\(status.error)")
       #expect(daemon.log.contains(reason))
     } else {
       try await says(reason, audience, installation, daemon)

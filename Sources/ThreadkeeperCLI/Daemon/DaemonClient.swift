@@ -57,7 +57,8 @@ struct DaemonClient: Sendable {
       throw CommandFailure(
         .unavailable, "no daemon runs on the store \(settings.store.path)",
         remedy:
-          "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package")
+          "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package;"
+          + " `--state-directory` names another place")
     }
   }
 

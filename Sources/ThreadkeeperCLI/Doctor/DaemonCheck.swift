@@ -37,7 +37,7 @@ enum DaemonCheck {
           "Start it: `sudo systemctl start threadkeeper`, or `threadkeeper run`")
       ]
     }
-    return [check.ok("threadkeeper \(status.version) runs as process \(status.pid ?? 0)")]
+    return [check.ok("threadkeeper \(status.version) runs as process \(status.pid)")]
       + version(status) + connection(status) + work(status) + alerts(status) + discovery(status)
   }
 
@@ -61,8 +61,6 @@ enum DaemonCheck {
         check.warning(
           "It is not connected to \(address(status)): \(status.broker.problem ?? "no answer yet")",
           "See what is found about the broker, here below"))
-    case .notRunning, .unknown:
-      findings.append(check.notChecked("Whether it is connected is not known"))
     }
     if status.login.passwordFrom == .unreadable {
       findings.append(
@@ -94,13 +92,12 @@ enum DaemonCheck {
           "See `threadkeeper alerts`. What routers publish waits on the broker", .inputOutput))
     case .connecting:
       findings.append(check.warning("It does not listen yet", "Run this again in a minute"))
-    case .notRunning, .unknown: break
     }
-    if let page = status.page, page.state == .unavailable {
+    if status.page.state == .unavailable {
       findings.append(
         Check(.daemon, "page").warning(
-          "The status page cannot be opened: \(page.problem ?? "")",
-          page.remedy ?? "See the daemon's log"))
+          "The status page cannot be opened: \(status.page.problem ?? "")",
+          status.page.remedy ?? "See the daemon's log"))
     }
     findings += status.teams.lines.map { label, text in
       Check(.daemon, label).warning(text, "See `threadkeeper status`")
@@ -122,7 +119,7 @@ enum DaemonCheck {
 
   private static func discovery(_ status: StatusReport) -> [Finding] {
     let check = Check(.system, "avahi")
-    guard let discovery = status.discovery else { return [] }
+    let discovery = status.discovery
     switch discovery.state {
     case .running: return [check.ok("avahi-daemon answers: \(discovery.words)")]
     case .starting: return [check.note("The search for border routers is only starting")]

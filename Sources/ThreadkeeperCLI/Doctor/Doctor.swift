@@ -40,14 +40,8 @@ struct Doctor: Sendable {
   func findings() async throws -> [Finding] {
     var findings = SettingsCheck.findings(loaded)
     if let file = loaded.file { findings += settingsFile(file) }
-    guard var settings = loaded.settings else { return findings }
-    do {
-      settings = try options.ofStore(settings)
-    } catch let failure as CommandFailure {
-      findings.append(StoreCheck.absent(failure))
-    }
-    let named = settings
-    return try await findings + StoreOwner.run(named) { try await self.findings(named) }
+    guard let settings = loaded.settings.map(options.ofStore) else { return findings }
+    return try await findings + StoreOwner.run(settings) { try await self.findings(settings) }
   }
 
   private func findings(_ settings: Settings) async throws -> [Finding] {
@@ -123,7 +117,6 @@ struct Doctor: Sendable {
       + StoreCheck.disk(settings.store.path)
   }
 
-  /// Empty where `findings` has said so already.
   private func absence(_ settings: Settings) -> [Finding] {
     if let failure = Self.refusal(settings, OpenStore.checkAccess) {
       return [StoreCheck.hidden(failure)]
@@ -133,7 +126,6 @@ struct Doctor: Sendable {
     } catch {
       return [StoreCheck.lost(error)]
     }
-    guard (try? options.ofStore(settings)) != nil else { return [] }
     return [
       StoreCheck.absent(
         CommandFailure(

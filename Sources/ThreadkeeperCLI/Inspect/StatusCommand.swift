@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Broker
 import KeychainCore
 import LocalAPI
 import Settings
@@ -12,8 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Show how the daemon is: the broker, the store, and what is in it.",
     discussion: """
-      A daemon that runs is asked, without any key. Without one the store is opened, which needs a key, \
-      and the exit status is 69.
+      Ends with 69 when no daemon runs.
 
       Examples:
         threadkeeper status
@@ -24,20 +24,12 @@ struct StatusCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await StatusClient(settings: settings).report() ?? stored(settings)
+    let report = try await DaemonClient(settings: options.loadOfStore()).status()
     try output.show(report, text: report.text(width: StandardStream.output.columns))
-    guard report.running else { throw ExitCode(ExitStatus.unavailable.rawValue) }
-  }
-
-  /// What the store says by itself.
-  private func stored(_ settings: Settings) throws -> StatusReport {
-    let registry = try Registry(settings, OpenStore.forReading(settings))
-    return try registry.reading { try StatusReport(registry) }
   }
 }
 
-/// Asks the daemon how it is.
+/// Asks the daemon how it is, where one may run.
 struct StatusClient {
   let settings: Settings
 
@@ -68,5 +60,165 @@ struct StatusClient {
       try Task.checkCancellation()
       return nil
     }
+  }
+}
+
+/// What a person reads of `status`.
+extension StatusReport {
+  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
+  func text(width: Int?) -> String {
+    let lines = [
+      ("broker", broker.words.printable), ("login", login.words.printable),
+      ("refused", refused?.words.printable ?? ""), ("intake", intake.words.printable),
+      ("discovery", discovery.words.printable), ("page", page.words.printable),
+      ("store", storeText),
+      ("preferred", preferredText), ("routers", "\(routers)\(routerDetail)"),
+      ("networks", "\(networks)"), ("credentials", "\(credentials)"),
+    ]
+    let head = "threadkeeper \(version.printable), running as process \(pid)"
+    return
+      ([head]
+      + (lines.filter { !$0.1.isEmpty } + alertLines + teams.lines).map { label, text in
+        Self.label(label) + TextWrap.paragraph(text, indent: Self.labelWidth, width: width)
+      })
+      .map { $0 + "\n" }.joined()
+  }
+
+  private var routerDetail: String {
+    let parts = [
+      (routersOffline, "offline"), (routersDetached, "detached"),
+      (routersElsewhere, "not on the network that they are configured for"),
+    ]
+    let shown = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
+  }
+
+  private static let labelWidth = 13
+
+  private static func label(_ text: String) -> String {
+    text + String(repeating: " ", count: labelWidth - text.count)
+  }
+
+  private var storeText: String {
+    "\(store.path.printable), \(store.condition.printable)"
+  }
+
+  private var preferredText: String {
+    guard !preferredNetworks.isEmpty else { return "none" }
+    return preferredNetworks.map {
+      let home = homes > 1 ? "\($0.home.printable): " : ""
+      return "\(home)\($0.networkName.printable) (\($0.extPanId.printable))"
+    }.joined(separator: ", ")
+  }
+
+  /// One line for each severity that fires.
+  private var alertLines: [(String, String)] {
+    let lines = AlertName.Severity.worstFirst.compactMap { severity -> String? in
+      let alerts = alertsFiring.filter { $0.severity == severity }
+      guard !alerts.isEmpty else { return nil }
+      let names = alerts.map { $0.alertname.rawValue + ($0.count > 1 ? " (\($0.count))" : "") }
+      // The report may be another user's.
+      let count = alerts.map(\.count).reduce(0, &+)
+      return "\(count) \(severity.rawValue): \(names.joined(separator: ", "))"
+    }
+    guard !lines.isEmpty else { return [("alerts", "none")] }
+    return lines.enumerated().map { ($0 == 0 ? "alerts" : "", $1) }
+  }
+}
+
+extension DaemonState.Login {
+  var words: String {
+    let name = username ?? "nobody"
+    switch passwordFrom {
+    case .settings: return "\(name), password from the settings"
+    case .keychain: return "\(name), password from the store"
+    case .none: return "\(name), without a password"
+    case .unreadable: return "\(name), the stored password cannot be read"
+    case .embedded: return "made by the private broker"
+    }
+  }
+}
+
+extension TeamCheck {
+  /// Lines of `status`, each with its label; empty when all is well.
+  var lines: [(String, String)] {
+    var lines = empty.map {
+      ("teams", "no user belongs to the team `\($0.printable)` of the settings")
+    }
+    if let first = abandonedIds.first {
+      let others = abandonedIds.count - 1
+      let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
+      lines.append(
+        (
+          "owners",
+          "\(first.borderAgentId.printable) belongs to the team `\(first.team.printable)`, for which nobody "
+            + "speaks: \(Self.remedy(first.borderAgentId.printable))\(more)"
+        ))
+    }
+    return lines
+  }
+}
+
+extension DaemonState.Broker {
+  var words: String {
+    let place = "\(embedded ? "embedded, " : "")\(host):\(port)"
+    switch state {
+    case .connected: return "\(place), connected"
+    case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
+    }
+  }
+}
+
+extension DaemonState.Intake {
+  var words: String {
+    switch state {
+    case .running: "running" + (reason.map { "; \($0)" } ?? "")
+    case .connecting: "connecting" + (reason.map { ": \($0)" } ?? "")
+    case .backingOff: "stands still" + (reason.map { ": \($0)" } ?? "")
+    }
+  }
+}
+
+extension DaemonState.Discovery {
+  var words: String {
+    switch state {
+    case .off: return "off (setting `discovery.mdns`)"
+    case .starting: return "starting"
+    case .unavailable: return "unavailable: \(problem ?? "") \(remedy ?? "")"
+    case .running:
+      let count = routers ?? 0
+      let left = refused.flatMap { $0 > 0 ? "; records not listed: \($0)" : nil } ?? ""
+      return "mDNS, \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
+    }
+  }
+}
+
+extension DaemonState.Page {
+  var words: String {
+    switch state {
+    case .off: "off (setting `http.enabled`)"
+    case .starting: "starting"
+    case .unavailable: "unavailable: \(problem ?? ""). \(remedy ?? "")"
+    case .listening: listening
+    }
+  }
+}
+
+extension DaemonState.Page {
+  private var listening: String {
+    let proxy = trustedProxy.map { "through the proxy \($0)" }
+    guard let url else { return proxy ?? "" }
+    guard needsToken == true else {
+      return "\(url), read only; `threadkeeper page token` lets you change something there"
+    }
+    return "\(url), with the link of `threadkeeper page token`\(proxy.map { ", or \($0)" } ?? "")"
+  }
+}
+
+extension DaemonState.Refused {
+  var words: String {
+    let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
+    return
+      "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
   }
 }

@@ -91,7 +91,7 @@ struct LoginCommand: AsyncParsableCommand {
   /// - Throws: `CommandFailure` with status 78 where it is seen already that the daemon has another broker or user name.
   private func checked(
     _ status: StatusReport, _ address: BrokerAddress, own: String?, name: String?
-  ) throws -> StatusReport.Login {
+  ) throws -> DaemonState.Login {
     let (broker, login) = (status.broker, status.login)
     // Whether it speaks TLS is not reported.
     let running = BrokerAddress(

@@ -72,11 +72,9 @@ package struct SettingsOptions: ParsableArguments {
 }
 
 extension SettingsOptions {
-  /// The settings for a command that needs a store that is there. Where nothing names a place and
-  /// there is no store in the default one, it is that of the daemon that this user runs elsewhere, as
-  /// after `make run`.
+  /// The settings for a command that needs a store, or asks the daemon that has it.
   ///
-  /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them; 66 when there is no store, with what was found.
+  /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them.
   func loadOfStore() throws -> Settings {
     let result = read()
     // They are those of somebody else's daemon.
@@ -89,21 +87,10 @@ extension SettingsOptions {
     return try ofStore(load())
   }
 
-  /// The same for settings that are loaded already.
-  ///
-  /// - Throws: `CommandFailure` with status 66.
-  func ofStore(_ settings: Settings) throws -> Settings {
+  /// Where nothing names a place and this user has no store, those of the machine's daemon.
+  func ofStore(_ settings: Settings) -> Settings {
     guard usesDefaultStore(settings), !OpenStore.exists(settings) else { return settings }
-    let daemons = RunningDaemon.all()
-    let own = daemons.filter { $0.user == geteuid() }
-    if own.count == 1, let found = own.first?.settings(settings) {
-      try StandardStream.error.write(
-        "note: \(absence(settings)). This is the threadkeeper that runs as process"
-          + " \(found.process), with its store in \(found.settings.store.path.printable).\n")
-      return found.settings
-    }
-    if own.isEmpty, let service = serviceStore(settings) { return service }
-    throw noStore(settings, own: own, others: daemons.filter { $0.user != geteuid() })
+    return serviceStore(settings) ?? settings
   }
 
   /// Whether neither the command line, a variable nor a file says where the store is.
@@ -138,43 +125,5 @@ extension SettingsOptions {
     settings.stateDirectory = directory
     settings.store.path = directory + "/store"
     return settings
-  }
-
-  private func absence(_ settings: Settings) -> String {
-    "there is no store in \(settings.store.path.printable)"
-  }
-
-  private func noStore(
-    _ settings: Settings, own: [RunningDaemon], others: [RunningDaemon]
-  ) -> CommandFailure {
-    func list(_ daemons: [RunningDaemon]) -> String {
-      daemons.map { $0.storePath.printable }.joined(separator: ", ")
-    }
-    if !own.isEmpty {
-      return CommandFailure(
-        .noInput, "\(absence(settings)); threadkeeper runs with its store in \(list(own))",
-        remedy: "Name the directory above it: `--state-directory DIRECTORY`.")
-    }
-    if let place = RunningDaemon.unsafePlaces().first {
-      return CommandFailure(
-        .noInput,
-        "\(absence(settings)); the threadkeeper with its store in \(place.storePath.printable) is not asked,"
-          + " because other users can change \(place.directory.printable), or it is theirs",
-        remedy:
-          "Name the directory above the store: `--state-directory DIRECTORY`. Or let nobody else write"
-          + " there (`chmod go-w`).")
-    }
-    if let other = others.first {
-      return CommandFailure(
-        .noInput,
-        "\(absence(settings)); another user's threadkeeper runs with its store in \(list(others))",
-        remedy:
-          "Run this as that user: `\(SameCommand.by(other.user, stateDirectory: FilePath.directory(of: other.storePath)))`."
-      )
-    }
-    return CommandFailure(
-      .noInput, "\(absence(settings)), and no threadkeeper was found running",
-      remedy: "Start one with `threadkeeper run`, or name its place with `--state-directory`"
-        + " or `--config`.")
   }
 }

@@ -13,8 +13,6 @@ package struct DaemonState: Equatable, Sendable {
   package struct Broker: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
       case connecting, connected
-      case notRunning = "not_running"
-      case unknown
     }
 
     package var host: String
@@ -24,7 +22,7 @@ package struct DaemonState: Equatable, Sendable {
     package var problem: String?
 
     init(
-      _ settings: Settings, state: State, problem: String? = nil, port: UInt16? = nil
+      _ settings: Settings, port: UInt16, state: State, problem: String? = nil
     ) {
       switch settings.mqtt.host {
       case .embedded:
@@ -34,7 +32,7 @@ package struct DaemonState: Equatable, Sendable {
         host = name
         embedded = false
       }
-      self.port = Int(port ?? settings.mqtt.port)
+      self.port = Int(port)
       self.state = state
       self.problem = problem
     }
@@ -45,8 +43,6 @@ package struct DaemonState: Equatable, Sendable {
     package enum State: String, Codable, Sendable {
       case running, connecting
       case backingOff = "backing_off"
-      case notRunning = "not_running"
-      case unknown
     }
 
     package var state: State
@@ -55,7 +51,7 @@ package struct DaemonState: Equatable, Sendable {
 
   package struct Login: Codable, Equatable, Sendable {
     package var username: String?
-    package var source: LoginInUse.Source
+    package var passwordFrom: LoginInUse.Source
   }
 
   /// What the broker does not take from the daemon.
@@ -70,7 +66,7 @@ package struct DaemonState: Equatable, Sendable {
   package var pid: Int32
   package var broker: Broker
   /// Whom the daemon says it is to its broker. Its settings may be others than those of who asks.
-  package var login: Login?
+  package var login: Login
   package var intake: Intake
   /// Nil while it takes everything.
   package var refused: Refused?
@@ -173,9 +169,9 @@ struct DaemonStateReader: Sendable {
     return DaemonState(
       pid: getpid(),
       broker: .init(
-        settings, state: snapshot.isStatusConnected ? .connected : .connecting,
-        problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem, port: port),
-      login: .init(username: login.username, source: login.source),
+        settings, port: port, state: snapshot.isStatusConnected ? .connected : .connecting,
+        problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
+      login: .init(username: login.username, passwordFrom: login.source),
       intake: .init(snapshot),
       refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
       discovery: .init(discovery()),

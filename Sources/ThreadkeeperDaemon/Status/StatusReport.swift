@@ -41,15 +41,8 @@ package struct StatusReport: Codable {
     private var rank: Int { AlertName.Severity.worstFirst.firstIndex(of: severity) ?? 0 }
   }
 
-  /// Who the daemon is at the broker, and where the password comes from.
-  package struct Login: Codable {
-    package let username: String?
-    package let passwordFrom: LoginInUse.Source
-  }
-
   package let version: String
-  package let running: Bool
-  package let pid: Int32?
+  package let pid: Int32
   package let routers: Int
   /// Of the routers.
   package let routersOffline: Int
@@ -68,38 +61,22 @@ package struct StatusReport: Codable {
   package let broker: DaemonState.Broker
   /// Absent while the broker takes everything that the daemon says.
   package let refused: DaemonState.Refused?
-  /// Absent where no daemon answers.
-  package let discovery: DaemonState.Discovery?
-  /// Absent where no daemon answers.
-  package let page: DaemonState.Page?
-  package let login: Login
+  package let discovery: DaemonState.Discovery
+  package let page: DaemonState.Page
+  /// Who the daemon is at the broker, and where the password comes from.
+  package let login: DaemonState.Login
   package let intake: DaemonState.Intake
   package let store: Store
   package let teams: TeamCheck
 
-  /// As a command sees it that has no answer of a daemon: without one, or beside one that does not answer.
-  package init(_ registry: Registry) throws {
-    let holder = StoreLock.holder(of: OpenStore.location(registry.settings))
-    try self.init(registry, isRunning: holder != nil, pid: holder?.processID, runtime: nil)
-  }
-
-  /// As the daemon sees itself.
-  package init(_ registry: Registry, runtime: DaemonState) throws {
-    try self.init(registry, isRunning: true, pid: runtime.pid, runtime: runtime)
-  }
-
-  private init(
-    _ registry: Registry, isRunning: Bool, pid: Int32?, runtime: DaemonState?
-  ) throws {
+  init(_ registry: Registry, runtime: DaemonState) throws {
     let settings = registry.settings
     let homes = try registry.registry.homes()
     version = threadkeeperVersion
-    running = isRunning
+    pid = runtime.pid
+    (broker, login, intake) = (runtime.broker, runtime.login, runtime.intake)
+    (refused, discovery, page) = (runtime.refused, runtime.discovery, runtime.page)
     self.homes = homes.count
-    refused = runtime?.refused
-    discovery = runtime?.discovery
-    page = runtime?.page
-    self.pid = pid
     teams = try TeamCheck(settings, registry.registry, registry.keychain)
     routers = homes.map(\.routers).reduce(0, +)
     let records = try homes.flatMap { try registry.registry.routers(in: $0) }
@@ -121,17 +98,6 @@ package struct StatusReport: Codable {
           home: home.name, networkName: home.preferredName ?? "", extPanId: $0.description)
       }
     }
-    if let running = runtime?.login {
-      login = Login(username: running.username, passwordFrom: running.source)
-    } else {
-      let found = try? LoginInUse.find(settings, registry.keychain)
-      login = Login(
-        username: found?.username ?? settings.mqtt.username,
-        passwordFrom: found?.source ?? .unreadable)
-    }
-    broker =
-      runtime?.broker ?? DaemonState.Broker(settings, state: running ? .unknown : .notRunning)
-    intake = runtime?.intake ?? DaemonState.Intake(state: running ? .unknown : .notRunning)
     store = Store(
       path: settings.store.path, id: registry.keychain.storeID.description,
       condition: registry.keychain.condition.words)
@@ -152,9 +118,6 @@ struct StatusHandler: LocalAPIHandler {
   var endpoints: [VarlinkEndpoint] {
     [
       StatusMethods.get.answered { _, _ in try report() },
-      StatusMethods.places.answered { _, _ in
-        StatusMethods.Places(pid: runtime().pid, keyFile: settings.store.keyFile)
-      },
       StatusMethods.watch.answered { _, replies in
         try sendChanges(every: Self.interval, to: replies) { try report() }
       },
@@ -173,16 +136,8 @@ package enum StatusMethods {
     package let status: StatusReport
   }
 
-  /// The process, and with which files its store is opened, for commands that name no place.
-  package struct Places: Codable, Sendable {
-    package let pid: Int32
-    package let keyFile: String
-  }
-
   package static let get = VarlinkMethod<VarlinkNothing, Reply>(
     VarlinkInterface.status.name, "Get", for: .reader)
-  package static let places = VarlinkMethod<VarlinkNothing, Places>(
-    VarlinkInterface.status.name, "Places", for: .owner)
   package static let watch = VarlinkStream<VarlinkNothing, Reply>(
     VarlinkInterface.status.name, "Watch", for: .reader)
 }

@@ -57,11 +57,6 @@ package struct SystemPlaces: Sendable {
   /// Where members of that daemon's group look.
   package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
   package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
-
-  /// Whether a path lies below the root. Without a root every path does.
-  package func contains(_ path: String) -> Bool {
-    root.isEmpty || FilePath.isInside(path, root)
-  }
 }
 
 /// Paths as text: made absolute, compared without asking the file system.

@@ -148,13 +148,12 @@ final class Installation: Sendable {
       launcher: launcher)
   }
 
-  /// The same, for an answer that must be there. `status` has one also where no daemon runs.
+  /// The same, for an answer that must be there.
   func json(_ arguments: String...) async throws -> JSON {
     let outcome = try await ThreadkeeperBinary.run(
       arguments + ["--json", "--config", configuration], environment: environment,
       launcher: launcher)
-    let answered: Set<Int32> = arguments.first == "status" ? [0, 69] : [0]
-    guard answered.contains(outcome.status), let value = JSON(outcome.output) else {
+    guard outcome.status == 0, let value = JSON(outcome.output) else {
       throw DaemonProcess.Unexpected(
         description: "\(arguments) ended with \(outcome.status): \(outcome.error)")
     }

@@ -30,7 +30,8 @@ struct LocalAPITests {
       OperationContext(settings, bridge: bridge, logger: logger),
       runtime: {
         DaemonState(
-          pid: 1, broker: .init(settings, state: .connected), intake: .init(state: .running),
+          pid: 1, broker: .init(settings, port: 1883, state: .connected),
+          login: .init(passwordFrom: .none), intake: .init(state: .running),
           discovery: .init(.off), page: .init(.off))
       })
   }

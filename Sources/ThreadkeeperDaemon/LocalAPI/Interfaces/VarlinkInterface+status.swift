@@ -12,8 +12,7 @@ extension VarlinkInterface {
     # The same as `threadkeeper status --json`.
     type Status (
       version: string,
-      running: bool,
-      pid: ?int,
+      pid: int,
       # All homes together; the following three are parts of it.
       routers: int,
       routers_offline: int,
@@ -32,10 +31,8 @@ extension VarlinkInterface {
       broker: Broker,
       # Absent while the broker takes everything.
       refused: ?Refused,
-      # Absent where no daemon answers.
-      discovery: ?Discovery,
-      # Absent where no daemon answers.
-      page: ?Page,
+      discovery: Discovery,
+      page: Page,
       login: Login,
       intake: Intake,
       store: Store,
@@ -60,7 +57,7 @@ extension VarlinkInterface {
       port: int,
       # Whether the daemon has started it.
       embedded: bool,
-      state: (connecting, connected, not_running, unknown),
+      state: (connecting, connected),
       problem: ?string
     )
 
@@ -105,7 +102,7 @@ extension VarlinkInterface {
 
     # Whether events are taken.
     type Intake (
-      state: (running, connecting, backing_off, not_running, unknown),
+      state: (running, connecting, backing_off),
       reason: ?string
     )
 
@@ -129,9 +126,6 @@ extension VarlinkInterface {
 
     # The status now.
     method Get() -> (status: Status)
-
-    # The process of the daemon, and the key file of its settings.
-    method Places() -> (pid: int, key_file: string)
 
     # The status now, and again whenever it has changed; looked at once a second. Has to be called with `more`. The stream
     # ends when the client closes the connection, or the daemon ends.
