@@ -48,10 +48,10 @@ struct BackupCommandTests {
     #expect(unasked.status == 73 && unasked.error.contains("--yes"))
     let restored = try await installation.json("store", "restore", "--yes", file)
     #expect(restored["replaced"] == true && (restored["changes_lost"]?.number ?? 0) > 0)
-    let status = try await installation.json("status")
-    #expect(status["credentials"] == 1 && status["store"]?["condition"] == "healthy")
 
     daemon = try await installation.start()
+    let status = try await installation.json("status")
+    #expect(status["credentials"] == 1 && status["store"]?["condition"] == "healthy")
     try await announce(stray, "Stray")
     try await eventually { try await installation.json("status")["credentials"] == 2 }
     try await daemon.stop()

@@ -20,13 +20,8 @@ final class StoreVerifier: Sendable {
 
   /// Compares the store with its manifest, on a snapshot: others can write meanwhile. A mismatch
   /// turns the store read-only. With `everything` the file is read again, and not what SQLite has in memory of it.
-  ///
-  /// - Parameter progress: gets the items that were opened, of `everything`; what it throws ends the verification.
   @discardableResult
-  func verify(
-    _ depth: Keychain.VerificationDepth,
-    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
-  ) throws(KeychainError) -> VerificationReport {
+  func verify(_ depth: Keychain.VerificationDepth) throws(KeychainError) -> VerificationReport {
     try KeychainError.wrap("verifying the store") {
       // With the keys as they are now: another process may have renewed them.
       try transactions.read { tx in
@@ -47,7 +42,7 @@ final class StoreVerifier: Sendable {
           report.matchesManifest = false
           health.fail(.manifestUnreadable)
         }
-        if depth == .everything { try openEverything(&report, progress, in: tx) }
+        if depth == .everything { try openEverything(&report, in: tx) }
         return report
       }
     }
@@ -55,13 +50,9 @@ final class StoreVerifier: Sendable {
 
   /// What is wrong with the audit, or nil. Everything is opened: the links, and that the last record is
   /// the one that the manifest counts.
-  ///
-  /// - Parameter progress: gets the number of each record; what it throws ends the verification.
-  func auditProblem(
-    _ audit: AuditLog, progress: (_ record: Int64) throws -> Void = { _ in }
-  ) throws(KeychainError) -> String? {
+  func auditProblem(_ audit: AuditLog) throws(KeychainError) -> String? {
     do {
-      try audit.forEachRecord(after: 0, in: transactions.database) { try progress($0.number) }
+      try audit.forEachRecord(after: 0, in: transactions.database) { _ in }
     } catch {
       guard error.status == .decode else { throw error }
       return error.message
@@ -88,10 +79,8 @@ final class StoreVerifier: Sendable {
   }
 
   private func openEverything(
-    _ report: inout VerificationReport, _ progress: (Int, Int) throws -> Void,
-    in tx: ReadTransaction
+    _ report: inout VerificationReport, in tx: ReadTransaction
   ) throws {
-    var done = 0
     try tx.forEach(
       "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", bound: []
     ) { row in
@@ -104,8 +93,6 @@ final class StoreVerifier: Sendable {
       {
         report.locked += 1
       }
-      done += 1
-      try progress(done, max(done, report.items))
       return true
     }
   }

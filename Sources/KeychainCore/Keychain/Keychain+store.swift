@@ -41,7 +41,8 @@ extension Keychain {
 
   /// See `StoreBackup.write`.
   package func backup(
-    into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
+    into draft: BackupDraft,
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
     try StoreBackup(
       database: database, manifest: manifest, health: health, verifier: verifier, options: options
@@ -89,10 +90,9 @@ extension Keychain {
   /// See `StoreVerifier.verify`.
   @discardableResult
   package func verify(
-    _ depth: VerificationDepth = .manifest,
-    progress: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+    _ depth: VerificationDepth = .manifest
   ) throws(KeychainError) -> VerificationReport {
-    try verifier.verify(depth, progress: progress)
+    try verifier.verify(depth)
   }
 
   /// See `StoreExamination.acceptRollback`.

@@ -272,9 +272,7 @@ extension Keychain {
   }
 
   /// See `StoreVerifier.auditProblem`.
-  package func auditProblem(
-    progress: (_ record: Int64) throws -> Void = { _ in }
-  ) throws(KeychainError) -> String? {
-    try verifier.auditProblem(auditLog, progress: progress)
+  package func auditProblem() throws(KeychainError) -> String? {
+    try verifier.auditProblem(auditLog)
   }
 }

@@ -94,20 +94,6 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 }
 
-/// One line on a terminal that says what is waited for. Elsewhere nothing.
-private struct WaitingLine {
-  private let isOn = StandardStream.error.isTerminal
-
-  func show(_ what: String) {
-    if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") }
-  }
-
-  /// Takes the line away.
-  func end() {
-    if isOn { try? StandardStream.error.write("\r\u{1B}[K") }
-  }
-}
-
 /// What `doctor` answers.
 struct DoctorReport: Encodable, Sendable {
   struct Counts: Encodable, Equatable, Sendable {

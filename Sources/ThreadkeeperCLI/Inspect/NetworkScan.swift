@@ -46,12 +46,10 @@ struct NetworkScan {
     } catch let obstacle as DiscoveryObstacle {
       throw CommandFailure(obstacle)
     }
-    let progress = ProgressLine("Looking for border routers")
-    defer { progress.end() }
-    for second in 0..<seconds {
-      progress.show(UInt64(second), of: UInt64(seconds))
-      try await Task.sleep(for: .seconds(1))
-    }
+    let line = WaitingLine()
+    line.show("Looking for border routers")
+    defer { line.end() }
+    try await Task.sleep(for: .seconds(seconds))
     browser.stop()
     let (routers, obstacle) = findings.result
     if let obstacle {

@@ -97,26 +97,17 @@ extension CommandFailure {
   }
 }
 
-/// One line on a terminal that says how far long work is. Elsewhere nothing.
-final class ProgressLine {
-  private let what: String
+/// One line on a terminal that says what is waited for. Elsewhere nothing.
+struct WaitingLine {
   private let isOn = StandardStream.error.isTerminal
-  private var shown = -1
 
-  init(_ what: String) { self.what = what }
-
-  func show(_ done: UInt64, of total: UInt64) {
-    guard isOn, total > 0 else { return }
-    let percent = Int(min(done, total) * 100 / total)
-    guard percent != shown else { return }
-    shown = percent
-    try? StandardStream.error.write("\r\(what) \(percent) %")
+  func show(_ what: String) {
+    if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") }
   }
 
   /// Takes the line away.
   func end() {
-    guard isOn, shown >= 0 else { return }
-    try? StandardStream.error.write("\r\u{1B}[K")
+    if isOn { try? StandardStream.error.write("\r\u{1B}[K") }
   }
 }
 

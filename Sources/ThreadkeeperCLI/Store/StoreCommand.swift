@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import KeychainCore
+import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// `threadkeeper store`
 struct StoreCommand: ParsableCommand {
@@ -28,8 +31,19 @@ struct StoreVerifyCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
+  /// On a slow machine, of a large store.
+  private static let longest = Duration.seconds(600)
+
   func run() async throws {
-    let report = try await MaintenanceClient(settings: try options.loadOfStore()).verify()
+    let settings = try options.loadOfStore()
+    let report = try await DaemonClient.orStore(isRepeatable: true) {
+      try await DaemonClient(settings: settings).performIfThere(VerifyStore(), within: Self.longest)
+    } store: {
+      // Beside others that use the store; it is not locked for that.
+      let keychain = try OpenStore.forReading(settings)
+      defer { keychain.close() }
+      return try VerificationOutcome(verifying: keychain)
+    }
     try output.show(
       report,
       text: report.isWell
@@ -43,5 +57,109 @@ struct StoreVerifyCommand: AsyncParsableCommand {
           + " `store.passphrase`, and verify again without the daemon.\n")
     }
     guard report.isWell else { throw ExitCode(ExitStatus.badInput.rawValue) }
+  }
+}
+
+/// `threadkeeper store backup`
+struct StoreBackupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Write a copy of the store into one file.",
+    discussion: """
+      The daemon makes the backup while it works, and needs free space for a second copy in the store's \
+      directory. The file opens with any key slot of the store: its key file, a passphrase, a \
+      recovery code. Keep them in another place. What is for this device only opens nowhere else.
+
+      Examples:
+        threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
+        threadkeeper store backup --force /var/backups/threadkeeper.tkbackup
+      """)
+
+  @Argument(help: "The file to write.", completion: .file())
+  var file: String
+
+  @Flag(help: "Replace the file, once the new one is whole.")
+  var force = false
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  /// For the daemon to write the whole file.
+  private static let firstWithin = Duration.seconds(600)
+
+  struct Report: Encodable {
+    let file: String
+    let storeID: String
+    let items: Int
+    let bytes: Int
+    /// Files that a restore on another machine takes besides.
+    let notIncluded: [String]
+
+    enum CodingKeys: String, CodingKey {
+      case file
+      case storeID = "store_id"
+      case items, bytes
+      case notIncluded = "not_included"
+    }
+  }
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    do {
+      try BackupDraft.checkIsFree(file, replacing: force)
+    } catch {
+      throw CommandFailure(backup: error)
+    }
+    let made = try await Interruptible.run(beforehand: "Nothing was written.") {
+      [file, force] in
+      try await Self.receive(file, replacing: force, settings)
+    }
+    let deviceKey = OpenStore.location(settings).deviceKeyPath
+    let report = Report(
+      file: file, storeID: made.storeID, items: made.items, bytes: made.bytes,
+      notIncluded: [settings.store.keyFile, deviceKey])
+    try output.show(
+      report,
+      text: """
+        \(made.items) items, \(made.bytes / 1024) KiB, are in \(file.printable)
+
+        It opens with any key slot of the store: keep a copy of \(settings.store.keyFile.printable),
+          a passphrase or a recovery code in another place.
+        Never in it: \(deviceKey.printable), so what is for this device only
+          opens on this machine only.
+
+        """)
+  }
+
+  /// - Returns: when the backup is in its place.
+  private static func receive(
+    _ file: String, replacing isReplacing: Bool, _ settings: Settings
+  ) async throws -> BackupOutcome {
+    let client = DaemonClient(settings: settings)
+    do {
+      return try await client.askRunning {
+        let draft = try BackupDraft(file, replacing: isReplacing)
+        let written = draft.file
+        var length = 0
+        let last = try await client.followIfThere(BackupStore(), firstWithin: firstWithin) {
+          guard let data = $0.data else { return }
+          try await SystemThread.result { [length] in try written.write([UInt8](data), at: length) }
+          length += data.count
+        }
+        guard let last else { return nil }
+        guard let outcome = last.made, length == outcome.fileBytes else {
+          throw DaemonClient.unreadable
+        }
+        try await SystemThread.result { try written.sync() }
+        try draft.place()
+        BackupNote.write(settings)
+        return outcome
+      }
+    } catch let error as KeychainError {
+      throw CommandFailure(backup: error)
+    } catch is DaemonClient.LeftOpen {
+      // Whatever the daemon wrote, it has no name.
+      throw CancellationError()
+    }
   }
 }

@@ -111,7 +111,6 @@ struct StoreRestoreCommand: ParsableCommand {
     guard let file else { return try accept() }
     let settings = try options.load()
     try OpenStore.checkMaking(settings)
-    let progress = ProgressLine("Reading the backup:")
     var isBrokenOff = false
     var lacksAnswer = false
     var access: RestoredAccess?
@@ -119,11 +118,9 @@ struct StoreRestoreCommand: ParsableCommand {
     var restore = BackupRestore(to: OpenStore.location(settings))
     restore.isReplacing = yes
     restore.options = OpenStore.audited(KeychainOptions())
-    restore.progress = { progress.show($0, of: $1) }
     if settings.store.passphrase == nil { restore.keyFile = settings.store.keyFile }
     if keyFile == nil {
       restore.further = StoreWays.further(settings) { words in
-        progress.end()
         do {
           let typed = try StoreSecret.askNow(words)
           lacksAnswer = typed == nil
@@ -140,7 +137,6 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let done: RestoreReport
     do {
-      defer { progress.end() }
       done = try restore.run(
         file, with: try keyFile.map { [.keyFile(path: $0)] } ?? StoreWays.first(settings))
     } catch {

@@ -60,7 +60,7 @@ package struct OperationContext: Sendable {
   let settings: Settings
   let bridge: Bridge
   let logins: BrokerLoginService
-  let maintenance: MaintenanceService
+  let backups: BackupService
   let logger: Logger
   var caller: ConsentApprover
   /// Where `read` takes its turn; nil: it does not wait for others.
@@ -78,7 +78,7 @@ package struct OperationContext: Sendable {
     self.settings = settings
     self.bridge = bridge
     self.logins = logins
-    maintenance = MaintenanceService(
+    backups = BackupService(
       settings, keychain: bridge.enrolments.keychain, logger: logger)
     self.logger = logger
     self.caller = caller

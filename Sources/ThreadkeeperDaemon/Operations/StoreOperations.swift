@@ -9,51 +9,38 @@ import LocalAPI
   import Foundation
 #endif
 
-/// Opens every item and every record of the audit. Says meanwhile how far it is; the outcome comes last.
-package struct VerifyStore: StreamOperation {
-  package typealias Reply = VerificationStep
-
+/// Opens every item and every record of the audit.
+package struct VerifyStore: Operation {
   package init() {}
 
-  package func perform(
-    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
-  ) throws -> Reply {
-    VerificationStep(verified: try context.maintenance.verify(replies))
+  package func perform(_ context: OperationContext) throws -> VerificationOutcome {
+    let outcome = try VerificationOutcome(verifying: context.keychain)
+    if !outcome.isWell {
+      context.logger.error(
+        "a verification found damage",
+        metadata: ["condition": "\(outcome.condition)", "rows": "\(outcome.damagedRows.count)"])
+    }
+    return outcome
   }
 }
 
-/// Sends a copy of the store as a file, a part at a time, and how far it is. The outcome comes last.
+/// Sends a copy of the store as a file, a part at a time. The outcome comes last.
 package struct BackupStore: StreamOperation {
-  package typealias Reply = BackupStep
-
   package init() {}
+
+  /// A part of what comes of it.
+  package struct Reply: Codable, Sendable {
+    /// The next bytes of the file, as base64.
+    package var data: Data?
+    /// The last one.
+    package var made: BackupOutcome?
+  }
 
   package func perform(
     _ context: OperationContext, _ replies: VarlinkReplies<Reply>
   ) throws -> Reply {
-    BackupStep(made: try context.maintenance.backup(for: context.actor, replies))
+    Reply(made: try context.backups.make(for: context.actor, replies))
   }
-}
-
-package struct WorkProgress: Codable, Equatable, Sendable {
-  package var done: Int
-  package var total: Int
-}
-
-/// A reply of a verification: how far it is, or what it found.
-package struct VerificationStep: Codable, Sendable {
-  package var progress: WorkProgress?
-  /// The last one.
-  package var verified: VerificationOutcome?
-}
-
-/// A reply of a backup: how far it is, or a part of what comes of it.
-package struct BackupStep: Codable, Sendable {
-  package var progress: WorkProgress?
-  /// The next bytes of the file, as base64.
-  package var data: Data?
-  /// The last one.
-  package var made: BackupOutcome?
 }
 
 /// What a backup came to.
@@ -62,15 +49,15 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
   package var items: Int
   /// Of the database in it.
   package var bytes: Int
-  /// Of the whole file, where it came from a daemon.
-  package var fileBytes: Int?
+  /// Of the whole file.
+  package var fileBytes: Int
 
   private enum CodingKeys: String, CodingKey {
     case storeID = "storeId"
     case items, bytes, fileBytes
   }
 
-  package init(_ trailer: BackupTrailer, fileBytes: Int? = nil) {
+  init(_ trailer: BackupTrailer, fileBytes: Int) {
     storeID = trailer.store.description
     items = Int(clamping: trailer.items)
     bytes = Int(clamping: trailer.databaseLength)
@@ -95,18 +82,9 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
       && condition == StoreCondition.healthy.words
   }
 
-  /// Opens every item and every record of the audit.
-  ///
-  /// - Parameter progress: gets the items and records that were opened; what it throws ends the verification.
-  package init(
-    verifying keychain: Keychain, progress: (_ done: Int, _ total: Int) throws -> Void
-  ) throws(KeychainError) {
-    let records = Int(clamping: try keychain.lastAuditRecord())
-    let found = try keychain.verify(.everything) { try progress($0, $1 + records) }
-    auditProblem = try keychain.auditProblem { record in
-      let done = found.items + Int(clamping: record)
-      try progress(done, max(done, found.items + records))
-    }
+  package init(verifying keychain: Keychain) throws(KeychainError) {
+    let found = try keychain.verify(.everything)
+    auditProblem = try keychain.auditProblem()
     items = found.items
     matchesManifest = found.matchesManifest
     damagedRows = keychain.quarantine.sorted()
@@ -116,8 +94,8 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
 }
 
 extension CommandFailure {
-  /// What went wrong with a backup or a verification.
-  package init(maintaining error: KeychainError) {
+  /// What went wrong with a backup.
+  package init(backup error: KeychainError) {
     switch error.status {
     case .duplicateItem:
       self.init(.cannotCreate, error.message, remedy: "`--force` replaces it")
@@ -127,8 +105,6 @@ extension CommandFailure {
       self.init(
         .badInput, error.message,
         remedy: "`threadkeeper store verify` says more; keep the backups that you have")
-    case .userCanceled:
-      self.init(.temporary, error.message)
     default:
       self.init(error)
     }

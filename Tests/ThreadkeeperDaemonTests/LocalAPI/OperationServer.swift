@@ -33,6 +33,12 @@ struct OperationServer {
         failure: { VarlinkError(failing: $0) }))
   }
 
+  func perform<Performed: Operation>(_ operation: Performed) async throws -> Performed.Reply {
+    let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
+    let call = OperationCall(operation)
+    return try await client.call(call.method, call, within: .seconds(600)).reply
+  }
+
   /// - Parameter each: false ends it.
   func follow<Performed: StreamOperation>(
     _ operation: Performed, _ each: (Performed.Reply) throws -> Bool

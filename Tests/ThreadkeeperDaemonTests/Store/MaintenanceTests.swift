@@ -30,29 +30,9 @@ struct MaintenanceTests {
     }
   }
 
-  private func replies<Performed: StreamOperation>(
-    to operation: Performed
-  ) async throws -> [Performed.Reply] {
-    var replies: [Performed.Reply] = []
-    try await server.follow(operation) {
-      replies.append($0)
-      return true
-    }
-    return replies
-  }
-
-  @Test("A verification says how far it is, and its outcome comes last")
-  func verify() async throws {
-    let steps = try await replies(to: VerifyStore())
-    let outcome = try #require(steps.last?.verified)
-    #expect(outcome.items == 200 && outcome.isWell, "\(outcome)")
-    let progress = try #require(steps.first?.progress)
-    #expect(progress.done <= progress.total && progress.total >= 200)
-  }
-
   @Test("A backup that would take the store's own space is refused, with what is missing")
   func noSpace() throws {
-    let service = MaintenanceService(
+    let service = BackupService(
       MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"),
       reserve: 1 << 62)
     let failure = #expect(throws: CommandFailure.self) { try service.checkSpace() }
@@ -65,7 +45,7 @@ struct MaintenanceTests {
     let directory = MovedStore.settings(moved.store).store.path
     let left = ["backup.new-1a2b3c", "backup.new-f"].map { "\(directory)/\($0)" }
     for path in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path)) }
-    _ = MaintenanceService(
+    _ = BackupService(
       MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"))
     #expect(left.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
     #expect(FileManager.default.fileExists(atPath: directory + "/store.sqlite3"))
@@ -79,15 +59,15 @@ struct MaintenanceTests {
           .genericPassword, attributes: [.account: .string("a"), .accessGroup: .string("own")],
           secret: .init(copying: [7]), accessible: .whenUnlocked), in: tx)
     }
-    #expect(try await replies(to: VerifyStore()).last?.verified?.locked == 0)
+    #expect(try await server.perform(VerifyStore()).locked == 0)
     moved.keychain.lock()
-    let outcome = try #require(try await replies(to: VerifyStore()).last?.verified)
+    let outcome = try await server.perform(VerifyStore())
     #expect(outcome.locked == 1 && outcome.items == 201, "\(outcome)")
   }
 
   @Test("What was altered on the disk is found, though the daemon has read it before")
   func altered() async throws {
-    #expect(try await replies(to: VerifyStore()).last?.verified?.isWell == true)
+    #expect(try await server.perform(VerifyStore()).isWell)
     // By another connection, as another program would.
     let other = try SQLiteDatabase(
       path: moved.store.location.databasePath, access: .readWrite(create: false))
@@ -95,13 +75,17 @@ struct MaintenanceTests {
       try tx.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE id = 3")
     }
     other.close()
-    let outcome = try #require(try await replies(to: VerifyStore()).last?.verified)
+    let outcome = try await server.perform(VerifyStore())
     #expect(!outcome.isWell && outcome.damagedRows == [3], "\(outcome)")
   }
 
   @Test("A backup comes in pieces, its outcome last; it is a backup, and nothing is left of it")
   func backup() async throws {
-    let steps = try await replies(to: BackupStore())
+    var steps: [BackupStore.Reply] = []
+    try await server.follow(BackupStore()) {
+      steps.append($0)
+      return true
+    }
     let made = try #require(steps.last?.made)
     let bytes = steps.compactMap(\.data).reduce(Data(), +)
     #expect(made.items == 200 && made.fileBytes == bytes.count && made.bytes < bytes.count)
