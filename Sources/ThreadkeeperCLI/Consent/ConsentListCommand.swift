@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Broker
+import ConsentLedger
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
@@ -41,6 +41,9 @@ struct ConsentListCommand: AsyncParsableCommand {
         threadkeeper consent list --grants
         threadkeeper consent list --history --last 5 --json
       """)
+
+  /// Decisions among which those are that came since the last look.
+  private static let lastDecisions = 100
 
   @Flag(help: "Go on showing what comes, and what becomes of it.")
   var follow = false
@@ -83,16 +86,16 @@ struct ConsentListCommand: AsyncParsableCommand {
   }
 
   private func follow(_ client: DaemonClient) async throws {
-    var follower = ConsentFollower(
-      history: { try await client.perform(ListDecisions(limit: $0)).history },
-      show: { [isJSON = output.json] news in
-        try StandardStream.output.write(isJSON ? JSONText.line(news) : news.text)
-      })
+    func history() async throws -> [ConsentReport.Decision] {
+      try await client.perform(ListDecisions(limit: Self.lastDecisions)).history
+    }
+    var follower = ConsentFollower(before: try await history())
     try await client.keepFollowing {
-      try await follower.begin()
-      return WatchConsents()
+      WatchConsents()
     } each: {
-      try await follower.look(at: $0)
+      for news in follower.news($0.pending, try await history()) {
+        try StandardStream.output.write(output.json ? JSONText.line(news) : news.text)
+      }
     }
   }
 
@@ -157,4 +160,89 @@ struct ConsentListCommand: AsyncParsableCommand {
     guard past.given == false else { return approved }
     return "\(approved), not given" + (past.notGiven.map { ": \($0.code)" } ?? "")
   }
+}
+
+/// What is new about the questions that wait, from one look to the next.
+struct ConsentFollower {
+  /// Ids of questions that were reported.
+  private var asked: Set<String> = []
+  /// Ids of decisions that were reported, or were made before the first look.
+  private var ended: Set<String>
+
+  /// - Parameter history: the last decisions.
+  init(before history: [ConsentReport.Decision]) { ended = Set(history.map(\.id)) }
+
+  /// - Parameters:
+  ///   - pending: all that wait now.
+  ///   - history: the last decisions, newest first, from after that.
+  mutating func news(
+    _ pending: [ConsentReport.Pending], _ history: [ConsentReport.Decision]
+  ) -> [ConsentNews] {
+    var news: [ConsentNews] = []
+    for one in pending where asked.insert(one.id).inserted {
+      news.append(.asked(one.request, one.more))
+    }
+    // A grant that is revoked is no end of a question.
+    for end in history.reversed()
+    where end.outcome != "revoked" && ended.insert(end.id).inserted {
+      if asked.insert(end.id).inserted { news.append(.asked(end.request, nil)) }
+      news.append(.ended(end))
+    }
+    return news
+  }
+}
+
+/// A line of `consent list --follow`: a question has come, or is over.
+enum ConsentNews: Encodable {
+  /// Without what it says to who decides where it was decided before it was seen.
+  case asked(ConsentReport.Request, ConsentReport.Waiting?)
+  case ended(ConsentReport.Decision)
+
+  private enum CodingKeys: String, CodingKey {
+    case event
+  }
+
+  /// `asked`, `approved`, `denied` or `expired`, beside the fields of the request or the decision.
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .asked(let question, let more):
+      try fields.encode("asked", forKey: .event)
+      try question.encode(to: encoder)
+      try more?.encode(to: encoder)
+    case .ended(let decision):
+      try fields.encode(decision.outcome, forKey: .event)
+      try decision.encode(to: encoder)
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .asked(let question, _):
+      "\(question.createdAt)  \(question.id)  asked     "
+        + "\(question.requester.printable) wants \(question.command) of "
+        + "\(question.wanted.printable)\n"
+    case .ended(let decision):
+      "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
+    }
+  }
+
+  private func words(of decision: ConsentReport.Decision) -> String {
+    var words = decision.outcome
+    if decision.outcome == "approved", let scope = decision.scope { words += " \(scope)" }
+    if let by = decision.decidedBy { words += " by \(by.printable)" }
+    if let router = decision.router { words += ", for \(router.description.printable)" }
+    if decision.given == false {
+      words += ", not given" + (decision.notGiven.map { ": \($0.message.printable)" } ?? "")
+    }
+    return words
+  }
+}
+
+extension ConsentReport.Request {
+  var networkNames: String { networks.map(\.description).joined(separator: ", ") }
+
+  /// With the router that would get it: `"home-thread" (1111111122222222) for deadbeefcafe0042 "Attic"`. One
+  /// requester may speak for several.
+  var wanted: String { networkNames + (router.map { " for \($0)" } ?? "") }
 }

@@ -83,7 +83,7 @@ package enum ConsentReport {
 
   package struct List: Codable, Sendable, VarlinkFieldNames {
     package var pending: [Pending]
-    /// Of the history: as long as it is the same nothing was decided. Nil where that cannot be told.
+    /// Of the history: as long as it is the same nothing was decided.
     package var revision: String?
   }
 }
@@ -151,12 +151,6 @@ extension ConsentReport.Grant {
 }
 
 extension ConsentReport.Decision {
-  /// Of a question that has expired, and is in no history yet.
-  package init(expired question: ConsentReport.Pending) {
-    self.init(
-      request: question.request, more: .init(outcome: "expired", decidedAt: question.expiresAt))
-  }
-
   init(_ record: ConsentRecord) {
     self.init(
       request: .init(record),
