@@ -59,19 +59,30 @@ package struct TerminalStyle: Sendable {
     self.isOn = isOn
   }
 
-  /// The style for a stream: on only for a terminal that can do it, and not with `NO_COLOR` set
-  /// (https://no-color.org).
-  package init(of stream: StandardStream) {
-    func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
-    let isDumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? true
-    self.init(isOn: stream.isTerminal && !isDumb && !isSet("NO_COLOR"))
+  /// On only for a terminal that can do it, and not with `NO_COLOR` set (https://no-color.org).
+  ///
+  /// - Parameters:
+  ///   - noColor: value of `NO_COLOR`: any but an empty one asks for none.
+  ///   - terminal: value of `TERM`.
+  package init(
+    descriptor: Int32, noColor: String? = variable("NO_COLOR"),
+    terminal: String? = variable("TERM")
+  ) {
+    self.init(
+      isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
+  }
+
+  package init(of stream: StandardStream) { self.init(descriptor: stream.rawValue) }
+
+  package static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
   }
 
   package func bold(_ text: String) -> String { styled("1", text) }
   package func red(_ text: String) -> String { styled("1;31", text) }
   package func green(_ text: String) -> String { styled("32", text) }
 
-  private func styled(_ code: String, _ text: String) -> String {
+  func styled(_ code: String, _ text: String) -> String {
     isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }
 }

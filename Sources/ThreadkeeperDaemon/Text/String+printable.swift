@@ -17,7 +17,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  fileprivate var isTreacherous: Bool {
+  package var isTreacherous: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true

@@ -91,7 +91,7 @@ struct TextLogHandlerTests {
 
   @Test("A file gets no colour")
   func noColorInFile() {
-    #expect(!captured.output.allowsColor)
+    #expect(!captured.output.style.isOn)
     logger.critical("x")
     #expect(!captured.text.contains("\u{1B}"))
   }
