@@ -275,7 +275,7 @@ struct SetupQuestions: Sendable {
       try? StandardStream.error.write("warning: \(words)\n")
       return
     }
-    prompt.say("\n" + TextWrap.lines(words, width: HelpText.width).map { $0 + "\n" }.joined())
+    prompt.say("\n" + TextWrap.lines(words, width: TextWrap.width).map { $0 + "\n" }.joined())
   }
 
   /// - Parameter problem: what is wrong with an answer; nil when nothing is.
@@ -290,7 +290,7 @@ struct SetupQuestions: Sendable {
     guard isAsking else { return usual }
     if let why {
       let lines = why.split(separator: "\n").flatMap { line in
-        line.hasPrefix(" ") ? [String(line)] : TextWrap.lines(String(line), width: HelpText.width)
+        line.hasPrefix(" ") ? [String(line)] : TextWrap.lines(String(line), width: TextWrap.width)
       }
       prompt.say("\n" + lines.map { $0 + "\n" }.joined())
     }
