@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ThreadkeeperSupport
 
 /// Whose program takes the connections to a port of this machine, by proc(5).
 ///
@@ -80,16 +81,7 @@ struct PortListeners {
 
   /// - Throws: `HTTPFailure.unchecked`.
   static func text(_ path: String) throws(HTTPFailure) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .unchecked("cannot read \(path)") }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      guard count >= 0 else { throw .unchecked("cannot read \(path)") }
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += buffer.prefix(count)
-    }
+    guard let text = KernelFile.text(path) else { throw .unchecked("cannot read \(path)") }
+    return text
   }
 }

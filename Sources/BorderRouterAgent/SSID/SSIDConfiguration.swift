@@ -34,8 +34,7 @@ package struct SSIDConfiguration: AgentConfiguration {
   /// Looks once, and publishes nothing. What a program writes to standard error is shown.
   package func look() async throws -> SSIDReading {
     try await SystemThread.result {
-      var reader = SSIDReader(source, timeout: timeout, showsErrors: true)
-      return reader.look() ?? .none
+      SSIDReader(source, timeout: timeout, showsErrors: true).look() ?? .none
     }
   }
 

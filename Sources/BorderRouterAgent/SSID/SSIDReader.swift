@@ -15,7 +15,6 @@ struct SSIDReader {
   private let timeout: Duration
   private let signal: WakeSignal?
   private let showsErrors: Bool
-  private var follower: HostapdFollower?
 
   /// - Parameter signal: ends a look at once.
   init(
@@ -25,13 +24,10 @@ struct SSIDReader {
     self.timeout = timeout
     self.signal = signal
     self.showsErrors = showsErrors
-    if case .hostapd(let file, let bss) = source {
-      follower = HostapdFollower(path: file, bss: bss)
-    }
   }
 
   /// - Returns: nil when the agent stops.
-  mutating func look() -> SSIDReading? {
+  func look() -> SSIDReading? {
     do {
       return try reading()
     } catch let trouble as SSIDTrouble {
@@ -41,7 +37,7 @@ struct SSIDReader {
     }
   }
 
-  private mutating func reading() throws -> SSIDReading {
+  private func reading() throws -> SSIDReading {
     switch source {
     case .command(let command):
       return try CommandOutput.reading(
@@ -56,8 +52,8 @@ struct SSIDReader {
         if let ssid = try IWOutput.ssid(in: output, of: kind) { return .ssid(ssid) }
       }
       return .none
-    case .hostapd:
-      return try follower?.look() ?? .none
+    case .hostapd(let file, let bss):
+      return try HostapdFile(path: file).reading(bss, of: file)
     }
   }
 

@@ -13,7 +13,7 @@ import Glibc
 struct SSIDTask: AgentTask {
   private let configuration: SSIDConfiguration
   private let context: AgentContext
-  private var reader: SSIDReader
+  private let reader: SSIDReader
   private var machine: SSIDMachine
   private var writer: SSIDWriter
 

@@ -3,6 +3,7 @@
 import Glibc
 import Logging
 import ServiceLifecycle
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -42,7 +43,8 @@ enum ProgramCode {
   /// - Returns: the bytes that are mapped, whether they were in memory or not.
   /// - Throws: why the mappings can't be read, or what madvise(2) refused with.
   static func unmap() throws -> Int {
-    let segments = segments(in: try KernelFile.text("/proc/self/smaps"))
+    guard let maps = KernelFile.text("/proc/self/smaps") else { throw POSIXError(.EIO) }
+    let segments = segments(in: maps)
     for segment in segments {
       let start = UnsafeMutableRawPointer(bitPattern: segment.lowerBound)
       guard madvise(start, segment.count, MADV_DONTNEED) == 0 else {
@@ -100,25 +102,6 @@ package enum OpenFiles {
           remedy: "Raise the limit: `ulimit -n 1024`, or `LimitNOFILE=1024` in the systemd unit.")
       }
       opened.append(descriptor)
-    }
-  }
-}
-
-/// A file below `/proc`. The kernel gives a page of it at a time, which Foundation takes for all of it.
-package enum KernelFile {
-  /// - Returns: all of it; what is not UTF-8 becomes replacement characters.
-  /// - Throws: why it can't be opened or read.
-  package static func text(_ path: String) throws -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EINVAL) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var page = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = read(descriptor, &page, page.count)
-      guard count >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += page.prefix(count)
     }
   }
 }

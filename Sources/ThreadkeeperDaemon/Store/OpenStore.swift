@@ -3,6 +3,7 @@
 import Glibc
 import KeychainCore
 import Settings
+import ThreadkeeperSupport
 
 /// Opens the store that the settings name, with words for all that can go wrong.
 package enum OpenStore {
@@ -191,7 +192,7 @@ extension OpenStore {
 
   /// As everybody can see (proc_pid_net(5)).
   private static func isDaemonListening(_ settings: Settings) -> Bool {
-    let sockets = (try? KernelFile.text("/proc/net/unix")) ?? ""
+    let sockets = KernelFile.text("/proc/net/unix") ?? ""
     return sockets.contains(" \(LocalAPISocket.path(settings))\n")
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Where state lies that no key names a place for. The first that is there:
 ///
 /// 1. what the caller says (`--state-directory`),
@@ -96,5 +98,23 @@ package enum FilePath {
       if part == ".." { _ = parts.popLast() } else if part != "." { parts.append(part) }
     }
     return parts
+  }
+}
+
+/// A file below `/proc`. The kernel gives a page of it at a time, which Foundation takes for all of it.
+package enum KernelFile {
+  /// - Returns: all of it, in which what is not UTF-8 is replacement characters; nil where it can't be read.
+  package static func text(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var page = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(descriptor, &page, page.count)
+      guard count >= 0 else { return nil }
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += page.prefix(count)
+    }
   }
 }

@@ -109,21 +109,16 @@ struct HostapdFileTests {
     }
   }
 
-  @Test("A changed file is read again; one that is gone is named, and read when it is back")
-  func follow() throws {
+  @Test("A file that is not there, or is none, is named")
+  func noFile() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("hostapd.conf")
-    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
-    var follower = HostapdFollower(path: path, bss: nil)
-    #expect(throws: SSIDTrouble.unreadable(file: path, code: ENOENT)) { try follower.look() }
-    try write("ssid=one\n")
-    #expect(try follower.look() == .ssid(#require(try SSID(Array("one".utf8)))))
-    #expect(try follower.look() == .ssid(#require(try SSID(Array("one".utf8)))))
-    try write("ssid=another\n")
-    #expect(try follower.look() == .ssid(#require(try SSID(Array("another".utf8)))))
-    try FileManager.default.removeItem(atPath: path)
-    #expect(throws: SSIDTrouble.unreadable(file: path, code: ENOENT)) { try follower.look() }
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    #expect(throws: SSIDTrouble.notAFile(path)) { try follower.look() }
+    #expect(throws: SSIDTrouble.unreadable(file: path, code: ENOENT)) {
+      try HostapdFile(path: path)
+    }
+    try Data("ssid=one\n".utf8).write(to: URL(fileURLWithPath: path))
+    let reading = try HostapdFile(path: path).reading(nil, of: path)
+    #expect(try reading == .ssid(#require(try SSID(Array("one".utf8)))))
+    #expect(throws: SSIDTrouble.notAFile(directory.path)) { try HostapdFile(path: directory.path) }
   }
 }
