@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import ConsentLedger
 import SodiumCrypto
 import Synchronization
 import ThreadRequests
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -17,21 +17,22 @@ import ThreadkeeperDaemon
 struct ClientExchange: Sendable {
   typealias Keys = (own: Identity, daemon: PublicIdentity)
 
-  /// With a look at what waits, after the time of the request itself.
-  private static let timeout = Duration.seconds(3)
-
   let broker: BrokerOptions
   /// Of the client and of the daemon; nil: all is said in plaintext.
   let keys: Keys?
 
+  /// - Parameter fields: a JSON object.
   /// - Throws: `CommandFailure`, also for what the daemon refuses.
-  func ask(_ question: ClientQuestion, within limit: Duration) async throws -> ClientAnswer {
-    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(question.command)"
-    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(question.command)"
-    let transaction = question.transaction
+  func ask(
+    _ command: RequestCommand, _ fields: [UInt8], within limit: Duration
+  ) async throws -> ClientAnswer {
+    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command.rawValue)"
+    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command.rawValue)"
+    // Tells its answer from those to others.
+    let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let exchange = RequestExchange(
       Publication(
-        topic: topic, payload: try payload(transaction, question.fields, topic: topic),
+        topic: topic, payload: try payload(transaction, fields, topic: topic),
         messageExpiry: 30,
         contentType: "application/json", correlationData: Array(transaction.utf8),
         responseTopic: answerTopic)
@@ -48,13 +49,12 @@ struct ClientExchange: Sendable {
       throw CommandFailure(broker: error)
     }
     switch outcome {
+    case nil where command.needsConsent:
+      throw CommandFailure(
+        .temporary, "nobody answers, or nobody has decided yet",
+        remedy: "ask again, with --timeout over 120, and meanwhile, by the daemon's user on its"
+          + " machine: `threadkeeper consent list`")
     case nil:
-      if let waiting = await undecided(question) {
-        throw CommandFailure(
-          .temporary, "nobody has decided yet about \(waiting.id)",
-          remedy: "ask again, with --timeout over 120, and meanwhile, by the daemon's user on its"
-            + " machine: `threadkeeper consent approve \(waiting.id)`")
-      }
       throw CommandFailure(
         .temporary, "nobody answers",
         remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
@@ -62,25 +62,8 @@ struct ClientExchange: Sendable {
     case .answer(let payload):
       return try ClientAnswer(
         payload, to: transaction, keys: keys, topic: answerTopic,
-        needsSeal: keys != nil && question.isSecret)
+        needsSeal: keys != nil && command.disclosesSecrets)
     }
-  }
-
-  /// The person's question that a request still waits for; nil where there is none, or nobody tells.
-  private func undecided(_ question: ClientQuestion) async -> WaitingQuestion? {
-    guard RequestCommand(rawValue: question.command)?.needsConsent == true else { return nil }
-    return try? await waiting(within: Self.timeout)
-      .first {
-        // It becomes a part of a command line, and in plaintext anybody may have answered.
-        $0.isAwaited(by: question.transaction) && ConsentID($0.id, .request) != nil
-      }
-  }
-
-  /// The questions to a person that this client's requests wait for.
-  func waiting(within limit: Duration) async throws -> [WaitingQuestion] {
-    let answer = try await ask(
-      ClientQuestion(command: RequestCommand.pendingConsents.rawValue), within: limit)
-    return try JSONDecoder().decode(AnswerData.self, from: Data(answer.data)).pending ?? []
   }
 
   /// The fields and the transaction, sealed where the daemon's key is known.
@@ -116,17 +99,6 @@ extension CommandFailure {
     default: self.init(.unavailable, words)
     }
   }
-}
-
-/// What the daemon is asked over the broker.
-struct ClientQuestion: Sendable {
-  let command: String
-  /// A JSON object.
-  var fields = Array("{}".utf8)
-  /// Whether an answer in plaintext is refused, where it could be sealed.
-  var isSecret = false
-  /// Tells its answer, and the consent that it waits for, from those to others.
-  let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
 }
 
 /// Publishes one request and waits for its answer.
@@ -218,5 +190,94 @@ final class RequestExchange: MosquittoHandler {
       return state.told
     }
     told()
+  }
+}
+
+/// What the daemon answers to a request, and what it means for who asked.
+struct ClientAnswer {
+  private struct Form: Decodable {
+    struct Failure: Decodable {
+      var code: String
+      var message: String?
+      var field: String?
+    }
+
+    var v: Int
+    var status: String
+    var error: Failure?
+    var transaction: String?
+  }
+
+  /// The text of `data`; an empty object where there is none.
+  let data: [UInt8]
+  /// Whether only the daemon can have said it, and only to this client.
+  let wasSealed: Bool
+
+  /// The most objects and arrays within each other in an answer.
+  static let nesting = 16
+
+  /// - Parameters:
+  ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
+  ///   - keys: of the client and of the daemon; nil: nothing can be opened.
+  ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
+  init(
+    _ payload: [UInt8], to transaction: String,
+    keys: (own: Identity, daemon: PublicIdentity)?, topic: String, needsSeal: Bool
+  ) throws(CommandFailure) {
+    guard Self.isReadable(payload),
+      let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
+    else { throw CommandFailure(.badInput, "the answer cannot be read") }
+    guard form.status == "ok" else { throw Self.failure(form.error) }
+    let data = UntrustedJSON.value(of: "data", in: payload, depth: Self.nesting) ?? Array("{}".utf8)
+    guard let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Self.nesting) else {
+      guard !needsSeal else {
+        throw CommandFailure(
+          .badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
+      }
+      self.data = data
+      wasSealed = false
+      return
+    }
+    guard let keys else {
+      throw CommandFailure(
+        .usage, "the answer is sealed", remedy: "give the daemon's line with --daemon")
+    }
+    do throws(EnvelopeRefusal) {
+      let opened = try Envelope.open(
+        envelope, with: keys.own, from: [keys.daemon], topic: topic,
+        now: Int64(Date().timeIntervalSince1970))
+      guard opened.order == .identifier(transaction) else { throw .replayed }
+      self.data = opened.body
+      wasSealed = true
+    } catch {
+      throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)")
+    }
+  }
+
+  /// The `transaction` of an answer; for brokers that pass no correlation data on.
+  static func transaction(of payload: [UInt8]) -> String? {
+    guard isReadable(payload) else { return nil }
+    return (try? JSONDecoder().decode(Form.self, from: Data(payload)))?.transaction
+  }
+
+  private static func isReadable(_ payload: [UInt8]) -> Bool {
+    payload.count <= 1 << 20 && (try? UntrustedJSON.check(payload, depth: nesting)) == true
+  }
+
+  private static func failure(_ failure: Form.Failure?) -> CommandFailure {
+    guard let failure else { return CommandFailure(.badInput, "the answer cannot be read") }
+    let status: ExitStatus =
+      switch failure.code {
+      case "not_authorized", "not_enrolled", "consent_required", "consent_denied": .notPermitted
+      case "not_found", "stale_id": .noInput
+      case "rate_limited", "consent_expired", "expired", "replayed", "not_yet_valid": .temporary
+      case "read_only": .inputOutput
+      case "unsupported": .unavailable
+      default: .badInput
+      }
+    return CommandFailure(
+      status,
+      "\(failure.code): \(failure.message ?? "the daemon says no more")"
+        + (failure.field.map { " (field \($0))" } ?? ""))
   }
 }

@@ -4,22 +4,8 @@ import Foundation
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
-
 @Suite("What is said at the terminal of who waits for consent")
-struct ConsentNoticeTests {
-  @Test(
-    "Something is said at a terminal, and of what a person decides about, and else nothing",
-    arguments: [
-      ("preferred/get", true, true), ("network/get", true, true), ("networks/nearby", true, true),
-      ("preferred/get", false, false), ("preferred/available", true, false), ("ping", true, false),
-      ("no/such", true, false),
-    ])
-  func wanted(command: String, atTerminal: Bool, isWanted: Bool) {
-    #expect(ConsentNotice.isWanted(for: command, atTerminal: atTerminal) == isWanted)
-  }
-
+struct WaitingQuestionTests {
   @Test("It names the command that approves it, and how long it waits, where that can be read")
   func words() throws {
     var question = WaitingQuestion(
