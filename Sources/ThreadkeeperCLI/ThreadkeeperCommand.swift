@@ -88,8 +88,11 @@ extension ThreadkeeperCommand {
 
   private static func stop(_ words: String) -> Never {
     try? StandardStream.error.write("Stopped. \(words)\n")
-    exit(withError: ExitCode(130))
+    exit(withError: stopped)
   }
+
+  /// What a shell reports for a program that Ctrl-C has ended.
+  static let stopped = ExitCode(130)
 
   private static func run(_ command: any ParsableCommand) async throws {
     if var command = command as? any AsyncParsableCommand {

@@ -44,7 +44,7 @@ struct KeysAddQuestionTests {
     let session = try await session(answering: question)
     session.type("\u{3}")
     #expect(try await session.end() == 130, "\(session.screen)")
-    #expect(session.isEchoing && session.screen.contains("Stopped. Nothing was stored."))
+    #expect(session.isEchoing && session.screen.contains("Stopped. Nothing was changed."))
     #expect(try await slots() == [1, 2])
   }
 

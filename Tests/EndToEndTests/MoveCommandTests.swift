@@ -127,7 +127,7 @@ struct MoveCommandTests {
     }
     try session.signal(SIGTERM)
     #expect(try await session.end() == 130, "\(session.screen)")
-    #expect(session.screen.contains("Stopped. Nothing was written."), "\(session.screen)")
+    #expect(session.screen.contains("Stopped. Nothing was changed."), "\(session.screen)")
     daemon.signal(SIGCONT)
     #expect(try await daemon.stop() == .exit(0))
     let left = try FileManager.default.contentsOfDirectory(atPath: installation.directory.file("."))

@@ -56,7 +56,7 @@ struct StoreQuestionTests {
   func remove(by end: End) async throws {
     try moveKeyFile()
     try await expectStopped(
-      ["keys", "remove", "1", "--yes"], by: end, saying: "Nothing was removed.")
+      ["keys", "remove", "1", "--yes"], by: end, saying: "Nothing was changed.")
     try moveKeyFile(back: true)
     #expect(try await installation.json("keys", "list")["slots"]?.list.count == 2)
   }

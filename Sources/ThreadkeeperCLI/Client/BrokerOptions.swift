@@ -3,13 +3,10 @@
 import ArgumentParser
 import BorderRouterAgent
 import Broker
-import Glibc
 import ThreadkeeperDaemon
 
 /// How a client's command reaches the broker, without any settings of a daemon.
 struct BrokerOptions: ParsableArguments {
-  private static let limit = 65_535
-
   @Option(help: "Name or address of the broker.")
   var host = "localhost"
 
@@ -41,42 +38,14 @@ struct BrokerOptions: ParsableArguments {
   }
 
   func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
-    MosquittoConfiguration(
+    var password: String?
+    if let passwordFile { password = try Password.fromFile(passwordFile) }
+    return MosquittoConfiguration(
       host: host, port: port ?? (cafile == nil ? 1883 : 8883),
       clientID: ClientIDs().id(of: ""),
-      username: try Username.ofClient(username), password: try password(),
+      username: try Username.ofClient(username), password: password,
       tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
       subscriptions: [.init(topic)])
-  }
-
-  private func password() throws(CommandFailure) -> String? {
-    guard let passwordFile else { return nil }
-    return try Self.password(inFile: passwordFile)
-  }
-
-  /// The first line of a file that other users cannot read.
-  static func password(inFile passwordFile: String) throws(CommandFailure) -> String {
-    let descriptor = open(passwordFile, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        .noInput, "can't read \(passwordFile): \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
-      throw CommandFailure(
-        .notPermitted, "\(passwordFile) is open to every user of this machine",
-        remedy: "chmod 600 \(passwordFile)")
-    }
-    var bytes = [UInt8](repeating: 0, count: Self.limit + 1)
-    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    let line = bytes.prefix(max(count, 0)).prefix { $0 != 0x0A && $0 != 0x0D }
-    guard line.count <= Self.limit, let text = String(validating: line, as: UTF8.self),
-      !text.isEmpty
-    else {
-      throw CommandFailure(.badInput, "the first line of \(passwordFile) is no password")
-    }
-    return text
   }
 }
 

@@ -48,8 +48,7 @@ struct DemoCommand: AsyncParsableCommand {
     do {
       try await group.run()
     } catch is CancellationError {
-      // What a shell reports for a program that Ctrl-C has ended.
-      throw ExitCode(130)
+      throw ThreadkeeperCommand.stopped
     }
   }
 }

@@ -81,7 +81,7 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 
   private func password(of user: String) async throws -> String {
-    if let passwordFile { return try BrokerOptions.password(inFile: passwordFile) }
+    if let passwordFile { return try Password.fromFile(passwordFile) }
     guard TerminalPrompt.isPossible else {
       throw CommandFailure(
         .usage, "there is no terminal to ask for the password of \(user)",

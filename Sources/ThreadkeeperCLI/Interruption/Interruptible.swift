@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import Dispatch
 import Glibc
 import Logging
@@ -11,16 +10,8 @@ import ThreadkeeperSupport
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.
 enum Interruptible {
-  /// - Parameters:
-  ///   - words: what is said of work that was stopped, in doubt too; nil for what follows.
-  ///   - nothing: what is said when it was stopped before anything was done.
-  ///   - doubt: the same where a daemon may do it all the same.
-  /// - Throws: what `body` throws; after a signal, or for a `CancellationError`, exit status 130.
+  /// - Throws: what `body` throws; after a signal `CancellationError`, or `DaemonClient.LeftOpen`.
   static func run<R: Sendable>(
-    orSay words: (@Sendable () -> String)? = nil,
-    beforehand nothing: String = "Nothing was stored.",
-    inDoubt doubt: String =
-      "The running daemon may have stored it all the same: `threadkeeper status` tells.",
     _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R {
     let work = Work(body)
@@ -33,20 +24,8 @@ enum Interruptible {
         ],
         gracefulShutdownSignals: [.sigterm, .sigint, .sighup, .sigquit],
         logger: Logger(label: "threadkeeper.command") { _ in SwiftLogNoOpLogHandler() }))
-    do {
-      try await group.run()
-      return try work.result()
-    } catch is CancellationError {
-      throw try stopped(words?() ?? nothing)
-    } catch is DaemonClient.LeftOpen {
-      throw try stopped(words?() ?? doubt)
-    }
-  }
-
-  private static func stopped(_ words: String) throws -> ExitCode {
-    try StandardStream.error.write("Stopped. \(words)\n")
-    // What a shell reports for a program that Ctrl-C has ended.
-    return ExitCode(130)
+    try await group.run()
+    return try work.result()
   }
 
   private final class Work<R: Sendable>: Service {

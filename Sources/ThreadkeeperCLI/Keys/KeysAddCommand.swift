@@ -57,9 +57,6 @@ struct KeysAddCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  private static let doubt =
-    "The running daemon may have added it all the same: `threadkeeper keys list` tells."
-
   struct Report: Encodable {
     let slot: KeySlotReport
     /// Here and nowhere else.
@@ -90,7 +87,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)
     let label = systemdCredential ?? label
-    let added = try await Interruptible.run(inDoubt: Self.doubt) {
+    let added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
       return try await StoreClient(settings: settings).perform(
         AddKeySlot(secret: secret, label: label), needsAll: true)
@@ -130,12 +127,12 @@ struct KeysAddCommand: AsyncParsableCommand {
       return StoreSecret(kind: .keyFile, value: path)
     }
     return try passphraseFile.map {
-      StoreSecret(kind: .passphrase, value: try PassphraseInput.read($0).revealed)
+      try SecretInput.newPassphrase(SecretInput.line($0, of: "passphrase"))
     }
   }
 
   private static func newPassphrase() async throws -> StoreSecret {
-    guard TerminalPrompt.isPossible else { throw PassphraseInput.noTerminal }
+    guard TerminalPrompt.isPossible else { throw SecretInput.noTerminal }
     guard
       let first = try await TerminalPrompt.ask("New passphrase of the store: ", isHidden: true),
       let second = try await TerminalPrompt.ask("The same again: ", isHidden: true)
@@ -143,6 +140,6 @@ struct KeysAddCommand: AsyncParsableCommand {
     guard first == second else {
       throw CommandFailure(.badInput, "the two passphrases are not the same")
     }
-    return StoreSecret(kind: .passphrase, value: try PassphraseInput.checked(first).revealed)
+    return try SecretInput.newPassphrase(first)
   }
 }

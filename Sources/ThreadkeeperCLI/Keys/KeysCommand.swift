@@ -75,18 +75,11 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  private static let doubt =
-    "The running daemon may have removed it all the same: `threadkeeper keys list` tells."
-
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
     let removal = RemoveKeySlot(slot: id, isConfirmed: yes)
-    let report = try await Interruptible.run(
-      beforehand: "Nothing was removed.", inDoubt: Self.doubt
-    ) {
-      try await client.perform(removal)
-    }
+    let report = try await Interruptible.run { try await client.perform(removal) }
     try output.show(report, text: "Key slot \(id) is removed.\n")
   }
 }

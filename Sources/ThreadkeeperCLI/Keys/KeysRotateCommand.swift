@@ -42,19 +42,12 @@ struct KeysRotateCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  private static let doubt =
-    "The running daemon may have rotated the keys all the same: `threadkeeper audit` tells."
-
   func run() async throws {
     try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
     let rotation = RotateKeys(
       secrets: try await secrets(client), isConfirmed: yes, deletesDeviceItems: deleteDeviceItems)
-    let report = try await Interruptible.run(
-      beforehand: "Nothing was changed.", inDoubt: Self.doubt
-    ) {
-      try await client.perform(rotation)
-    }
+    let report = try await Interruptible.run { try await client.perform(rotation) }
     try output.show(report, text: report.text)
   }
 
@@ -63,8 +56,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
     let settings = client.settings
     var secrets = [StoreSecret(kind: .keyFile, value: settings.store.keyFile)]
     for file in passphraseFile {
-      let text = try PassphraseInput.read(file, isNew: false)
-      secrets.append(StoreSecret(kind: .passphraseOrCode, value: text.revealed))
+      let text = try SecretInput.line(file, of: "passphrase")
+      secrets.append(StoreSecret(kind: .passphraseOrCode, value: text))
     }
     guard secrets.count == 1 else { return secrets }
     if let passphrase = settings.store.passphrase {

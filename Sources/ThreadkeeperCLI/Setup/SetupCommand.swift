@@ -53,7 +53,7 @@ struct SetupCommand: AsyncParsableCommand {
     let place = try SetupPlace.find(options)
     let current = try load(place)
     // Before signals are caught: reading here is ended by them as everywhere.
-    let given = try flags.passwordFile.map { try Password.fromFile($0) }
+    let given = try flags.passwordFile.map { SecretText(try Password.fromFile($0)) }
     let prompt = PersonAtTerminal()
     let progress = SetupProgress()
     let questions = SetupQuestions(
@@ -78,7 +78,13 @@ struct SetupCommand: AsyncParsableCommand {
       })
     let session = SetupSession(
       questions: questions, options: options, place: place, isDryRun: dryRun, progress: progress)
-    let report = try await Interruptible.run(orSay: { progress.words }) { try await session.run() }
+    let report: SetupReport
+    do {
+      report = try await Interruptible.run { try await session.run() }
+    } catch  where error is CancellationError || error is DaemonClient.LeftOpen {
+      try StandardStream.error.write("Stopped. \(progress.words)\n")
+      throw ThreadkeeperCommand.stopped
+    }
     try output.show(report, text: report.text)
   }
 

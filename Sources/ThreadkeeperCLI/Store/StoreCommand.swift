@@ -110,8 +110,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(backup: error)
     }
-    let made = try await Interruptible.run(beforehand: "Nothing was written.") {
-      [file, force] in
+    let made = try await Interruptible.run { [file, force] in
       try await Self.receive(file, replacing: force, settings)
     }
     let deviceKey = OpenStore.location(settings).deviceKeyPath

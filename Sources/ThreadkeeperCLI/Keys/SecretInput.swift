@@ -3,36 +3,32 @@
 import Glibc
 import KeychainCore
 import Settings
+import SodiumCrypto
 import ThreadkeeperDaemon
 
-/// A passphrase from a file or from standard input; never from the command line.
-enum PassphraseInput {
-  private static let limit = 4_096
-
+/// A secret from a file or from standard input; never from the command line.
+enum SecretInput {
   static let noTerminal = CommandFailure(
     .usage, "there is no terminal to ask for the passphrase on",
     remedy: "give it with --passphrase-file")
 
-  /// A new one.
-  static func checked(_ text: String) throws(CommandFailure) -> SecretText {
-    try StoreSecret(kind: .passphrase, value: text).checkAsNew()
-    return SecretText(text)
-  }
-
+  /// The first line of a file that not every user can read, or with `-` of standard input.
+  ///
   /// - Parameter name: what it is, for errors.
-  static func read(
-    _ path: String, isNew: Bool = true, as name: String = "passphrase"
-  ) throws(CommandFailure) -> SecretText {
-    let bytes = try path == "-" ? StandardInput.read(limit: limit) : file(path)
+  static func line(
+    _ path: String, of name: String, limit: Int = 4_096
+  ) throws(CommandFailure) -> String {
+    let bytes = try path == "-" ? StandardInput.read(limit: limit) : file(path, limit)
     guard let bytes else { throw CommandFailure(.badInput, "the \(name) is too long") }
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
-      throw CommandFailure(.badInput, "the first line is empty, or is not UTF-8")
+      throw CommandFailure(
+        .badInput, "the first line of \(path) is no \(name): it is empty, or not UTF-8")
     }
-    return isNew ? try checked(text) : SecretText(text)
+    return text
   }
 
-  private static func file(_ path: String) throws(CommandFailure) -> [UInt8]? {
+  private static func file(_ path: String, _ limit: Int) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
@@ -43,10 +39,48 @@ enum PassphraseInput {
       throw CommandFailure(
         .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
     }
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0 else { throw CommandFailure(.inputOutput, "can't read \(path)") }
-    return count > limit ? nil : Array(bytes.prefix(count))
+    return try StandardInput.read(descriptor, named: path, limit: limit)
+  }
+
+  /// A new passphrase.
+  static func newPassphrase(_ text: String) throws(CommandFailure) -> StoreSecret {
+    let secret = StoreSecret(kind: .passphrase, value: text)
+    try secret.checkAsNew()
+    return secret
+  }
+}
+
+extension Password {
+  /// The first line of a file that others cannot read, or of standard input for `-`.
+  static func fromFile(_ path: String) throws(CommandFailure) -> String {
+    let text = try SecretInput.line(path, of: "password", limit: limit)
+    _ = try checked(Array(text.utf8)[...])
+    return text
+  }
+
+  /// All of standard input but one line end.
+  static func fromStandardInput() throws(CommandFailure) -> SecretBytes {
+    guard let bytes = try StandardInput.read(limit: limit + 2) else { throw tooLong }
+    return try checked(withoutLineEnd(bytes))
+  }
+
+  /// Asks again as long as Enter alone is the answer.
+  ///
+  /// - Throws: `CancellationError` at the end of the input.
+  static func asked(_ question: String) async throws -> SecretBytes {
+    guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
+    while true {
+      guard let text = try await TerminalPrompt.ask(question, isHidden: true) else {
+        throw CancellationError()
+      }
+      if !text.isEmpty { return try checked(Array(text.utf8)[...]) }
+    }
+  }
+
+  static func withoutLineEnd(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    guard bytes.last == UInt8(ascii: "\n") else { return bytes[...] }
+    let line = bytes.dropLast()
+    return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
   }
 }
 
