@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -115,5 +117,124 @@ struct SetupDraft: Sendable {
     let lines = changes.map { "`\($0.key)`: \($0.to)" }.joined(separator: ", ")
     return CommandFailure(
       .configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")
+  }
+}
+
+/// The configuration file that a command writes: a new one, or one whose owner and mode stay.
+struct SetupPlace: Sendable {
+  private static let limit = 1 << 20
+
+  let path: String
+  /// Nil where there is no file yet.
+  let text: String?
+
+  /// - Throws: `CommandFailure` with status 77 or 66 for a file that this user cannot read.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    guard access(path, F_OK) == 0 || errno == EACCES else {
+      text = nil
+      return
+    }
+    guard access(path, R_OK) == 0 || errno != EACCES else {
+      throw CommandFailure(
+        .notPermitted, "this user cannot read \(path)", remedy: "run it with sudo")
+    }
+    guard let bytes = try InputFile.read(path, limit: Self.limit),
+      let text = String(validating: bytes, as: UTF8.self)
+    else { throw CommandFailure(.badInput, "\(path) is no configuration") }
+    self.text = text
+  }
+
+  /// The file that `threadkeeper run` would read; where there is none, root's for the whole machine, or this user's.
+  static func find(_ options: SettingsOptions) throws(CommandFailure) -> SetupPlace {
+    let environment = ProcessInfo.processInfo.environment
+    if let found = SettingsLoader.file(named: options.config, environment: environment) {
+      return try SetupPlace(found)
+    }
+    guard geteuid() != 0 else {
+      return try SetupPlace(SystemPlaces(environment: environment).configuration)
+    }
+    let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let own = FilePath.absolute(
+      (configured ?? "~/.config") + "/threadkeeper/threadkeeper.yaml", in: "/",
+      home: environment["HOME"])
+    guard let own else {
+      throw CommandFailure(
+        .usage, "no place for the settings: $HOME is not set", remedy: "name it with --config")
+    }
+    return try SetupPlace(own)
+  }
+
+  /// Replaces the file, or makes it, with its directory. It is there whole, or as it was.
+  ///
+  /// Owner and mode of a file stay. A new one is for its user alone; that of the whole machine is also for the group of the
+  /// service, where there is one.
+  ///
+  /// - Throws: `CommandFailure` with status 73; 75 when it is not any more what was read.
+  func write(_ text: String) throws(CommandFailure) {
+    let file = file
+    var status = stat()
+    let isThere = stat(file, &status) == 0
+    let group = isThere ? nil : serviceGroup
+    if !isThere { try makeDirectory(FilePath.directory(of: file), group) }
+    let draft = "\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure() }
+    defer { close(descriptor) }
+    do throws(CommandFailure) {
+      try StandardStream.write(text, to: descriptor)
+      if isThere || group != nil {
+        let owner = (isThere ? status.st_uid : geteuid(), group ?? status.st_gid)
+        // Only root can give a file away; without that it would not be the same file any more.
+        guard fchown(descriptor, owner.0, owner.1) == 0 else { throw failure() }
+      }
+      let mode = isThere ? status.st_mode & 0o777 : group == nil ? 0o600 : 0o640
+      guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure() }
+      guard try SetupPlace(path).text == self.text else {
+        throw CommandFailure(
+          .temporary, "\(path) was changed meanwhile",
+          remedy: "the settings were not written; run it again")
+      }
+      guard rename(draft, file) == 0 else { throw failure() }
+    } catch {
+      unlink(draft)
+      throw error
+    }
+  }
+
+  /// What is named may be a link: the file stays where it is.
+  private var file: String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Whether these are the settings of the package's service, which reads them as a user of its own.
+  var isService: Bool {
+    StoreOwner.isRoot
+      && path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
+  }
+
+  private var serviceGroup: gid_t? {
+    isService ? SystemAccount.group(StoreOwner.service) : nil
+  }
+
+  private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {
+    guard access(directory, F_OK) != 0 else { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: group == nil ? 0o700 : 0o750])
+    } catch {
+      throw failure(directory)
+    }
+    if let group, chown(directory, 0, group) != 0 { throw failure(directory) }
+  }
+
+  private func failure(_ path: String? = nil) -> CommandFailure {
+    let code = errno
+    return CommandFailure(
+      .cannotCreate, "\(path ?? self.path) cannot be written: \(String(cString: strerror(code)))",
+      remedy: code == EACCES || code == EPERM ? "run it with sudo" : nil)
   }
 }

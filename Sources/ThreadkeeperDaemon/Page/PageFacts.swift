@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import ConsentLedger
+import Glibc
 import KeychainCore
 import LocalAPI
 import Logging
 import Settings
 import StatusPage
+import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// Answers the HTTP server in the daemon.
@@ -84,5 +88,96 @@ extension DiscoveryState {
   /// What is stored about who is advertised may be old otherwise.
   fileprivate var isRunning: Bool {
     if case .running = self { true } else { false }
+  }
+}
+
+/// Makes the changes of the page, as the commands of the daemon's own user do.
+struct PageChanges: Sendable {
+  let context: OperationContext
+
+  /// Writes the disk.
+  ///
+  /// - Returns: one sentence.
+  /// - Throws: `PageRefusal`.
+  func make(_ change: PageChange) throws -> String {
+    do {
+      return try perform(change)
+    } catch let refusal as PageRefusal {
+      throw refusal
+    } catch {
+      let failure = VarlinkError(failing: error).commandFailure
+      throw PageRefusal(failure.message, remedy: failure.remedy)
+    }
+  }
+
+  private func perform(_ change: PageChange) throws -> String {
+    switch change {
+    case .acceptNetwork(let home, let network, let isAccepted):
+      _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
+      return isAccepted ? "The network is accepted." : "The network is not accepted any more."
+    case .acceptRouter(let home, let router):
+      _ = try AcceptRouter(home: home, borderAgentId: router).perform(context)
+      return "The border router is accepted."
+    case .forgetRouter(let home, let router):
+      _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
+      return "The border router is forgotten."
+    case .prefer(let home, let network): return try prefer(network, in: home)
+    case .forgetPreferred(let home, let network): return try forget(network, in: home)
+    case .approve(let id, let always):
+      _ = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
+      return always ? "Approved, from now on." : "Approved, this once."
+    case .askAgain(let home, let router):
+      _ = try AskConsent(home: home, borderAgentId: router).perform(context)
+      return "You are asked again, as soon as the router is online."
+    case .deny(let id):
+      _ = try DenyConsent(id: id).perform(context)
+      return "Denied."
+    }
+  }
+
+  private func prefer(_ hex: String, in home: String) throws -> String {
+    var request = ThreadRequest(.setPreferred)
+    request.network = try network(hex)
+    request.home = try context.settings.home(named: home)
+    let data = try data(request)
+    guard data.changed == true else { return "That is the preferred network already." }
+    return data.available == false
+      ? "The network is the preferred one now. Its credentials are not here."
+      : "The network is the preferred one now."
+  }
+
+  private func forget(_ hex: String, in home: String) throws -> String {
+    let network = try network(hex)
+    var request = ThreadRequest(.forgetPreferred)
+    request.home = try context.settings.home(named: home)
+    guard
+      try context.registry.registry.homes().first(where: { $0.name == request.home })?.preferred
+        == network
+    else { throw PageRefusal("Another network is the preferred one by now.") }
+    _ = try data(request)
+    return "No network is preferred now. Prefer one when you know which."
+  }
+
+  private func network(_ hex: String) throws -> ExtendedPANID {
+    guard let network = ExtendedPANID(hex: hex) else {
+      throw PageRefusal("An Extended PAN ID has 16 hex digits.")
+    }
+    return network
+  }
+
+  private func data(_ request: ThreadRequest) throws -> AnswerData {
+    guard let team = context.settings.team(ofUID: geteuid()) else {
+      throw PageRefusal("The daemon's user speaks for no team.")
+    }
+    let outcome = context.bridge.requests.answer(
+      request, from: .systemUser(geteuid()), team: team, isAdministrator: true,
+      administrator: context.actor)
+    guard case .answer(let answer) = outcome else {
+      throw PageRefusal("A person would have to agree first.")
+    }
+    if let failure = answer.error {
+      throw PageRefusal(failure.message, remedy: failure.help)
+    }
+    return answer.data ?? AnswerData()
   }
 }

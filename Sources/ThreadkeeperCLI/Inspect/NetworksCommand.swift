@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Broker
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+import ThreadkeeperDaemon
+
+/// `threadkeeper networks list`, which may be left out.
+struct NetworksListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the Thread networks, the preferred one marked, and their border routers.",
+    discussion: """
+      Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
+      seconds, without a daemon, a store or settings; this needs avahi-daemon.
+
+      PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
+      A router that cannot be reached now is marked `(offline)`.
+
+      Examples:
+        threadkeeper networks
+        threadkeeper networks --json
+        threadkeeper networks --scan 5
+      """)
+
+  @Option(help: "Look on the local network for this many seconds instead, 1 to 60.")
+  var scan: Int?
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if let scan, !(1...60).contains(scan) {
+      throw ValidationError("--scan takes whole seconds from 1 to 60")
+    }
+  }
+
+  func run() async throws {
+    if let scan {
+      let networks = try await NetworkScan(seconds: scan).run()
+      try output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      return
+    }
+    let client = DaemonClient(settings: try options.loadOfStore())
+    let networks = NetworkListing.all(
+      try await client.list(ListNetworks()).rows, try await client.list(ListRouters()).rows)
+    try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
+  }
+
+  private func text(_ networks: [NetworkListing], none: String) -> String {
+    var table = Table(
+      columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
+    for network in networks { table.add(network.cells) }
+    return table.isEmpty ? none : table.text(style: .init(of: .output))
+  }
+}
+
+/// `threadkeeper networks`
+struct NetworksCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "networks",
+    abstract: "List the Thread networks and their border routers, accept or forget a network.",
+    subcommands: [
+      NetworksListCommand.self, NetworksAcceptCommand.self, NetworksForgetCommand.self,
+    ],
+    defaultSubcommand: NetworksListCommand.self)
+}
+
+/// `threadkeeper networks accept`
+struct NetworksAcceptCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept",
+    abstract: "Accept a network that is not the preferred one, and end its alerts.",
+    discussion: """
+      Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers \
+      raise PreferredNetworkMismatch, as an info, until their network is accepted. A router that was on the \
+      preferred network and moves to an accepted one is an alert all the same. Nothing else changes.
+
+      Examples:
+        threadkeeper networks accept 1111111122222222
+        threadkeeper networks accept 1111111122222222 --undo
+      """)
+
+  @Argument(help: "The Extended PAN ID: 16 hex digits.")
+  var network: String
+  @Flag(help: "Take it back: the alerts return.")
+  var undo = false
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let report = try await DaemonClient(settings: settings).perform(
+      AcceptNetwork(
+        home: settings.home(named: home.home), extPanId: network, accepted: !undo))
+    try output.show(report, text: text(report))
+  }
+
+  private func text(_ report: AcceptNetwork.Reply) -> String {
+    let name = report.extPanId
+    let change =
+      switch (undo, report.changed) {
+      case (false, true): "\(name) is accepted.\n"
+      case (false, false): "\(name) is accepted already.\n"
+      case (true, true): "\(name) is not accepted any more.\n"
+      case (true, false): "\(name) was not accepted.\n"
+      }
+    return report.known ? change : change + "This network is not listed now.\n"
+  }
+}
+
+/// `threadkeeper networks forget`
+struct NetworksForgetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget",
+    abstract: "Delete the credentials of a network that was preferred.",
+    discussion: """
+      Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it. \
+      Credentials of border routers that use the network stay, and are named. The preferred network is \
+      not deleted.
+
+      Examples:
+        threadkeeper networks forget 1111111122222222
+        threadkeeper networks forget p-5f3a9c01
+      """)
+
+  @Argument(help: "An Extended PAN ID (16 hex digits), or an id of the history.")
+  var network: String
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let deleted: [FormerNetworkRecord]
+    let remaining: [String]
+  }
+
+  func run() async throws {
+    var request = ThreadRequest(.forgetNetwork)
+    if let id = ExtendedPANID(hex: network) {
+      request.network = id
+    } else if FormerNetwork.isID(network) {
+      request.id = network
+    } else {
+      throw CommandFailure(
+        .usage, "\(network.printable) names no network",
+        remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
+          + "history` lists")
+    }
+    let settings = try options.loadOfStore()
+    request.home = try settings.home(named: home.home)
+    let data = try await DaemonClient(settings: settings).perform(request)
+    let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])
+    try output.show(report, text: text(report))
+  }
+
+  private func text(_ report: Report) -> String {
+    let deleted = report.deleted.map {
+      "Deleted \($0.id): \($0.networkName.printable) (\($0.extendedPANID)), preferred until \($0.until).\n"
+    }
+    let stay = report.remaining.map {
+      "Border router \($0) uses this network; its credentials stay until it leaves, or until "
+        + "`threadkeeper credentials delete \($0)`.\n"
+    }
+    return (deleted + stay).joined()
+  }
+}

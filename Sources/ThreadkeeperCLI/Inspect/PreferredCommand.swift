@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LocalAPI
+import Settings
+import ThreadCredentialStore
+import ThreadDataset
+import ThreadRequests
+import ThreadkeeperDaemon
+
+/// `threadkeeper preferred`
+struct PreferredCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "preferred",
+    abstract: "Look at the preferred network, check a dataset against it, or choose another one.",
+    subcommands: [
+      PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self,
+      PreferredForgetCommand.self,
+    ])
+}
+
+/// Which home is meant.
+struct HomeOption: ParsableArguments {
+  @Option(help: "The home; needed only where there is more than one.")
+  var home: String?
+}
+
+/// `threadkeeper preferred show`
+struct PreferredShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show the preferred network. Its dataset only when asked for.",
+    discussion: """
+      A network that was chosen by its Extended PAN ID alone is checked for like any other, and has no \
+      dataset. Then the command names the border routers that report credentials of it.
+
+      With --history it lists the last eight networks that were preferred before, the newest first. Their keys are \
+      kept, and never shown. An id names one for `threadkeeper preferred set` and `threadkeeper networks forget`.
+
+      Examples:
+        threadkeeper preferred show
+        threadkeeper preferred show --show-secrets --json | jq -r .dataset
+        last=$(threadkeeper preferred show --history --json | jq -r '.[0].id')
+        threadkeeper preferred set "$last"
+      """)
+
+  @OptionGroup var home: HomeOption
+  @Flag(help: "Print the dataset, which holds the network key.")
+  var showSecrets = false
+  @Flag(help: "List the networks that were preferred before.")
+  var history = false
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard !showSecrets || !history else {
+      throw ValidationError("Say one of --show-secrets and --history.")
+    }
+  }
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let name = try settings.home(named: home.home)
+    let client = DaemonClient(settings: settings)
+    guard !history else {
+      return try showHistory(try await client.list(ListFormerNetworks(home: name)).rows)
+    }
+    let report = try await client.perform(ShowPreferred(home: name, secret: showSecrets))
+    try output.show(report, text: report.text(homeOption: home.home.map { " --home \($0)" } ?? ""))
+  }
+
+  private func showHistory(_ records: [FormerNetworkRecord]) throws {
+    var table = Table(columns: "ID", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP", "UNTIL")
+    for record in records {
+      table.add(
+        record.id, record.networkName, record.extendedPANID,
+        record.channel.map(String.init) ?? "",
+        record.activeTimestamp.map(String.init) ?? "no dataset", record.until)
+    }
+    try output.show(
+      records,
+      text: table.isEmpty
+        ? "No other network was preferred before.\n" : table.text(style: .init(of: .output)))
+  }
+}
+
+/// `threadkeeper preferred forget`
+struct PreferredForgetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget",
+    abstract: "Let no network be the preferred one.",
+    discussion: """
+      The network is kept in the history. From then on no border router is checked, and no announcement \
+      makes a network the preferred one: choose one with `threadkeeper preferred set`.
+
+      Examples:
+        threadkeeper preferred forget
+        threadkeeper preferred set home
+      """)
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let kept: FormerNetworkRecord?
+  }
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    var request = ThreadRequest(.forgetPreferred)
+    request.home = try settings.home(named: home.home)
+    let data = try await DaemonClient(settings: settings).perform(request)
+    let kept = data.forgotten?.first
+    let name = kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
+    try output.show(
+      Report(kept: kept),
+      text: "No network is preferred now. \(name)"
+        + "Choose one with `threadkeeper preferred set`.\n")
+  }
+}
+
+/// `threadkeeper preferred check`
+struct PreferredCheckCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Say whether a dataset is that of the preferred network.",
+    discussion: """
+      match      all essential parameters are equal, whatever the timestamps
+      mismatch   what is named differs
+      none       no network is preferred yet, or the credentials of the preferred one are not here
+
+      Example:
+        ssh router ot-ctl dataset active -x | head -n 1 | threadkeeper preferred check -
+
+      Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
+      """)
+
+  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.")
+  var dataset: DatasetArgument
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let result: String
+    let differs: [String]
+  }
+
+  func run() async throws {
+    let dataset: OperationalDataset
+    do {
+      dataset = try self.dataset.read(allowPartial: false)
+    } catch let error as DatasetError {
+      throw try DatasetErrorReport(error).failure(output)
+    }
+    let settings = try options.loadOfStore()
+    var request = ThreadRequest(.checkPreferred)
+    request.home = try settings.home(named: home.home)
+    request.dataset = dataset
+    let answer = try await DaemonClient(settings: settings).perform(
+      request, isAdministrator: false, isRepeatable: true)
+    guard let result = answer.result else { throw DaemonClient.unreadable }
+    let report = Report(result: result.rawValue, differs: answer.differs ?? [])
+    let differs = report.differs
+    try output.show(
+      report,
+      text: report.result + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
+    if report.result != PreferredCheck.match.name { throw ExitCode(1) }
+  }
+}
+
+/// `threadkeeper preferred set`
+struct PreferredSetCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Make another network the preferred one.",
+    discussion: """
+      Name a network of which credentials are stored, or that was preferred before, by its Extended \
+      PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
+      lists by its id, or give a dataset. A network that border routers were only seen on is named by its \
+      Extended PAN ID: its credentials can come later, by the same command. All border routers are then checked again. The network that \
+      was preferred is kept in the history.
+
+      Examples:
+        threadkeeper preferred set 1111111122222222
+        threadkeeper preferred set home
+        threadkeeper preferred set p-5f3a9c01
+        threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
+        threadkeeper preferred set @dataset.hex
+
+      Other users of the machine can read a dataset that stands on the command line.
+      """)
+
+  @Argument(
+    help:
+      "An Extended PAN ID (16 hex digits), a name, an id of the history, a dataset, @FILE, or - for standard input."
+  )
+  var network: String
+
+  @Option(
+    help: "The border agent id of the router whose dataset of this network is meant.")
+  var router: String?
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  struct Report: Encodable {
+    let changed: Bool
+  }
+
+  func run() async throws {
+    var request = ThreadRequest(.setPreferred)
+    switch PreferredName(network) {
+    case .network(let id): request.network = id
+    case .former(let id): request.id = id
+    case .name(let name): request.networkName = name
+    case .dataset: request.dataset = try dataset()
+    }
+    if let router {
+      guard let agent = BorderAgentID(hex: router) else {
+        throw CommandFailure(
+          .usage, "\(router.printable) is no border agent id",
+          remedy: "expected 16 or 32 hex digits")
+      }
+      guard request.network != nil else {
+        throw CommandFailure(.usage, "--router needs the network's Extended PAN ID beside it")
+      }
+      request.agent = agent
+    }
+    let settings = try options.loadOfStore()
+    request.home = try settings.home(named: home.home)
+    let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
+    let changed = data.changed == true
+    try output.show(
+      Report(changed: changed),
+      text: data.available == false
+        ? "That is the preferred network now, and all border routers are checked again. Its "
+          + "credentials are not here: see `threadkeeper preferred show`.\n"
+        : changed
+          ? "The preferred network is changed, and all border routers are checked again. "
+            + "`threadkeeper preferred show --history` lists what was preferred before.\n"
+          : "That is the preferred network already.\n")
+  }
+
+  private func dataset() throws -> OperationalDataset {
+    do {
+      let argument = DatasetArgument(argument: network)
+      guard let dataset = try argument?.read(allowPartial: false), dataset.kind == .complete else {
+        throw CommandFailure(.badInput, "expected an active dataset, not a pending one")
+      }
+      return dataset
+    } catch let error as DatasetError {
+      throw try DatasetErrorReport(error).failure(output)
+    }
+  }
+}
+
+/// What a person means by the argument of `preferred set`.
+enum PreferredName: Hashable {
+  case network(ExtendedPANID)
+  /// An id of the history.
+  case former(String)
+  case name(String)
+  /// Hex digits, a file, or standard input.
+  case dataset
+
+  /// The most bytes of a network's name.
+  private static let longestName = 16
+
+  init(_ text: String) {
+    if let network = ExtendedPANID(hex: text) {
+      self = .network(network)
+    } else if FormerNetwork.isID(text) {
+      self = .former(text)
+    } else if text == "-" || text.hasPrefix("@") || text.utf8.count > Self.longestName {
+      self = .dataset
+    } else {
+      self = .name(text)
+    }
+  }
+}
