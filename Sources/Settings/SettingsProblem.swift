@@ -91,3 +91,18 @@ package struct SettingsResult: Sendable {
     self.file = file
   }
 }
+
+extension SettingsProblem: Encodable {
+  private enum CodingKeys: CodingKey { case file, variable, line, column, severity, key, message }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(file, forKey: .file)
+    try container.encodeIfPresent(variable, forKey: .variable)
+    try container.encodeIfPresent(line, forKey: .line)
+    try container.encodeIfPresent(column, forKey: .column)
+    try container.encode(severity.rawValue, forKey: .severity)
+    try container.encodeIfPresent(key, forKey: .key)
+    try container.encode(message, forKey: .message)
+  }
+}

@@ -66,6 +66,16 @@ package struct SettingsOptions: ParsableArguments {
   }
 }
 
+/// Which home is meant.
+struct HomeOption: ParsableArguments {
+  @Option(help: "The home; needed only where there is more than one.")
+  var home: String?
+
+  func name(_ settings: Settings) throws(CommandFailure) -> String {
+    try settings.home(named: home)
+  }
+}
+
 extension SettingsOptions {
   /// The settings for a command that needs a store, or asks the daemon that has it.
   ///
@@ -150,37 +160,18 @@ struct CheckConfigCommand: ParsableCommand {
 
 /// What `check-config` answers.
 struct ConfigReport: Encodable {
-  struct Problem: Encodable {
-    let file: String?
-    let variable: String?
-    let line: Int?
-    let column: Int?
-    let severity: String
-    let key: String?
-    let message: String
-  }
-
   let usable: Bool
   let file: String?
-  let problems: [Problem]
-  private let lines: [String]
-
-  enum CodingKeys: String, CodingKey { case usable, file, problems }
+  let problems: [SettingsProblem]
 
   init(_ result: SettingsResult) {
     usable = result.settings != nil
-    file = result.file
-    problems = result.problems.map {
-      Problem(
-        file: $0.file, variable: $0.variable, line: $0.line, column: $0.column,
-        severity: $0.severity.rawValue, key: $0.key, message: $0.message)
-    }
-    lines = result.problems.map { "\($0)" }
+    (file, problems) = (result.file, result.problems)
   }
 
   var text: String {
     let source = file.map { "The configuration in \($0)" } ?? "The default configuration"
-    return (lines + ["\(source) \(usable ? "can be used." : "cannot be used.")"])
+    return (problems.map { "\($0)" } + ["\(source) \(usable ? "can be used." : "cannot be used.")"])
       .map { $0 + "\n" }.joined()
   }
 }

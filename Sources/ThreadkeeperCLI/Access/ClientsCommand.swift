@@ -19,16 +19,6 @@ struct ClientsCommand: ParsableCommand {
     ])
 }
 
-/// The home of a client.
-struct ClientHomeOption: ParsableArguments {
-  @Option(help: "The home; needed only where there is more than one.")
-  var home: String?
-
-  func name(_ settings: Settings) throws(CommandFailure) -> String {
-    try settings.home(named: home)
-  }
-}
-
 /// `threadkeeper clients list`
 struct ClientsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -100,7 +90,7 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   @Flag(help: "Keep nothing of it: what it says in plaintext is believed again.")
   var forget = false
 
-  @OptionGroup var home: ClientHomeOption
+  @OptionGroup var home: HomeOption
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
@@ -143,7 +133,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("What `clients list` says of it.", valueName: "text"))
   var label: String?
 
-  @OptionGroup var home: ClientHomeOption
+  @OptionGroup var home: HomeOption
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 

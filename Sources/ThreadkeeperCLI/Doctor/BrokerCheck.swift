@@ -58,54 +58,7 @@ enum BrokerCheck {
       Check(.broker, "client_id").ok(
         "It takes client ids that begin with "
           + (mqtt.clientID == nil ? "`threadkeeper`" : "the value of `mqtt.client_id`")),
-    ] + offers(session) + brokerVersion(version) + transport(session, mqtt)
-  }
-
-  private static func offers(_ session: MosquittoSession) -> [Finding] {
-    let check = Check(.broker, "offers")
-    var findings: [Finding] = []
-    if session.maximumQoS < 1 {
-      findings.append(
-        check.problem(
-          "It takes no QoS 1", "Set `max_qos 2` in mosquitto.conf, or use another broker")
-      )
-    }
-    if !session.isRetainAvailable {
-      findings.append(
-        check.problem(
-          "It keeps no retained messages", "Set `retain_available true` in mosquitto.conf"))
-    }
-    if !session.areWildcardsAvailable {
-      findings.append(
-        check.problem(
-          "It allows no filters with `+` and `#`", "Allow wildcard subscriptions in its settings"))
-    }
-    if let size = session.maximumPacketSize, size < 65_536 {
-      findings.append(
-        check.warning(
-          "It takes only packets of at most \(size) bytes",
-          "Set `max_packet_size` in mosquitto.conf to 65536 or more"))
-    }
-    if let most = session.serverReceiveMaximum, most <= 20 {
-      findings.append(
-        check.note(
-          "It takes \(most) unacknowledged messages at a time, which slows much traffic",
-          "Set `max_inflight_messages 4000` in mosquitto.conf"))
-    }
-    return findings
-  }
-
-  private static func brokerVersion(_ version: String?) -> [Finding] {
-    guard let version, version.hasPrefix("mosquitto version ") else { return [] }
-    let number = version.dropFirst("mosquitto version ".count)
-    guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major < 2 else {
-      return []
-    }
-    return [
-      Check(.broker, "version").warning(
-        "Mosquitto \(number) is older than 2.0, with which threadkeeper is tested",
-        "Upgrade the broker")
-    ]
+    ] + transport(session, mqtt)
   }
 
   private static func transport(

@@ -58,12 +58,11 @@ struct CredentialArgument: ParsableArguments {
   @Argument(help: "The border agent id: 16 or 32 hex digits.")
   var borderAgentID: String
 
-  @Option(help: "The home; needed only where there is more than one.")
-  var home: String?
+  @OptionGroup var home: HomeOption
 
   func agent() throws -> BorderAgentID { try BorderAgentID(parameter: borderAgentID) }
 
-  func homeName(_ settings: Settings) throws -> String { try settings.home(named: home) }
+  func homeName(_ settings: Settings) throws -> String { try home.name(settings) }
 }
 
 /// `threadkeeper credentials get`

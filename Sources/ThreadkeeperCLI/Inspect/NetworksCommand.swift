@@ -95,7 +95,7 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
     let settings = try options.loadOfStore()
     let report = try await DaemonClient(settings: settings).perform(
       AcceptNetwork(
-        home: settings.home(named: home.home), extPanId: network, accepted: !undo))
+        home: home.name(settings), extPanId: network, accepted: !undo))
     try output.show(report, text: text(report))
   }
 
@@ -152,7 +152,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
           + "history` lists")
     }
     let settings = try options.loadOfStore()
-    request.home = try settings.home(named: home.home)
+    request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request)
     let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])
     try output.show(report, text: text(report))

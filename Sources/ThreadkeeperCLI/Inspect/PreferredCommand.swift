@@ -19,12 +19,6 @@ struct PreferredCommand: ParsableCommand {
     ])
 }
 
-/// Which home is meant.
-struct HomeOption: ParsableArguments {
-  @Option(help: "The home; needed only where there is more than one.")
-  var home: String?
-}
-
 /// `threadkeeper preferred show`
 struct PreferredShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,7 +54,7 @@ struct PreferredShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.loadOfStore()
-    let name = try settings.home(named: home.home)
+    let name = try home.name(settings)
     let client = DaemonClient(settings: settings)
     guard !history else {
       return try showHistory(try await client.list(ListFormerNetworks(home: name)).rows)
@@ -109,7 +103,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.loadOfStore()
     var request = ThreadRequest(.forgetPreferred)
-    request.home = try settings.home(named: home.home)
+    request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request)
     let kept = data.forgotten?.first
     let name = kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
@@ -157,7 +151,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
     }
     let settings = try options.loadOfStore()
     var request = ThreadRequest(.checkPreferred)
-    request.home = try settings.home(named: home.home)
+    request.home = try home.name(settings)
     request.dataset = dataset
     let answer = try await DaemonClient(settings: settings).perform(
       request, isAdministrator: false, isRepeatable: true)
@@ -231,7 +225,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
       request.agent = agent
     }
     let settings = try options.loadOfStore()
-    request.home = try settings.home(named: home.home)
+    request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true
     try output.show(

@@ -94,13 +94,6 @@ struct StoreBackupCommand: AsyncParsableCommand {
     let bytes: Int
     /// Files that a restore on another machine takes besides.
     let notIncluded: [String]
-
-    enum CodingKeys: String, CodingKey {
-      case file
-      case storeID = "store_id"
-      case items, bytes
-      case notIncluded = "not_included"
-    }
   }
 
   func run() async throws {
@@ -115,7 +108,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
     }
     let deviceKey = OpenStore.location(settings).deviceKeyPath
     let report = Report(
-      file: file, storeID: made.storeID, items: made.items, bytes: made.bytes,
+      file: file, storeID: made.storeId, items: made.items, bytes: made.bytes,
       notIncluded: [settings.store.keyFile, deviceKey])
     try output.show(
       report,

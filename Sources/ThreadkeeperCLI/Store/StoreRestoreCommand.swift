@@ -79,20 +79,6 @@ struct StoreRestoreCommand: ParsableCommand {
     let backupMade: String
     /// Who may have what is in the store, as of that time; nil where it could not be opened to look.
     let access: RestoredAccess?
-
-    enum CodingKeys: String, CodingKey {
-      case storeID = "store_id"
-      case items, replaced
-      case changesLost = "changes_lost"
-      case leftOut = "left_out"
-      case locked
-      case newKeySlot = "new_key_slot"
-      case keyFile = "key_file"
-      case keyFileMade = "key_file_made"
-      case anchorProblem = "anchor_problem"
-      case backupMade = "backup_made"
-      case access
-    }
   }
 
   struct Acceptance: Encodable {
@@ -236,12 +222,6 @@ struct RestoredAccess: Encodable {
     let username: String
   }
 
-  struct Slot: Encodable {
-    let id: Int64
-    let kind: String
-    let label: String
-  }
-
   let clients: [ClientReport]
   /// Users whose enrolment is damaged.
   let damaged: [String]
@@ -249,7 +229,7 @@ struct RestoredAccess: Encodable {
   let grants: [ConsentReport.Grant]
   let brokerLogins: [Login]
   /// The ways into the store.
-  let keySlots: [Slot]
+  let keySlots: [KeySlotReport]
 
   /// - Parameter keychain: the store, as it is now.
   init(_ keychain: Keychain) throws {
@@ -262,7 +242,7 @@ struct RestoredAccess: Encodable {
     clients = enrolled.clients.filter { !$0.isRevoked }.map(ClientReport.init)
     damaged = enrolled.damaged
     self.grants = grants.map { ConsentReport.Grant($0) }
-    keySlots = try keychain.slots().map { Slot(id: $0.number, kind: $0.kind.name, label: $0.label) }
+    keySlots = try keychain.slots().map { KeySlotReport($0, opens: .notTried) }
     brokerLogins = logins.map { Login(broker: $0.address.url, username: $0.username) }
   }
 }

@@ -320,7 +320,7 @@ package struct KeySlotReport: Codable, Sendable {
   package var created: String
   package var opens: Opens
 
-  init(_ slot: KeySlot, opens: Opens) {
+  package init(_ slot: KeySlot, opens: Opens) {
     id = slot.number
     kind = slot.kind.name
     label = slot.label

@@ -45,20 +45,15 @@ package struct BackupStore: StreamOperation {
 
 /// What a backup came to.
 package struct BackupOutcome: Codable, Equatable, Sendable {
-  package var storeID: String
+  package var storeId: String
   package var items: Int
   /// Of the database in it.
   package var bytes: Int
   /// Of the whole file.
   package var fileBytes: Int
 
-  private enum CodingKeys: String, CodingKey {
-    case storeID = "storeId"
-    case items, bytes, fileBytes
-  }
-
   init(_ trailer: BackupTrailer, fileBytes: Int) {
-    storeID = trailer.store.description
+    storeId = trailer.store.description
     items = Int(clamping: trailer.items)
     bytes = Int(clamping: trailer.databaseLength)
     self.fileBytes = fileBytes
