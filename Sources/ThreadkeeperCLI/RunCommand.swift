@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Broker
-import Dispatch
 import Logging
 import Settings
 import SodiumCrypto
@@ -34,11 +33,6 @@ struct RunCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     // A reader of the log that goes away must not take the daemon with it.
     signal(SIGPIPE, SIG_IGN)
-    try OpenFiles.check()
-    // Dispatch opens what its timers need with the first of each kind, and traps where there are too
-    // few file descriptors: so before the store and the broker take theirs.
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) {}
-    try await Task.sleep(for: .milliseconds(5))
     let daemon = try Daemon.start(
       settings, ask: StoreSecret.askNow, logger: .init(settings.log))
     defer { daemon.end() }

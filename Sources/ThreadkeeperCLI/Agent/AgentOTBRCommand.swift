@@ -3,7 +3,7 @@
 import ArgumentParser
 import BorderRouterAgent
 import Broker
-import Glibc
+import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
@@ -140,11 +140,10 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   private func users() throws -> Set<UInt32> {
     guard let routerUser else { return [0] }
-    if let number = UInt32(routerUser) { return [0, number] }
-    guard let user = getpwnam(routerUser) else {
+    guard let user = SystemAccount.user(routerUser) else {
       throw ValidationError("There is no user \(routerUser.printable) on this machine.")
     }
-    return [0, user.pointee.pw_uid]
+    return [0, user]
   }
 
   private func addresses() throws -> [HTTPAddress] {

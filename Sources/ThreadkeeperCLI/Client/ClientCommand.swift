@@ -3,6 +3,7 @@
 import ArgumentParser
 import Broker
 import Glibc
+import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
@@ -317,7 +318,7 @@ struct ClientKeyFile: Sendable {
   }
 
   private static func name(of user: uid_t) -> String {
-    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
+    SystemAccount.name(ofUser: user) ?? "user \(user)"
   }
 
   private static func identity(_ bytes: ArraySlice<UInt8>) -> Identity? {

@@ -46,20 +46,7 @@ package enum PageToken {
   }
 
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.
-  package static func make() -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-    var (text, bits, count) = ("", 0, 0)
-    for byte in RandomBytes.make(32) {
-      bits = bits << 8 | Int(byte)
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(alphabet[bits >> count & 63])
-      }
-      bits &= (1 << count) - 1
-    }
-    return text + (count > 0 ? String(alphabet[bits << (6 - count) & 63]) : "")
-  }
+  package static func make() -> String { Base64.encode(RandomBytes.make(32), .urlSafe) }
 
   /// Only this user reads it; it is there whole, or not at all.
   private static func write(_ token: String, to file: String) throws(CommandFailure) {
