@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Broker
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
@@ -169,9 +170,7 @@ struct LoginSession: Sendable {
     while true {
       let login = BrokerLogin(username: name, password: try await password(of: name))
       do {
-        if isValidating {
-          try await LoginTrial(settings: client.settings, address: address).check(login)
-        }
+        if isValidating { try await check(login) }
       } catch let refusal as CommandFailure where refusal.status == .notPermitted {
         wrong += 1
         guard password == nil, wrong < Self.tries else { throw refusal }
@@ -182,6 +181,26 @@ struct LoginSession: Sendable {
         StoreLogin(
           broker: address.url, username: name, password: login.text))
       return (login, stored)
+    }
+  }
+
+  /// Only the broker knows whether it is right.
+  private func check(_ login: BrokerLogin) async throws {
+    var connection = MosquittoConfiguration(client.settings.mqtt, host: address.host)
+    (connection.username, connection.password) = (login.username, login.text)
+    guard
+      case .failure(let error) = await BrokerProbe(connection, within: .seconds(30)).greeting()
+    else { return }
+    try Task.checkCancellation()
+    switch error.reason {
+    case .credentials, .notAuthorized, .clientIdentifier:
+      throw CommandFailure(.notPermitted, error.message, remedy: "nothing was stored; try again")
+    case .configuration, .protocolVersion, .tlsFiles:
+      throw CommandFailure(.configuration, error.message, remedy: "nothing was stored")
+    default:
+      throw CommandFailure(
+        .unavailable, "the broker could not be asked: \(error.message)",
+        remedy: "nothing was stored; --no-validate stores a login without asking the broker")
     }
   }
 
