@@ -67,8 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
     line.end()
     try output.show(
       report,
-      text: report.text(
-        style: TerminalStyle(of: .output), width: StandardStream.output.columns))
+      text: report.text(style: TerminalStyle(of: .output)))
     if let status = report.status { throw ExitCode(status.rawValue) }
   }
 
@@ -134,21 +133,19 @@ struct DoctorReport: Encodable, Sendable {
 
   /// Grouped by part; the problems again at the end, where a person looks first.
   ///
-  /// - Parameters:
-  ///   - width: columns of the terminal; nil: the lines are not wrapped.
-  ///   - onlyProblems: whether all else is only counted.
-  func text(style: TerminalStyle, width: Int?, onlyProblems: Bool = false) -> String {
+  /// - Parameter onlyProblems: whether all else is only counted.
+  func text(style: TerminalStyle, onlyProblems: Bool = false) -> String {
     var text = ""
     for part in Finding.Part.allCases where !onlyProblems {
       let own = findings.filter { $0.part == part && $0.result != .problem }
       guard !own.isEmpty else { continue }
       text += style.bold(part.title) + "\n"
-      for finding in own { text += finding.text(style: style, width: width) }
+      for finding in own { text += finding.text(style: style) }
     }
     let problems = findings.filter { $0.result == .problem }
     if !problems.isEmpty {
       text += style.bold(problems.count == 1 ? "Problem" : "Problems") + "\n"
-      for finding in problems { text += finding.text(style: style, width: width) }
+      for finding in problems { text += finding.text(style: style) }
     }
     return text + (onlyProblems ? "" : "\n") + summary + "\n"
   }
@@ -185,7 +182,7 @@ extension Finding.Part {
 extension Finding {
   private static let indent = 15
 
-  fileprivate func text(style: TerminalStyle, width: Int?) -> String {
+  fileprivate func text(style: TerminalStyle) -> String {
     let label = label
     let shown =
       switch result {
@@ -195,13 +192,11 @@ extension Finding {
       case .note, .notChecked: label
       }
     let gap = String(repeating: " ", count: Self.indent - 2 - label.count)
-    var lines =
-      "  \(shown)\(gap)"
-      + TextWrap.paragraph(text.printable, indent: Self.indent, width: width) + "\n"
+    var lines = "  \(shown)\(gap)\(text.printable)\n"
     if let remedy {
       lines +=
-        String(repeating: " ", count: Self.indent) + style.bold("help:") + " "
-        + TextWrap.paragraph(remedy.printable, indent: Self.indent + 6, width: width) + "\n"
+        String(repeating: " ", count: Self.indent)
+        + "\(style.bold("help:")) \(remedy.printable)\n"
     }
     return lines
   }

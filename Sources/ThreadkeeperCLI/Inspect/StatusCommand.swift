@@ -25,7 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await DaemonClient(settings: options.loadOfStore()).status()
-    try output.show(report, text: report.text(width: StandardStream.output.columns))
+    try output.show(report, text: report.text)
   }
 }
 
@@ -65,8 +65,7 @@ struct StatusClient {
 
 /// What a person reads of `status`.
 extension StatusReport {
-  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
-  func text(width: Int?) -> String {
+  var text: String {
     let lines = [
       ("broker", broker.words.printable), ("login", login.words.printable),
       ("refused", refused?.words.printable ?? ""), ("intake", intake.words.printable),
@@ -79,7 +78,7 @@ extension StatusReport {
     return
       ([head]
       + (lines.filter { !$0.1.isEmpty } + alertLines + teams.lines).map { label, text in
-        Self.label(label) + TextWrap.paragraph(text, indent: Self.labelWidth, width: width)
+        Self.label(label) + text
       })
       .map { $0 + "\n" }.joined()
   }
@@ -250,22 +249,20 @@ struct AlertsCommand: AsyncParsableCommand {
   private func text(_ alerts: [AlertState]) -> String {
     guard !alerts.isEmpty else { return "No alert is firing.\n" }
     let style = TerminalStyle(of: .output)
-    return alerts.map { $0.text(style: style, width: StandardStream.output.columns) }.joined()
+    return alerts.map { $0.text(style: style) }.joined()
   }
 }
 
 extension AlertState {
   /// For a person: what, since when or until when, why, and what to do.
-  ///
-  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
-  func text(style: TerminalStyle, width: Int?) -> String {
+  func text(style: TerminalStyle) -> String {
     let mark =
       severity == .critical ? style.red(severity.rawValue) : style.bold(severity.rawValue)
     var lines = [facts.summary.printable]
     if let differs = facts.differs { lines.append("differs: \(differs.joined(separator: ", "))") }
     lines.append(facts.remedy.printable)
     return "\(mark) \(name.rawValue) (\(period))\n"
-      + lines.map { "  " + TextWrap.paragraph($0, indent: 2, width: width) + "\n" }.joined()
+      + lines.map { "  \($0)\n" }.joined()
   }
 
   private var period: String {

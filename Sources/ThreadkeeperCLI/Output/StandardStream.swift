@@ -32,14 +32,6 @@ package enum StandardStream: Int32, Sendable {
   /// Whether a person looks at it.
   package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-  /// Columns of the terminal, 80 where it does not say; nil for files and pipes, which are not wrapped.
-  package var columns: Int? {
-    guard isTerminal else { return nil }
-    var size = winsize()
-    guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
-  }
-
   /// A stream that is shared with other programs may be set not to block.
   private static func waitUntilWritable(_ descriptor: Int32) {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -89,22 +81,15 @@ package struct TerminalStyle: Sendable {
 
 extension CommandFailure {
   /// `error: …`, and on a line of its own `help: …`.
-  ///
-  /// - Parameter width: columns of the terminal; nil: the lines are not wrapped.
-  package func text(style: TerminalStyle, width: Int? = nil) -> String {
-    func line(_ label: String, _ text: String) -> String {
-      " " + TextWrap.paragraph(text.printable, indent: label.count + 1, width: width) + "\n"
-    }
-    var text = style.red("error:") + line("error:", message)
-    if let remedy { text += style.bold("help:") + line("help:", remedy) }
-    return text
+  package func text(style: TerminalStyle) -> String {
+    "\(style.red("error:")) \(message.printable)\n"
+      + (remedy.map { "\(style.bold("help:")) \($0.printable)\n" } ?? "")
   }
 
   /// Prints it on standard error.
   package func print() {
     // Where standard error is closed, nobody is left to be told.
-    try? StandardStream.error.write(
-      text(style: TerminalStyle(of: .error), width: StandardStream.error.columns))
+    try? StandardStream.error.write(text(style: TerminalStyle(of: .error)))
   }
 }
 

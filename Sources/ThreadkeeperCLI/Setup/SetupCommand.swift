@@ -251,7 +251,7 @@ struct SetupReport: Sendable, Encodable {
     guard let doctor else { return text }
     return text + "\nthreadkeeper doctor, now:\n"
       + doctor.text(
-        style: TerminalStyle(of: .output), width: StandardStream.output.columns, onlyProblems: true)
+        style: TerminalStyle(of: .output), onlyProblems: true)
   }
 
   private var brokerLines: [String] {

@@ -275,7 +275,7 @@ struct SetupQuestions: Sendable {
       try? StandardStream.error.write("warning: \(words)\n")
       return
     }
-    prompt.say("\n" + TextWrap.lines(words, width: TextWrap.width).map { $0 + "\n" }.joined())
+    prompt.say("\n\(words)\n")
   }
 
   /// - Parameter problem: what is wrong with an answer; nil when nothing is.
@@ -288,12 +288,7 @@ struct SetupQuestions: Sendable {
       throw CommandFailure(.usage, "`\(flag)`: \(wrong)")
     }
     guard isAsking else { return usual }
-    if let why {
-      let lines = why.split(separator: "\n").flatMap { line in
-        line.hasPrefix(" ") ? [String(line)] : TextWrap.lines(String(line), width: TextWrap.width)
-      }
-      prompt.say("\n" + lines.map { $0 + "\n" }.joined())
-    }
+    if let why { prompt.say("\n\(why)\n") }
     while true {
       let text = try await prompt.ask("\(question) [\(usual.printable)]: ", isHidden: false)
       guard let text else { throw CancellationError() }

@@ -20,21 +20,15 @@ struct AlertTextTests {
   @Test("A firing alert says since when, a resolved one when it was resolved")
   func period() {
     #expect(
-      alert(.firing, endsAt: nil).text(style: .plain, width: nil) == """
+      alert(.firing, endsAt: nil).text(style: .plain) == """
         warning BorderRouterOffline (firing since 1970-01-01T00:00:01Z)
           Attic is offline
           Check its power, then run `threadkeeper routers`.
 
         """)
     #expect(
-      alert(.resolved, endsAt: 61_000).text(style: .plain, width: nil).hasPrefix(
+      alert(.resolved, endsAt: 61_000).text(style: .plain).hasPrefix(
         "warning BorderRouterOffline (resolved at 1970-01-01T00:01:01Z, began at "
           + "1970-01-01T00:00:01Z)\n"))
-  }
-
-  @Test("On a narrow terminal its lines are wrapped below themselves")
-  func narrow() {
-    let text = alert(.firing, endsAt: nil).text(style: .plain, width: 40)
-    #expect(text.contains("\n  Check its power, then run\n  `threadkeeper routers`.\n"))
   }
 }

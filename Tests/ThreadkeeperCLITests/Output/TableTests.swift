@@ -22,25 +22,6 @@ struct TableTests {
         """)
   }
 
-  @Test("On a terminal, cells of the widest columns are wrapped between words so that rows fit")
-  func narrow() {
-    var table = Table(columns: "ID", "WANTS", "REMEDY")
-    table.add("c-0123456789", "the credentials of the network", "Run `threadkeeper consent list`")
-    table.add("c-1", "nothing", "none")
-    #expect(
-      table.text(style: .plain, width: 60) == """
-        ID            WANTS              REMEDY
-        c-0123456789  the credentials    Run
-                      of the network     `threadkeeper consent list`
-        c-1           nothing            none
-
-        """)
-    // Nothing shorter than its longest words; in a pipe each row is one line.
-    #expect(table.text(style: .plain, width: 10).contains("  `threadkeeper consent list`\n"))
-    #expect(
-      table.text(style: .plain, width: nil).split(separator: "\n").count == 3)
-  }
-
   @Test("The header is bold where the style is on, and only there")
   func header() {
     var table = Table(columns: "A")
