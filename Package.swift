@@ -51,6 +51,8 @@ let package = Package(
     .target(name: "CLibCurl"),
     .target(name: "ThreadDataset"),
     .target(name: "ThreadkeeperSupport"),
+    // A home as a value: no I/O, no clock, no randomness.
+    .target(name: "Home", dependencies: ["ThreadDataset"]),
 
     // Floor 1: one outside thing each: libsodium, SQLite, the broker, the local socket, avahi-daemon.
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
@@ -207,6 +209,7 @@ let package = Package(
     .testTarget(
       name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
       resources: [.copy("Vectors")]),
+    .testTarget(name: "HomeTests", dependencies: ["Home", "ThreadDataset"]),
     .testTarget(
       name: "ThreadkeeperSupportTests", dependencies: ["TestKit", "ThreadkeeperSupport"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),

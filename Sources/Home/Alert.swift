@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused; those
+/// of routers are below 32.
+package enum AlertName: UInt8, CaseIterable, Sendable {
+  case preferredNetworkMismatch = 0
+  case datasetConflict = 1
+  case staleDataset = 2
+  case credentialsMissing = 3
+  case borderRouterOffline = 4
+  case wellKnownNetworkKey = 5
+  case noPreferredNetwork = 6
+  case plaintextCredentials = 7
+  case messagesDropped = 8
+  case sessionLost = 9
+  case brokerAuthenticationFailed = 11
+  case adoptionFailed = 12
+  case routerDetached = 13
+  case preferredKeyDisputed = 14
+  case preferredNetworkChanged = 15
+  case homeMoved = 16
+  case sessionTakenOver = 17
+  case storeDamaged = 18
+  case networkSplit = 19
+  case unknownRouter = 20
+  case consentByHomeAssistant = 21
+  case discoveryAltered = 25
+
+  /// Alerts that are about one border router.
+  static let ofRouters: [AlertName] = [
+    .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
+    .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter,
+  ]
+
+  /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
+  var noticeDuration: Int? {
+    switch self {
+    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered: 86_400
+    default: nil
+    }
+  }
+
+  /// Whether its condition has to last for the setting `alerts.hold` before it is published. Routers that change together
+  /// do not disagree for long.
+  func isHeld(_ message: AlertFacts.Message?) -> Bool {
+    switch self {
+    case .messagesDropped, .sessionLost, .brokerAuthenticationFailed, .adoptionFailed,
+      .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered:
+      false
+    case .preferredNetworkChanged:
+      if case .preferredChanged(_, disagrees: true) = message { true } else { false }
+    default: true
+    }
+  }
+}
+
+/// What an alert is about.
+package enum AlertSubject: Hashable, Sendable {
+  /// The home, or the daemon itself.
+  case home
+  case router(BorderAgentID)
+  /// A user of the broker: a program with one login publishes for all its routers.
+  case user(ExactName)
+  case network(ExtendedPANID)
+}
+
+package struct AlertKey: Hashable, Sendable {
+  package let name: AlertName
+  package let subject: AlertSubject
+
+  package init(_ name: AlertName, _ subject: AlertSubject = .home) {
+    self.name = name
+    self.subject = subject
+  }
+}
+
+/// What an alert says, as values: the sentences are made of it when it is published. Holds names, never secrets.
+package struct AlertFacts: Hashable, Sendable {
+  package var message: Message
+  package var router: BorderAgentID?
+  package var routerName: String?
+  /// The network that it is about.
+  package var network: Named?
+  /// The network that the router is configured for, where it is on another one.
+  package var configured: Named?
+  package var preferred: Named?
+  package var user: ExactName?
+  package var differs: DatasetDifferences?
+  package var since: WireTime?
+  /// How far the router's adoption is: that changes what is to be done.
+  package var adoption: AdoptionState?
+  /// Names for a list, as `message` says.
+  package var names: [String] = []
+  package var otherNames: [String] = []
+  package var trigger: Trigger?
+
+  package init(_ message: Message) { self.message = message }
+
+  /// A network as people know it.
+  package struct Named: Hashable, Sendable {
+    package let id: ExtendedPANID
+    /// Empty where it is not known.
+    package let name: String
+
+    init(_ id: ExtendedPANID, _ name: String?) {
+      self.id = id
+      self.name = name ?? ""
+    }
+
+    init(_ dataset: DatasetSummary) { self.init(dataset.network, dataset.name) }
+  }
+
+  /// Which sentence it is.
+  package enum Message: Hashable, Sendable {
+    // A mismatch with the preferred network.
+    /// It runs on another network than the one that it is configured for.
+    case elsewhere(isConfiguredForPreferred: Bool)
+    /// It has the preferred credentials that it was sent, and is not attached yet.
+    case notAttached
+    /// Only its record says where it is, and it was never on the preferred network.
+    case neverMember
+    case otherNetwork
+    /// The preferred network's Extended PAN ID with other credentials.
+    case otherCredentials
+    // Age.
+    case behind
+    case reportsOlder
+    case sameAge
+    case reportsConflict
+    // Other alerts of a router.
+    case noDataset
+    case offline(OfflineReason?)
+    /// A router that was only seen is not seen any more, or says that its Thread is off.
+    case notSeen(isStopped: Bool)
+    /// Its record is on the local network, and its login is silent.
+    case agentSilent(OfflineReason?)
+    /// Its login sends no heartbeats, and its record has gone.
+    case recordGone
+    case detached
+    case wellKnownKey
+    /// It has joined the preferred network and was not there before.
+    case joined
+    case adoptionFailed(AdoptionState, isConfiguredForPreferred: Bool)
+    // Alerts of the home.
+    /// - networks: how many its routers are on; `names` and their ids are the first ones.
+    case noPreferred(isForgotten: Bool, networks: [Named], more: Int)
+    case plaintext
+    /// `names` claim other keys, `otherNames` use the current ones.
+    case keysDisputed(claimed: UInt64?, current: UInt64?, departed: [String], hasDamage: Bool)
+    /// `names` have other parameters.
+    case preferredChanged(PreferredChange, disagrees: Bool)
+    case movedTo(routers: Int)
+    /// Each of `names` is a part, or some routers of one.
+    case split(parts: Int)
+    /// The daemon's own: `names` are its summary and its remedy.
+    case daemon
+  }
+
+  /// What brought it up.
+  package enum Trigger: UInt8, Hashable, Sendable {
+    case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request,
+      deleted
+    case silence, mdns, accepted, adoption, start
+  }
+
+  /// Equal but for what brought it up: then there is nothing new to publish.
+  func saysTheSame(as other: AlertFacts) -> Bool {
+    var copy = self
+    copy.trigger = other.trigger
+    return copy == other
+  }
+}
+
+/// How the preferred network became another one, for the alert about it.
+package struct PreferredChange: Hashable, Sendable {
+  package let from: AlertFacts.Named
+  package let to: AlertFacts.Named
+  package let differs: DatasetDifferences
+  /// It was preferred by its Extended PAN ID alone before.
+  package let bringsCredentials: Bool
+  package let cause: PreferredCause
+  /// Who reports it, or has chosen it.
+  package let who: String?
+  /// The second router that reports it.
+  package let second: String?
+  /// Under which the former network is kept; nil where it is not.
+  package let formerID: UInt32?
+}
+
+/// How much an alert matters.
+package enum AlertSeverity: UInt8, Sendable, CaseIterable {
+  case critical, warning, info
+}
+
+extension AlertKey {
+  package func severity(_ facts: AlertFacts) -> AlertSeverity {
+    switch (name, facts.message) {
+    case (.adoptionFailed, .adoptionFailed(.denied, _)): .info
+    case (.preferredNetworkMismatch, .neverMember): .info
+    case (.preferredNetworkChanged, .preferredChanged(_, let disagrees)):
+      disagrees ? .warning : .info
+    case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
+      networks.count > 1 ? .warning : .info
+    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.brokerAuthenticationFailed, _),
+      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _):
+      .critical
+    case (.plaintextCredentials, _), (.unknownRouter, _), (.consentByHomeAssistant, _): .info
+    default: .warning
+    }
+  }
+}
+
+/// An alert that is held, fires, or was resolved within the last day.
+///
+/// | phase | the condition holds | it does not |
+/// |---|---|---|
+/// | none, resolved | held; fires at once where nothing has to last | |
+/// | held | fires when it has lasted long enough; before, other facts are noted | gone, or resolved as before |
+/// | firing | updated where the facts are news | resolved |
+package struct Alert: Hashable, Sendable {
+  /// Seconds for which a resolved alert stays published.
+  static let resolvedRetention = 86_400
+
+  package enum Phase: UInt8, Hashable, Sendable {
+    /// The condition holds, but not long enough yet. Nothing is published.
+    case held
+    case firing
+    case resolved
+  }
+
+  package internal(set) var phase: Phase
+  /// What was published last, or will be published first.
+  package internal(set) var facts: AlertFacts
+  /// The next facts of a resolved alert whose condition holds again, if that lasts.
+  var heldFacts: AlertFacts?
+  /// When the condition began.
+  package internal(set) var heldSince: WireTime
+  package internal(set) var startsAt: WireTime?
+  package internal(set) var updatedAt: WireTime
+  package internal(set) var endsAt: WireTime?
+  /// Counts what was published about it.
+  package internal(set) var sequence: UInt32 = 0
+
+  /// Whether it was published: it fires, or it fired and its condition may hold again.
+  package var wasPublished: Bool { phase != .held || endsAt != nil }
+
+  /// What becomes of it is published, where that is news.
+  package enum News: UInt8, Hashable, Sendable { case raised = 1, updated, resolved }
+
+  /// A condition that begins.
+  ///
+  /// - Parameter hold: seconds for which it has to last.
+  static func began(_ facts: AlertFacts, hold: Int, at now: WireTime) -> (Alert, News?) {
+    var alert = Alert(phase: .held, facts: facts, heldSince: now, updatedAt: now)
+    return (alert, hold == 0 ? alert.raise(at: now) : nil)
+  }
+
+  /// Brings it in line with whether its condition holds now.
+  ///
+  /// - Returns: what is published, and whether anything has changed.
+  mutating func set(
+    _ wanted: AlertFacts?, hold: Int, at now: WireTime
+  ) -> (news: News?, isChanged: Bool) {
+    let before = self
+    let news = change(wanted, hold: hold, at: now)
+    return (news, self != before)
+  }
+
+  private mutating func change(_ wanted: AlertFacts?, hold: Int, at now: WireTime) -> News? {
+    guard let wanted else {
+      switch phase {
+      case .resolved: return nil
+      case .held:
+        // Without a publication before, there is nothing to keep: the caller removes it.
+        phase = .resolved
+        heldFacts = nil
+        return nil
+      case .firing:
+        phase = .resolved
+        endsAt = now
+        return publish(.resolved, at: now)
+      }
+    }
+    let isNews = !(heldFacts ?? facts).saysTheSame(as: wanted)
+    switch phase {
+    case .resolved:
+      note(wanted)
+      heldSince = now
+      if hold == 0 { return raise(at: now) }
+      phase = .held
+    case .held:
+      let isDue = heldSince.adding(seconds: hold) <= now
+      if isNews || isDue { note(wanted) }
+      if isDue { return raise(at: now) }
+    case .firing:
+      guard isNews else { return nil }
+      facts = wanted
+      return publish(.updated, at: now)
+    }
+    return nil
+  }
+
+  private mutating func note(_ wanted: AlertFacts) {
+    if wasPublished { heldFacts = wanted } else { facts = wanted }
+  }
+
+  /// Its condition has lasted long enough.
+  mutating func raise(at now: WireTime) -> News {
+    if let heldFacts { facts = heldFacts }
+    heldFacts = nil
+    phase = .firing
+    startsAt = heldSince
+    endsAt = nil
+    return publish(.raised, at: now)
+  }
+
+  private mutating func publish(_ news: News, at now: WireTime) -> News {
+    sequence += 1
+    updatedAt = now
+    return news
+  }
+}

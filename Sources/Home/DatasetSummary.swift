@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What a home knows of an operational dataset. The secrets are not in it: keyed hashes stand for them, so that they can
+/// be compared.
+package struct DatasetSummary: Hashable, Sendable {
+  package var network: ExtendedPANID
+  /// Empty where there is none.
+  package var name: String
+  /// Nil of a network that is preferred by its Extended PAN ID alone: then only its id and its name are known.
+  package var parameters: Parameters?
+
+  package struct Parameters: Hashable, Sendable {
+    /// Of all bytes of the dataset.
+    package var whole: Hash128
+    package var networkKey: Hash128
+    package var pskc: Hash128
+    package var activeTimestamp: Timestamp
+    /// Page and number.
+    package var channel: UInt32
+    package var panID: UInt16
+    package var meshLocalPrefix: UInt64
+    /// The TLV without its legacy beacon bit, the first byte highest.
+    package var securityPolicy: UInt64
+    /// Empty where there is none.
+    package var domainName: String
+    /// Whether the network key is printed in public documentation.
+    package var isKeyWellKnown: Bool
+  }
+
+  package init(network: ExtendedPANID, name: String, parameters: Parameters? = nil) {
+    self.network = network
+    self.name = name
+    self.parameters = parameters
+  }
+
+  /// - Parameters:
+  ///   - dataset: complete and active.
+  ///   - hash: a keyed hash of some bytes, and of what they are: 0 the dataset, 1 its network key, 2 its PSKc.
+  /// - Returns: nil for a dataset that is not complete.
+  package init?(
+    _ dataset: OperationalDataset, hash: (UnsafeRawBufferPointer, UInt8) -> Hash128
+  ) {
+    guard let network = dataset.extendedPANID, let key = dataset.networkKey,
+      let pskc = dataset.pskc, let timestamp = dataset.activeTimestamp,
+      let channel = dataset.channel, let panID = dataset.panID,
+      let prefix = dataset.meshLocalPrefix, let policy = dataset.securityPolicy
+    else { return nil }
+    // The 1 in front keeps policies of different lengths apart.
+    var policyBits = 1 << 16 | UInt64(policy.rotationTime)
+    for (index, flags) in policy.flags.prefix(5).enumerated() {
+      policyBits = policyBits << 8 | UInt64(index == 0 ? flags & ~0x08 : flags)
+    }
+    self.init(
+      network: network, name: dataset.networkName ?? "",
+      parameters: Parameters(
+        whole: dataset.bytes.withUnsafeBytes { hash($0, 0) },
+        networkKey: key.withUnsafeBytes { hash($0, 1) }, pskc: pskc.withUnsafeBytes { hash($0, 2) },
+        activeTimestamp: timestamp, channel: UInt32(channel.page) << 16 | UInt32(channel.number),
+        panID: panID,
+        meshLocalPrefix: prefix.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+        securityPolicy: policyBits, domainName: dataset.domainName ?? "",
+        isKeyWellKnown: key.isWellKnown))
+  }
+
+  package var hasCredentials: Bool { parameters != nil }
+
+  var activeTimestamp: Timestamp? { parameters?.activeTimestamp }
+
+  var activeSeconds: UInt64? { parameters?.activeTimestamp.seconds }
+}
+
+/// The essential parameters in which two datasets differ.
+package struct DatasetDifferences: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt16
+
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  static let networkKey = DatasetDifferences(.networkKey)
+  static let extendedPANID = DatasetDifferences(.extendedPANID)
+  static let panID = DatasetDifferences(.panID)
+  static let channel = DatasetDifferences(.channel)
+  static let networkName = DatasetDifferences(.networkName)
+  static let pskc = DatasetDifferences(.pskc)
+  static let meshLocalPrefix = DatasetDifferences(.meshLocalPrefix)
+  static let securityPolicy = DatasetDifferences(.securityPolicy)
+  static let domainName = DatasetDifferences(.domainName)
+
+  private init(_ parameter: DatasetParameter) {
+    rawValue = 1 << UInt16(DatasetParameter.allCases.firstIndex(of: parameter) ?? 0)
+  }
+
+  /// In the order in which they are published.
+  package var parameters: [DatasetParameter] {
+    DatasetParameter.allCases.filter { contains(DatasetDifferences($0)) }
+  }
+}
+
+/// What one dataset is to another one that is stored already. Age counts within one network only.
+enum DatasetRelation: Hashable {
+  /// The same network, equally old, with the same essential parameters.
+  case match
+  case older
+  case newer
+  /// The same network, equally old, with different essential parameters.
+  case conflict
+  /// Another network.
+  case mismatch
+}
+
+extension DatasetSummary {
+  /// Neither timestamps, unknown TLVs nor the legacy beacon bit are essential. A parameter that only one of the two has
+  /// differs.
+  package func differences(from other: DatasetSummary) -> DatasetDifferences {
+    var found: DatasetDifferences = []
+    if network != other.network { found.insert(.extendedPANID) }
+    if name.utf8.elementsEqual(other.name.utf8) == false { found.insert(.networkName) }
+    guard let mine = parameters, let others = other.parameters else {
+      guard parameters != nil || other.parameters != nil else { return found }
+      found.formUnion([
+        .networkKey, .panID, .channel, .pskc, .meshLocalPrefix, .securityPolicy,
+      ])
+      if (parameters ?? other.parameters)?.domainName.isEmpty == false {
+        found.insert(.domainName)
+      }
+      return found
+    }
+    if mine.whole == others.whole { return found }
+    if mine.networkKey != others.networkKey { found.insert(.networkKey) }
+    if mine.panID != others.panID { found.insert(.panID) }
+    if mine.channel != others.channel { found.insert(.channel) }
+    if mine.pskc != others.pskc { found.insert(.pskc) }
+    if mine.meshLocalPrefix != others.meshLocalPrefix { found.insert(.meshLocalPrefix) }
+    if mine.securityPolicy != others.securityPolicy { found.insert(.securityPolicy) }
+    if !mine.domainName.utf8.elementsEqual(others.domainName.utf8) { found.insert(.domainName) }
+    return found
+  }
+
+  /// Whether both have the same essential parameters.
+  func isSame(as other: DatasetSummary) -> Bool { differences(from: other).isEmpty }
+
+  /// Whether both have the same Network Key and the same PSKc. The PSKc counts as a key: who knows it can get the
+  /// Network Key from any router that uses it (Thread 1.1 specification, 8.4).
+  func hasKeys(of other: DatasetSummary) -> Bool {
+    parameters?.networkKey == other.parameters?.networkKey
+      && parameters?.pskc == other.parameters?.pskc
+  }
+
+  /// Whether it is of the same network and has the same keys.
+  func isSameNetwork(as other: DatasetSummary) -> Bool {
+    network == other.network && hasKeys(of: other)
+  }
+
+  /// Whether nothing is lost when another one takes its place: it says the same, or this one only names its network.
+  func isCovered(by other: DatasetSummary) -> Bool {
+    isSame(as: other) || !hasCredentials && network == other.network
+  }
+
+  func relation(to stored: DatasetSummary) -> DatasetRelation {
+    guard network == stored.network else { return .mismatch }
+    if let mine = activeTimestamp, let others = stored.activeTimestamp, mine != others {
+      return mine > others ? .newer : .older
+    }
+    return isSame(as: stored) ? .match : .conflict
+  }
+}
+
+/// What becomes of a dataset that is reported or stored for a router, given what is stored for it.
+package enum DatasetDecision: Hashable, Sendable {
+  /// The first one of this router.
+  case store
+  /// Says what is stored already.
+  case keep
+  /// The same network, newer. What changed.
+  case update(DatasetDifferences)
+  /// Another network: stored whatever its timestamp.
+  case move(from: ExtendedPANID, DatasetDifferences)
+  /// The same network, older: ignored, with an event.
+  case ignoreOlder
+  /// The same network and age, with other content: not stored, and never dropped in silence.
+  case conflict(DatasetDifferences)
+
+  /// For what a router reports.
+  init(stored: DatasetSummary?, reported: DatasetSummary) {
+    guard let stored else {
+      self = .store
+      return
+    }
+    let differences = reported.differences(from: stored)
+    self =
+      switch reported.relation(to: stored) {
+      case .match: .keep
+      case .older: .ignoreOlder
+      case .newer: .update(differences)
+      case .conflict: .conflict(differences)
+      case .mismatch: .move(from: stored.network, differences)
+      }
+  }
+
+  /// For what a router reports that it was sent, which counts whatever its timestamp.
+  init(stored: DatasetSummary?, confirmed: DatasetSummary) {
+    self.init(stored: stored, reported: confirmed)
+    guard !isStored, let stored, !confirmed.hasSameBytes(as: stored) else { return }
+    self = .update(confirmed.differences(from: stored))
+  }
+
+  /// For what a program stores. Unlike an event, which says what a router has seen, a request says what holds now: it
+  /// replaces what is stored whatever its timestamp.
+  init(stored: DatasetSummary?, requested: DatasetSummary) {
+    guard let stored else {
+      self = .store
+      return
+    }
+    if requested.hasSameBytes(as: stored) {
+      self = .keep
+      return
+    }
+    let differences = requested.differences(from: stored)
+    self =
+      requested.network == stored.network
+      ? .update(differences) : .move(from: stored.network, differences)
+  }
+
+  /// Whether the incoming dataset becomes the stored one.
+  var isStored: Bool {
+    switch self {
+    case .store, .update, .move: true
+    case .keep, .ignoreOlder, .conflict: false
+    }
+  }
+}
+
+extension DatasetSummary {
+  /// Byte by byte: a channel mask or an unknown TLV is also something to keep.
+  func hasSameBytes(as other: DatasetSummary) -> Bool {
+    parameters?.whole == other.parameters?.whole && network == other.network
+  }
+}

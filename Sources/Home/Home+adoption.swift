@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Which routers are given the preferred credentials. `Adoption` has the table of what moves one on.
+extension Home {
+  // MARK: What a router's check means for it
+
+  /// Brings a router's adoption in line with what holds now.
+  mutating func checkAdoption(of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool) {
+    let isEnabled = rules.adoptTimeout != nil
+    // No login has announced it, so there is none that could be sent something.
+    guard router.source == .mqtt || router.adoption != nil,
+      router.adoption != nil || isEnabled && check.isMismatch
+    else { return }
+    let isAwaited = isAwaited(router)
+    let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
+    let key = AlertKey(.preferredNetworkMismatch, .router(router.agent))
+    let decision = Adoption.decide(
+      router.adoption, check, situation(of: router, counting), isEnabled: isEnabled,
+      isAwaited: isAwaited, isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
+    switch decision {
+    case .keep: break
+    case .begin: endAdoption(of: &router, next: .due)
+    case .end: endAdoption(of: &router)
+    case .fail(let obstacle): endAdoption(of: &router, next: obstacle)
+    }
+  }
+
+  /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then that
+  /// counts.
+  private func isAwaited(_ router: Router) -> Bool {
+    router.adoption?.state == .sent && router.adoption?.terms?.reported == router.dataset
+  }
+
+  private func situation(of router: Router, _ terms: Adoption.Terms?) -> Adoption.Situation? {
+    guard let reported = router.dataset, let preferred = preferred?.dataset,
+      preferred.hasCredentials, let (user, key) = addressee(of: router, terms)
+    else { return nil }
+    return Adoption.Situation(preferred: preferred, reported: reported, user: user, key: key)
+  }
+
+  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns: the
+  /// one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
+  private func addressee(
+    of router: Router, _ terms: Adoption.Terms?
+  ) -> (user: ExactName, key: AdoptionKey)? {
+    guard let user = router.user else { return nil }
+    if let asked = terms?.user, asked == user || team(of: asked) == team(of: user) {
+      let key = adoptionKey(of: asked)
+      if key != .notEnrolled { return (asked, key) }
+    }
+    return (user, adoptionKey(of: user))
+  }
+
+  private func adoptionKey(of user: ExactName) -> AdoptionKey {
+    guard let client = clients[user], !client.isRevoked else { return .notEnrolled }
+    return rules.canSeal ? .enrolled(client.fingerprint) : .damaged
+  }
+
+  /// Its router left, or something else holds now: a question that waits is withdrawn, and what was agreed to is not
+  /// given.
+  mutating func endAdoption(of router: inout Router, next: AdoptionState? = nil) {
+    if let adoption = router.adoption, let terms = adoption.terms {
+      switch adoption.state {
+      case .asked: withdraw(terms.consent)
+      case .agreed: noteNotGiven(terms.consent, .changed)
+      default: break
+      }
+      switch adoption.state {
+      case .asked, .agreed, .sent:
+        step.output.events.append(.adoptionChanged(router.agent))
+      default: break
+      }
+    }
+    router.adoption = next.map { Adoption($0) }
+  }
+
+  // MARK: What the router reports
+
+  /// Judges what a router reports that was sent the preferred credentials.
+  ///
+  /// - Parameter failure: why it does not use them, where it says so.
+  /// - Returns: nil where the report does not count.
+  mutating func reportOfAdoption(
+    _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router,
+    _ stored: Router?
+  ) -> Adoption.Report? {
+    guard let incoming, var adoption = router.adoption, let terms = adoption.terms else {
+      return nil
+    }
+    let report = adoption.report(
+      incoming, preferred: preferred?.dataset.hasCredentials == true ? preferred?.dataset : nil,
+      isAttached: router.isAttached(to: incoming.network), isAwaited: isAwaited(router))
+    guard let report else { return nil }
+    // The order is sent again, and the change may end in time: only in the last minute that reason is final.
+    let isEarly =
+      failure == .pendingChange && report != .disagreement
+      && terms.deadline.milliseconds - now.milliseconds > 60_000
+    let final = isEarly ? nil : failure
+    switch report {
+    case .confirmed:
+      router.adoption = nil
+      return report
+    case .disagreement: adoption.state = final ?? .disagreement
+    case .configured, .notYet:
+      if adoption.state == .sent, let final { adoption.state = final }
+    }
+    router.adoption = adoption
+    return report
+  }
+
+  /// The same network may have another timestamp by now, and no person is asked about what the router reports instead.
+  mutating func noteAdoptionReport(_ report: Adoption.Report?, _ router: inout Router) {
+    guard let report, report != .confirmed, let dataset = router.dataset else { return }
+    router.adoption?.terms?.reported = dataset
+  }
+
+  // MARK: By the clock people are asked, messages are sent, and the wait ends
+
+  mutating func continueAdoptions(_ link: Link) {
+    // Users of whom no more questions may wait.
+    var tooMany: Set<ExactName> = []
+    for router in routers where router.adoption != nil && router.isPresent {
+      continueAdoption(of: router, link, &tooMany)
+    }
+  }
+
+  private mutating func continueAdoption(
+    of stored: Router, _ link: Link, _ tooMany: inout Set<ExactName>
+  ) {
+    guard let adoption = stored.adoption else { return }
+    guard let timeout = rules.adoptTimeout else { return replaceAdoption(of: stored, by: nil) }
+    switch adoption.state {
+    case .due: if stored.isOnline { ask(about: stored, &tooMany) }
+    case .notEnrolled, .damagedKeys:
+      let obstacle = addressee(of: stored, nil)?.key.obstacle
+      if let obstacle {
+        if obstacle != adoption.state { replaceAdoption(of: stored, by: obstacle) }
+      } else if stored.isOnline {
+        ask(about: stored, &tooMany)
+      } else {
+        replaceAdoption(of: stored, by: .due)
+      }
+    case .asked:
+      guard let terms = adoption.terms, !isOutdated(terms, stored) else {
+        return replaceAdoption(of: stored, by: .due)
+      }
+      // A question that is gone, and was not settled, was lost.
+      let isWaiting = questions.contains {
+        $0.id == terms.consent && !$0.isDenied && !$0.isOver(at: now)
+      }
+      if !isWaiting { failAdoption(of: stored, as: .expired) }
+    case .agreed: send(stored, link, timeout: timeout)
+    case .sent: wait(for: stored, link, timeout: timeout)
+    default:
+      // Another key is another question.
+      if let terms = adoption.terms, isOutdated(terms, stored) { finish(stored, stored) }
+    }
+  }
+
+  /// Whether a person was asked about something else than holds now.
+  private func isOutdated(_ terms: Adoption.Terms, _ router: Router) -> Bool {
+    guard let preferred = preferred?.dataset, preferred.hasCredentials,
+      let (user, key) = addressee(of: router, terms), user == terms.user,
+      key == .enrolled(terms.fingerprint)
+    else { return true }
+    return !preferred.isSame(as: terms.preferred)
+  }
+
+  /// What is to be given to a router now; nil where it is not on another network.
+  private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary)? {
+    guard let preferred = preferred?.dataset, preferred.hasCredentials,
+      let dataset = router.dataset,
+      case .mismatch = PreferredCheck(router, preferred: preferred)
+    else { return nil }
+    return (preferred, dataset)
+  }
+
+  /// Asks whether a router may be given the preferred credentials; not where "always" was approved.
+  private mutating func ask(about stored: Router, _ tooMany: inout Set<ExactName>) {
+    guard let target = target(of: stored), let (user, key) = addressee(of: stored, nil) else {
+      return replaceAdoption(of: stored, by: nil)
+    }
+    guard case .enrolled(let fingerprint) = key else {
+      let obstacle = key.obstacle ?? .notEnrolled
+      if stored.adoption?.state != obstacle { replaceAdoption(of: stored, by: obstacle) }
+      return
+    }
+    guard !tooMany.contains(user) else { return }
+    var terms = Adoption.Terms(
+      user: user, fingerprint: fingerprint, preferred: target.preferred,
+      reported: target.reported, consent: ConsentID(0))
+    let (requester, subject) = question(about: stored, terms)
+    var router = stored
+    do throws(ConsentRefusal) {
+      // No answer is owed: the router is sent a message on a topic of its own.
+      switch try ask(subject, by: requester, reply: .caller) {
+      case .granted(let grant):
+        terms.consent = grant
+        router.adoption = Adoption(.agreed, terms)
+      case .waiting(let question):
+        terms.consent = question
+        router.adoption = Adoption(.asked, terms)
+      }
+    } catch {
+      if case .rateLimited = error { tooMany.insert(user) }
+      guard stored.adoption?.state != .due else { return }
+      router.adoption = Adoption(.due)
+    }
+    finish(router, stored)
+  }
+
+  private func question(
+    about router: Router, _ terms: Adoption.Terms
+  ) -> (requester: Requester, subject: ConsentSubject) {
+    var requester = Requester(.login(terms.user), team: team(of: terms.user))
+    requester.fingerprint = terms.fingerprint
+    let place = router.isElsewhere ? router.currentNetwork?.description : nil
+    let name = terms.reported.name.isEmpty ? "another network" : terms.reported.name
+    let subject = ConsentSubject(
+      .adopt, [ConsentNetwork(terms.preferred, of: nil)],
+      router: .init(agent: router.agent, name: router.name, networkName: place ?? name))
+    return (requester, subject)
+  }
+
+  /// Whether that by which it is given still counts: what was agreed to for good can be taken back.
+  private func holds(_ terms: Adoption.Terms, _ router: Router) -> Bool {
+    let past = decisions.last { $0.id == terms.consent }
+    if let past, past.scope != .always { return true }
+    let (requester, subject) = question(about: router, terms)
+    return grants.contains { $0.covers(subject, of: requester) }
+  }
+
+  /// A person has agreed: the message is sent as soon as there is a connection.
+  private mutating func send(_ stored: Router, _ link: Link, timeout: Int) {
+    guard var terms = stored.adoption?.terms, !isOutdated(terms, stored) else {
+      return replaceAdoption(of: stored, by: .due)
+    }
+    guard let connection = link.connection else { return }
+    guard let target = target(of: stored), holds(terms, stored) else {
+      return replaceAdoption(of: stored, by: .due)
+    }
+    terms = Adoption.Terms(
+      user: terms.user, fingerprint: terms.fingerprint, preferred: target.preferred,
+      reported: target.reported, consent: terms.consent, message: max(1, rules.random()),
+      deadline: now.adding(seconds: timeout))
+    var router = stored
+    router.adoption = Adoption(.sent, terms)
+    deliver(&router, terms, to: connection)
+    let (requester, subject) = question(about: router, terms)
+    step.output.audit.append(.given(subject, to: requester, by: terms.consent))
+    var event = RouterEvent(.datasetSent)
+    event.user = terms.user
+    event.network = .init(terms.preferred)
+    event.consent = terms.consent
+    finish(router, stored, event)
+  }
+
+  private mutating func wait(for stored: Router, _ link: Link, timeout: Int) {
+    guard var terms = stored.adoption?.terms, isAwaited(stored), !isOutdated(terms, stored) else {
+      return replaceAdoption(of: stored, by: .due)
+    }
+    let delivery = stored.adoption?.delivery
+    let isDue =
+      link.connection != nil
+      && (delivery.map { $0.connection != link.connection || isOver($0.until) } ?? true)
+    guard !isDue || holds(terms, stored) else { return replaceAdoption(of: stored, by: .due) }
+    // Nothing is waited for longer than the current setting. So a clock that was set back does not make a router wait for
+    // hours, and a setting that was lowered leaves it the new time.
+    var deadline = min(terms.deadline, now.adding(seconds: timeout))
+    if delivery?.hasArrived != true {
+      // It is not known whether the broker has it, so the router has time from when it is sent the next time. Its report
+      // may wait on the broker while the daemon is away.
+      guard link.connection != nil, deadline > now || link.isCaughtUp(at: now) else { return }
+      let isShort =
+        deadline.milliseconds - now.milliseconds < Int64(timeout) * 500
+      if isDue, isShort { deadline = now.adding(seconds: timeout) }
+    }
+    var router = stored
+    if deadline != terms.deadline {
+      terms.deadline = deadline
+      router.adoption?.terms = terms
+    }
+    guard deadline > now else {
+      if link.isCaughtUp(at: now) { failAdoption(of: router, as: .timeout) }
+      return
+    }
+    if isDue, let connection = link.connection { deliver(&router, terms, to: connection) }
+    if router != stored {
+      put(router)
+    } else {
+      routers.set(router, firstSeen: now)
+    }
+  }
+
+  /// One that lives longer than any is from before the clock was set back.
+  private func isOver(_ until: WireTime) -> Bool {
+    until <= now || until > now.adding(seconds: AdoptionOrder.longestLifetime)
+  }
+
+  private mutating func deliver(
+    _ router: inout Router, _ terms: Adoption.Terms, to connection: Int64
+  ) {
+    let left = max(1, Int(terms.deadline.milliseconds - now.milliseconds) / 1_000)
+    let hasArrived = router.adoption?.delivery?.hasArrived ?? false
+    router.adoption?.delivery = Adoption.Delivery(
+      connection: connection,
+      until: now.adding(seconds: min(left, AdoptionOrder.longestLifetime)), hasArrived: hasArrived)
+    step.output.orders.append(
+      AdoptionOrder(
+        agent: router.agent, user: terms.user, message: terms.message, connection: connection,
+        deadline: terms.deadline))
+  }
+
+  mutating func noteDelivery(of message: UInt64) {
+    for router in routers where router.adoption?.terms?.message == message {
+      var router = router
+      router.adoption?.delivery?.hasArrived = true
+      routers.set(router, firstSeen: now)
+    }
+  }
+
+  mutating func renewDeliveries() {
+    for router in routers where router.adoption?.delivery?.hasArrived == false {
+      var router = router
+      router.adoption?.delivery = nil
+      routers.set(router, firstSeen: now)
+    }
+  }
+
+  // MARK: What a decision means
+
+  /// A question about a router is settled.
+  mutating func settleAdoption(_ record: ConsentRecord) {
+    guard record.subject.command == .adopt, let agent = record.subject.router?.agent else { return }
+    guard let stored = routers[agent], stored.isPresent, let adoption = stored.adoption,
+      adoption.state == .asked, let terms = adoption.terms, terms.consent == record.id
+    else {
+      if record.outcome == .approved { noteNotGiven(record.id, .changed) }
+      return
+    }
+    switch record.outcome {
+    case .denied: return failAdoption(of: stored, as: .denied)
+    case .expired, .revoked: return failAdoption(of: stored, as: .expired)
+    case .approved: break
+    }
+    guard rules.adoptTimeout != nil, !isOutdated(terms, stored), let target = target(of: stored)
+    else {
+      var router = stored
+      router.adoption = rules.adoptTimeout == nil ? nil : Adoption(.due)
+      step.output.events.append(.adoptionChanged(agent))
+      finish(router, stored)
+      return noteNotGiven(record.id, .changed)
+    }
+    var router = stored
+    router.adoption = Adoption(
+      .agreed,
+      Adoption.Terms(
+        user: terms.user, fingerprint: terms.fingerprint, preferred: target.preferred,
+        reported: target.reported, consent: terms.consent))
+    finish(router, stored)
+  }
+
+  /// Why nobody can be asked again whether a router gets the preferred credentials; nil where somebody can.
+  mutating func askAgain(about agent: BorderAgentID) -> HomeAnswer {
+    guard let stored = routers[agent], stored.isPresent else {
+      return .refused(.unknownRouter(agent))
+    }
+    guard let adoption = stored.adoption, adoption.state.canBeAskedAgain else {
+      return .refused(.nothingToAskAgain(agent, stored.adoption?.state))
+    }
+    if let terms = adoption.terms { allowAgain(terms.consent) }
+    replaceAdoption(of: stored, by: .due)
+    return .asksAgain
+  }
+
+  // MARK: -
+
+  private mutating func failAdoption(of stored: Router, as failure: AdoptionState) {
+    var router = stored
+    router.adoption?.state = failure
+    finish(router, routers[stored.agent] ?? stored)
+  }
+
+  private mutating func replaceAdoption(of stored: Router, by next: AdoptionState?) {
+    var router = stored
+    endAdoption(of: &router, next: next)
+    finish(router, stored)
+  }
+
+  /// The router is written with its adoption, and checked.
+  private mutating func finish(
+    _ router: Router, _ stored: Router, _ event: RouterEvent = RouterEvent()
+  ) {
+    write(router, before: stored, event, trigger: .adoption)
+  }
+}
+
+extension AdoptionOrder {
+  /// Seconds that an envelope with an order may live.
+  static let longestLifetime = 300
+}

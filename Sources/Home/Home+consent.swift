@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Questions to people, and what they decide. `ConsentQuestion` has the table of what happens to one.
+extension Home {
+  /// Questions that wait at a time. A person looks at a handful, and a requester that floods the list hides what others
+  /// ask.
+  static let mostQuestions = 100
+  /// Of what a requester asks itself; and as many of what the daemon asks for its routers.
+  static let mostOfRequester = 5
+  /// Of all, for the daemon's own user and root: no number of other users can have their own programs refused.
+  static let reservedQuestions = 2 * mostOfRequester
+  static let mostGrants = 500
+
+  enum Asked {
+    /// "Always" was approved, by this grant.
+    case granted(ConsentID)
+    case waiting(ConsentID)
+  }
+
+  /// Asks for consent. The same question of the same requester joins the one that waits already.
+  mutating func ask(
+    _ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress
+  ) throws(ConsentRefusal) -> Asked {
+    if let grant = grants.first(where: { $0.covers(subject, of: requester) }) {
+      return .granted(grant.id)
+    }
+    let same = questions.firstIndex {
+      !$0.isOver(at: now) && $0.requester.isSame(as: requester) && $0.subject.isSame(as: subject)
+    }
+    if let same {
+      try join(same, reply)
+      return .waiting(questions[same].id)
+    }
+    try checkRoom(for: requester, isAboutRouter: subject.router != nil)
+    let question = ConsentQuestion(
+      id: ConsentID(rules.random()), requester: requester, subject: subject, createdAt: now,
+      expiresAt: now.adding(seconds: ConsentQuestion.timeout), replies: [reply],
+      keyHasChanged: grants.contains { $0.isOutdated(for: subject, of: requester) })
+    questions.append(question)
+    changes.records.insert(.question(question.id))
+    step.output.events.append(.asked(question))
+    return .waiting(question.id)
+  }
+
+  private mutating func join(_ index: Int, _ reply: ReplyAddress) throws(ConsentRefusal) {
+    let question = questions[index]
+    guard !question.isDenied else { throw .denied }
+    guard !question.replies.contains(reply) else { return }
+    guard question.replies.count < ConsentQuestion.mostReplies else {
+      throw .rateLimited(waiting: question.replies.count)
+    }
+    questions[index].replies.append(reply)
+    changes.records.insert(.question(question.id))
+  }
+
+  private func checkRoom(
+    for requester: Requester, isAboutRouter: Bool
+  ) throws(ConsentRefusal) {
+    let waiting = questions.filter { !$0.isOver(at: now) }
+    // By identity alone: who is moved to another team is no other requester.
+    let own = waiting.count {
+      $0.requester.identity == requester.identity && ($0.subject.router != nil) == isAboutRouter
+    }
+    guard own < Self.mostOfRequester else { throw .rateLimited(waiting: own) }
+    func isReserved(_ requester: Requester) -> Bool {
+      [.systemUser(rules.ownUser), .systemUser(0)].contains(requester.identity)
+    }
+    let others = waiting.count { !isReserved($0.requester) }
+    let isFull =
+      isReserved(requester)
+      ? waiting.count >= Self.mostQuestions : others >= Self.mostQuestions - Self.reservedQuestions
+    guard !isFull else { throw .rateLimited(waiting: waiting.count) }
+  }
+
+  // MARK: Decisions
+
+  mutating func decide(_ decision: ConsentDecision) -> HomeAnswer {
+    do throws(HomeRefusal) {
+      // Before anything is looked up, so that no other user learns which ids there are.
+      switch decision.what {
+      case .approve(let id, let scope):
+        try checkExtent(of: decision, id, scope)
+        return .decided(try approve(id, scope, by: decision.by))
+      case .deny(let id):
+        try checkButton(of: decision, id)
+        return .decided(try deny(id, by: decision.by))
+      case .revoke(let grant): return .revoked(try revoke(grant, by: decision.by))
+      case .askAgain(let agent): return askAgain(about: agent)
+      }
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// Home Assistant decides as far as the settings go, and once. An id that does not wait is left to what is known of it.
+  private func checkExtent(
+    of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope
+  ) throws(HomeRefusal) {
+    if let extent = decision.extent {
+      guard scope == .once else { throw .onceOnly }
+      if extent == .adoptions, let asked = waiting(id), asked.subject.command != .adopt {
+        throw .adoptionsOnly(id)
+      }
+    }
+    try checkButton(of: decision, id)
+  }
+
+  /// Who alters what a button publishes has a person decide about something else. So a token is needed, and nothing is
+  /// decided by buttons for a minute after a device was altered.
+  private func checkButton(of decision: ConsentDecision, _ id: ConsentID) throws(HomeRefusal) {
+    guard let button = decision.button, waiting(id) != nil else { return }
+    guard button.hasToken else { throw .wrongButton }
+    guard !button.isAltered else { throw .buttonsAltered(id) }
+  }
+
+  private func waiting(_ id: ConsentID) -> ConsentQuestion? {
+    questions.first { $0.id == id && !$0.isDenied && !$0.isOver(at: now) }
+  }
+
+  private mutating func approve(
+    _ id: ConsentID, _ scope: ConsentScope, by approver: ConsentApprover
+  ) throws(HomeRefusal) -> ConsentRecord {
+    let question = try decidable(id)
+    guard mayApprove(question, approver) else { throw .consent(.notAuthorized) }
+    var grant: ConsentID?
+    if scope == .always { grant = try keepGrant(question, by: approver) }
+    remove(question)
+    end(question, .approved, by: approver, scope, grant)
+    return decisions.last { $0.id == id }
+      ?? record(question, .approved, by: approver, scope, grant)
+  }
+
+  private mutating func deny(
+    _ id: ConsentID, by approver: ConsentApprover
+  ) throws(HomeRefusal) -> ConsentRecord {
+    let question = try decidable(id)
+    if let index = questions.firstIndex(where: { $0.id == id }) {
+      // The same question is refused until it would have expired. About a router the daemon itself asks, which does not
+      // wait for an answer, so there it is refused for as long as a request waits, from now on.
+      questions[index].isDenied = true
+      questions[index].replies = []
+      if question.subject.router != nil {
+        questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
+      }
+      changes.records.insert(.question(id))
+    }
+    end(question, .denied, by: approver)
+    return decisions.last { $0.id == id } ?? record(question, .denied, by: approver, nil, nil)
+  }
+
+  private func decidable(_ id: ConsentID) throws(HomeRefusal) -> ConsentQuestion {
+    if let question = waiting(id) { return question }
+    if let known = questions.first(where: { $0.id == id }) {
+      throw .consent(.staleID(known.isDenied ? .denied : .expired))
+    }
+    throw .consent(.staleID(decisions.last { $0.id == id }?.outcome))
+  }
+
+  /// Nobody approves a request of his own, or of his own team. At the command line it is a person, and one who could read
+  /// the store anyway; such a one has made the token of the page, and given it to somebody on purpose.
+  package func mayApprove(_ question: ConsentQuestion, _ approver: ConsentApprover) -> Bool {
+    guard case .login(let name, let team) = approver else { return true }
+    // By the looks: of two names that only look the same, none approves the other's.
+    if case .login(let own) = question.requester.identity, own.text == name.text { return false }
+    return team != question.requester.team
+  }
+
+  /// The same grant is there already when the request waited longer than another one. One for an earlier network key is
+  /// replaced: it covers nothing any more.
+  private mutating func keepGrant(
+    _ question: ConsentQuestion, by approver: ConsentApprover
+  ) throws(HomeRefusal) -> ConsentID {
+    let subject = question.subject.ofAnyRouter
+    let own = grants.filter { $0.requester.isSame(as: question.requester) }
+    if let same = own.first(where: { $0.subject.isSame(as: subject) }) { return same.id }
+    let outdated = own.filter { $0.subject.withoutKeys.isSame(as: subject.withoutKeys) }
+    guard grants.count - outdated.count < Self.mostGrants else {
+      throw .consent(.tooManyGrants(grants.count))
+    }
+    for grant in outdated { end(grant, by: approver) }
+    let grant = ConsentGrant(
+      id: ConsentID(rules.random()), requester: question.requester, subject: subject,
+      createdAt: now, by: approver)
+    grants.append(grant)
+    changes.records.insert(.grant(grant.id))
+    step.output.audit.append(.granted(grant))
+    return grant.id
+  }
+
+  /// What was given out is given out: this is about the next request.
+  private mutating func revoke(
+    _ id: ConsentID, by approver: ConsentApprover
+  ) throws(HomeRefusal) -> ConsentGrant {
+    guard let grant = grants.first(where: { $0.id == id }) else { throw .consent(.notFound) }
+    end(grant, by: approver)
+    return grant
+  }
+
+  // MARK: What ends without a decision
+
+  /// Questions that no person has answered in time.
+  mutating func expireQuestions() {
+    for question in questions where question.isOver(at: now) {
+      remove(question)
+      if !question.isDenied { end(question, .expired, by: nil) }
+    }
+  }
+
+  /// For a question that has no meaning any more: it expires.
+  mutating func withdraw(_ id: ConsentID) {
+    guard let index = questions.firstIndex(where: { $0.id == id }), !questions[index].isDenied
+    else { return }
+    expire(at: index)
+  }
+
+  /// The same question, where it was denied a moment ago, is asked again at once.
+  mutating func allowAgain(_ id: ConsentID) {
+    if let question = questions.first(where: { $0.id == id && $0.isDenied }) { remove(question) }
+  }
+
+  /// For a login whose key counts no more: its grants end, and what it waits for expires.
+  mutating func endConsents(of identity: Requester.Identity) {
+    for grant in grants where grant.requester.identity == identity { end(grant, by: nil) }
+    for index in questions.indices where questions[index].requester.identity == identity {
+      expire(at: index)
+    }
+  }
+
+  private mutating func expire(at index: Int) {
+    questions[index].expiresAt = min(questions[index].expiresAt, now)
+    changes.records.insert(.question(questions[index].id))
+  }
+
+  // MARK: -
+
+  private mutating func remove(_ question: ConsentQuestion) {
+    questions.removeAll { $0.id == question.id }
+    changes.records.insert(.question(question.id))
+  }
+
+  private mutating func end(_ grant: ConsentGrant, by approver: ConsentApprover?) {
+    grants.removeAll { $0.id == grant.id }
+    changes.records.insert(.grant(grant.id))
+    remember(
+      ConsentRecord(
+        id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
+        createdAt: grant.createdAt, decidedAt: now, by: approver, scope: .always, grant: grant.id))
+  }
+
+  private func record(
+    _ question: ConsentQuestion, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
+    _ scope: ConsentScope?, _ grant: ConsentID?
+  ) -> ConsentRecord {
+    ConsentRecord(
+      id: question.id, outcome: outcome, requester: question.requester, subject: question.subject,
+      createdAt: question.createdAt, decidedAt: now, by: approver, scope: scope, grant: grant)
+  }
+
+  /// A question waits no more: history, what it means for a router, and the answers that it owes.
+  private mutating func end(
+    _ question: ConsentQuestion, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
+    _ scope: ConsentScope? = nil, _ grant: ConsentID? = nil
+  ) {
+    let record = record(question, outcome, by: approver, scope, grant)
+    remember(record)
+    step.output.events.append(.decided(record))
+    settleAdoption(record)
+    if question.subject.command != .adopt { answer(question, record) }
+  }
+
+  private mutating func remember(_ record: ConsentRecord) {
+    decisions.append(record)
+    changes.records.insert(.decision(record.id))
+    step.output.audit.append(.consent(record))
+    while decisions.count > ConsentRecord.kept {
+      // Requests that expired go first: a requester that floods the daemon must not push out what people have decided.
+      let index = decisions.firstIndex { $0.outcome == .expired } ?? 0
+      changes.records.insert(.decision(decisions.remove(at: index).id))
+    }
+  }
+
+  /// What a person has agreed to is not given: the decision stands.
+  mutating func noteNotGiven(_ id: ConsentID, _ obstacle: ConsentRecord.Obstacle) {
+    guard let index = decisions.lastIndex(where: { $0.id == id }) else { return }
+    decisions[index].obstacle = obstacle
+    changes.records.insert(.decision(id))
+    step.output.events.append(.notGiven(decisions[index]))
+    step.output.audit.append(.notGiven(decisions[index]))
+  }
+
+  // MARK: Clients
+
+  mutating func enroll(_ client: EnrolledClient, as user: ExactName) -> HomeAnswer {
+    let before = clients[user]
+    if before?.fingerprint != client.fingerprint, before != nil { endConsents(of: .login(user)) }
+    clients[user] = client
+    changes.records.insert(.client(user))
+    step.output.audit.append(.enrolled(user))
+    return .enrolled(isUpdate: before != nil)
+  }
+
+  mutating func revoke(_ user: ExactName, forgets: Bool) -> HomeAnswer {
+    guard let client = clients[user], forgets || !client.isRevoked else {
+      return .revokedClient(false)
+    }
+    if !forgets, client.trust == .signed {
+      clients[user]?.isRevoked = true
+    } else {
+      clients[user] = nil
+    }
+    changes.records.insert(.client(user))
+    endConsents(of: .login(user))
+    step.output.audit.append(.revoked(user))
+    return .revokedClient(true)
+  }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What one look at the local network leaves for the next one. Not stored.
+struct DiscoveryMemory: Sendable {
+  /// Routers that may be new in an hour, so that a host that invents them does not fill the disk.
+  static let newInHour = 200
+  /// Seconds after which a record that is still there has answered again: addresses live for 120.
+  static let answerLimit = 130
+
+  var room = newInHour
+  var hour: WireTime?
+  /// The ids of records that the last look listed.
+  var listed: Set<BorderAgentID> = []
+  /// Of those, the ones whose routers a person has removed since, and when that was noticed.
+  var removed: [BorderAgentID: WireTime] = [:]
+  /// Of the last look: how many of the list are listed, and how many are not.
+  var counts = (listed: 0, refused: 0)
+}
+
+/// Brings the list of routers in line with what is advertised on the local network. Everything is compared each time, so that
+/// a later look makes up for whatever an earlier one missed or refused.
+extension Home {
+  /// Routers that a home may have from the local network alone. Anybody there can invent some.
+  static let mostDiscovered = 200
+  /// Seconds after the first complete list in which a router counts as one that was there before: some answer late.
+  private static let firstLook = 3_600
+  private static let forgottenAtOnce = 50
+
+  /// Of the last look at the local network: how many records are listed, and how many are not.
+  package var discoveryCounts: (listed: Int, refused: Int) { discovery.counts }
+
+  mutating func see(_ sightings: Sightings) {
+    startHour()
+    var visited: Set<BorderAgentID> = []
+    var listed: Set<BorderAgentID> = []
+    var new: [Advertisement] = []
+    var refused = 0
+    // A record that names an id of another router, whose own record is there as well, is not that router's.
+    let isOwn = { [routers] (one: Advertisement) in routers[one.agents[0]]?.isPresent == true }
+    for one in sightings.list.filter(isOwn) + sightings.list.filter({ !isOwn($0) }) {
+      let rows = self.rows(of: one)
+      guard let stored = rows.first, stored.isPresent else {
+        new.append(one)
+        continue
+      }
+      // Two records of one router: the first counts.
+      guard visited.insert(stored.agent).inserted else {
+        refused += 1
+        continue
+      }
+      listed.insert(one.agents[0])
+      take(one, stored)
+      // It was seen under another of its ids before its login announced it.
+      for twin in rows.dropFirst() where twin.isPresent && twin.source == .mdns { unlistSeen(twin) }
+    }
+    // Who is listed already comes first, so that nobody who is there has to make room.
+    for one in new {
+      let stored = rows(of: one).first
+      guard visited.insert(stored?.agent ?? one.agents[0]).inserted, !isRemoved(one),
+        add(one, stored)
+      else {
+        refused += 1
+        continue
+      }
+      listed.insert(one.agents[0])
+    }
+    if sightings.isComplete { finishLook(sightings, visited, listed) }
+    forgetSeen()
+    discovery.counts = (sightings.list.count - refused, refused)
+    checkSplits()
+  }
+
+  private mutating func finishLook(
+    _ sightings: Sightings, _ visited: Set<BorderAgentID>, _ listed: Set<BorderAgentID>
+  ) {
+    let present = Set(sightings.list.map { $0.agents[0] })
+    discovery.removed = discovery.removed.filter { present.contains($0.key) }
+    discovery.listed = listed
+    if discoveredSince == nil {
+      discoveredSince = now
+      changes.records.insert(.home)
+    }
+    for stored in routers where stored.isAdvertised && !visited.contains(stored.agent) {
+      var router = stored
+      router.endAdvertisement(at: now)
+      if router.source == .mdns {
+        let seen = sightings.lastSeen[router.agent] ?? now
+        routers.see(router.agent, at: max(routers.lastSeen(router.agent), seen))
+      }
+      write(router, before: stored, RouterEvent(), trigger: .mdns)
+    }
+  }
+
+  private mutating func startHour() {
+    if let hour = discovery.hour, now >= hour, now < hour.adding(seconds: 3_600) { return }
+    discovery.hour = now
+    discovery.room = DiscoveryMemory.newInHour
+  }
+
+  /// The routers that a record may be of: first one that a login has announced, or that somebody owns, under whichever of
+  /// its ids; then the one that it has made itself, which is under the first of them; then those that are not listed.
+  ///
+  /// A router that a record has made is of no other record, whichever address that names: anybody can name it.
+  private func rows(of advertisement: Advertisement) -> [Router] {
+    var rows = advertisement.agents.compactMap { routers[$0] }.filter {
+      !$0.isPresent || $0.isAnnounced || $0.team != nil || $0.agent == advertisement.agents[0]
+    }
+    if let address = advertisement.extendedAddress {
+      rows += routers.lazy.filter { row in
+        row.isAnnounced && row.extendedAddress == address
+          && !rows.contains { $0.agent == row.agent }
+      }.prefix(4)
+    }
+    return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced }
+      + rows.filter { !$0.isPresent }
+  }
+
+  private mutating func take(_ advertisement: Advertisement, _ stored: Router) {
+    var router = stored
+    router.take(advertisement, at: now)
+    guard router != stored else { return }
+    if router.source == .mdns { routers.see(router.agent, at: now) }
+    write(router, before: stored, RouterEvent(), trigger: .mdns)
+  }
+
+  /// - Returns: whether it is listed.
+  private mutating func add(_ advertisement: Advertisement, _ stored: Router?) -> Bool {
+    guard discovery.room > 0, stored?.isPresent != true, mayBeListed(advertisement, stored),
+      makeRoomForSeen()
+    else { return false }
+    discovery.room -= 1
+    var router = stored ?? Router(advertisement.agents[0], at: now)
+    router.isPresent = true
+    router.source = .mdns
+    router.firstSeenAt = now
+    let preferred = preferred?.dataset.network
+    // Who is elsewhere yet may join later: only who is on the preferred network already was there before.
+    router.isKnown =
+      stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
+    router.take(advertisement, at: now)
+    var event = RouterEvent(.discovered, router.agent)
+    event.network = advertisement.network.map { .init($0, advertisement.networkName) }
+    step.needsHomeCheck = true
+    write(router, before: stored, event, trigger: .mdns)
+    routers.see(router.agent, at: now)
+    return true
+  }
+
+  private var isFirstLook: Bool {
+    discoveredSince.map { now < $0.adding(seconds: Self.firstLook) } ?? true
+  }
+
+  /// A router that left by MQTT stays off the list although it can still be seen, and so does one that is announced in
+  /// another home.
+  private func mayBeListed(_ advertisement: Advertisement, _ absent: Router?) -> Bool {
+    if let absent, absent.dataset == nil, absent.user != nil { return false }
+    return !advertisement.agents.contains(where: rules.isAnnouncedElsewhere)
+  }
+
+  /// Whether a person has removed its router, and it has not answered since: a record outlives its router in caches.
+  private mutating func isRemoved(_ advertisement: Advertisement) -> Bool {
+    let agent = advertisement.agents[0]
+    if discovery.listed.contains(agent) { discovery.removed[agent] = now }
+    guard let since = discovery.removed[agent] else { return false }
+    // A clock that was set back hides nothing for longer.
+    if since <= now, now < since.adding(seconds: DiscoveryMemory.answerLimit) { return true }
+    discovery.removed[agent] = nil
+    return false
+  }
+
+  /// Where the list is full, the router that was there the longest time ago makes room, unless it was on the preferred network
+  /// or has an owner.
+  private mutating func makeRoomForSeen() -> Bool {
+    let seen = routers.filter { $0.isPresent && $0.source == .mdns }
+    guard seen.count >= Self.mostDiscovered else { return true }
+    let oldest = seen.filter { !$0.isAdvertised && $0.memberOf == nil && $0.team == nil }
+      .min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
+    guard let oldest else { return false }
+    unlistSeen(oldest)
+    return true
+  }
+
+  /// Routers that were there 30 days ago.
+  private mutating func forgetSeen() {
+    let deadline = now.adding(seconds: -Self.retention)
+    let old = routers.filter {
+      $0.isPresent && $0.source == .mdns && !$0.isAdvertised
+        && routers.lastSeen($0.agent) <= deadline
+    }
+    for router in old.prefix(Self.forgottenAtOnce) { unlistSeen(router) }
+  }
+
+  /// Takes a router off the list that only its record has brought there.
+  private mutating func unlistSeen(_ router: Router) {
+    unlist(router, RouterEvent())
+    keepAbsent(router)
+  }
+
+  /// Discovery is off: what it has brought goes. When it is on again, all is looked at as for the first time.
+  mutating func endDiscovery() {
+    for stored in routers where stored.isPresent && stored.source == .mdns { unlistSeen(stored) }
+    for stored in routers where stored.isAdvertised || stored.isRecordGone {
+      var router = stored
+      router.withdrawAdvertisement()
+      write(router, before: stored, RouterEvent(), trigger: .mdns)
+    }
+    discovery = DiscoveryMemory()
+    if discoveredSince != nil {
+      discoveredSince = nil
+      changes.records.insert(.home)
+    }
+    checkSplits()
+  }
+
+  // MARK: Partitions
+
+  /// Leaders of one network that are named. Only a login that makes routers up has more.
+  private static let mostLeaders = 20
+  private static let namesShown = 3
+
+  /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks that
+  /// the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report that they
+  /// lead one, and a partition has one leader.
+  mutating func checkSplits() {
+    let seen = partitions.filter { $1.count > 1 }
+    let led = leaders
+    let wanted = Set(seen.keys).union(led.keys).filter {
+      $0 == preferred?.dataset.network || accepted.contains($0)
+    }
+    for network in wanted {
+      let parts = seen[network].map { Array($0.values) } ?? (led[network] ?? []).map { [$0] }
+      var facts = AlertFacts(.split(parts: parts.count))
+      facts.network = .init(network, networkName(of: network))
+      facts.names = parts.map(Self.shown).sorted().prefix(Self.namesShown).map(\.self)
+      facts.trigger = seen[network] == nil ? .heartbeat : .mdns
+      setAlert(AlertKey(.networkSplit, .network(network)), facts)
+    }
+    for key in alerts.keys where key.name == .networkSplit {
+      if case .network(let network) = key.subject, !wanted.contains(network) {
+        setAlert(key, nil)
+      }
+    }
+  }
+
+  private static func shown(_ routers: [String]) -> String {
+    let sorted = routers.sorted()
+    let more = sorted.count - namesShown
+    return sorted.prefix(namesShown).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
+
+  /// The names of routers by network and partition.
+  private var partitions: [ExtendedPANID: [UInt32: [String]]] {
+    var found: [ExtendedPANID: [UInt32: [String]]] = [:]
+    for router in routers where router.isAdvertised && router.isOnline {
+      guard let network = router.currentNetwork ?? router.network, let partition = router.partition
+      else { continue }
+      found[network, default: [:]][partition, default: []].append(router.displayName)
+    }
+    return found
+  }
+
+  /// The names of routers that led their network at the same time as another one.
+  private var leaders: [ExtendedPANID: [String]] {
+    typealias Leader = (name: String, since: WireTime, reported: WireTime)
+    var all: [ExtendedPANID: [Leader]] = [:]
+    for router in routers where router.isPresent && router.isOnline {
+      guard router.threadState == .leader, let network = router.currentNetwork ?? router.network,
+        let since = router.threadStateSince, let reported = router.threadStateReportedAt
+      else { continue }
+      all[network, default: []].append((router.displayName, since, reported))
+    }
+    var found: [ExtendedPANID: [String]] = [:]
+    for (network, leaders) in all where leaders.count > 1 {
+      let ordered = leaders.sorted { ($0.since, $0.reported) < ($1.since, $1.reported) }
+      // The one that reported last, and one that has led alone so far.
+      var last = ordered[0]
+      var alone: Leader? = last
+      for leader in ordered.dropFirst() {
+        guard last.reported > leader.since else {
+          (last, alone) = (leader, leader)
+          continue
+        }
+        found[network, default: []] += [alone?.name, leader.name].compactMap(\.self)
+        alone = nil
+        if leader.reported > last.reported { last = leader }
+      }
+      found[network] = found[network].map { Array($0.prefix(Self.mostLeaders)) }
+    }
+    return found
+  }
+}

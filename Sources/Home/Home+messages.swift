@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What border routers and Wi-Fi watchers publish: who may report it, whether it is news, and what becomes of the router.
+extension Home {
+  /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
+  static let mostBehindAccessPoint = 16
+
+  mutating func receive(_ message: RouterMessage, from user: ExactName) {
+    do throws(HomeRejection) {
+      try admit(message, from: user)
+      switch message.subject {
+      case .accessPoint(let name):
+        for router in try routersBehind(name, of: user) { takeSSID(message, router) }
+      case .router(let agent): try receive(message, about: agent, from: user)
+      }
+    } catch {
+      step.output.rejection = error
+    }
+  }
+
+  private mutating func receive(
+    _ message: RouterMessage, about agent: BorderAgentID, from user: ExactName
+  ) throws(HomeRejection) {
+    let stored = routers[agent]
+    switch message.kind {
+    case .ssid:
+      // A Wi-Fi watcher is often not the router and has a login of its own: it may report the SSID, which changes no
+      // credentials.
+      guard let stored, stored.isAnnounced else { throw .unknownRouter }
+      takeSSID(message, stored)
+    case .announce, .dataset:
+      guard var router = try order(message, stored, agent, user) else { return }
+      try announce(message, from: user, &router, stored)
+    case .leave:
+      guard let router = try order(message, stored, agent, user) else { return }
+      leave(stored, ordered: router)
+    case .heartbeat, .offline:
+      guard let stored, stored.isAnnounced else { throw .unknownRouter }
+      guard let router = try order(message, stored, agent, user) else { return }
+      takePresence(message, router, stored)
+    }
+  }
+
+  // MARK: Who may report it, and whether it is news
+
+  /// Whether it counts that it came as it did: in plaintext, or signed.
+  private mutating func admit(
+    _ message: RouterMessage, from user: ExactName
+  ) throws(HomeRejection) {
+    guard let signature = message.signature else {
+      guard clients[user]?.trust != .signed else { throw .notSealed }
+      return
+    }
+    guard let client = clients[user], !client.isRevoked else { throw .notEnrolled }
+    switch takeNumber(of: signature, user, message.subject) {
+    case .news: break
+    case .duplicate: step.output.isDuplicate = true
+    case .outOfOrder: throw .envelopeOutOfOrder
+    }
+    // Only signed events of this user count: then there is nothing left that could come as plaintext.
+    if message.dataset != nil, client.trust == .signed {
+      setAlert(AlertKey(.plaintextCredentials, .user(user)), nil)
+    }
+  }
+
+  /// A border agent id belongs to the team that first stored it.
+  ///
+  /// - Returns: the router with the event's number noted; nil for a repetition.
+  private mutating func order(
+    _ message: RouterMessage, _ stored: Router?, _ agent: BorderAgentID, _ user: ExactName
+  ) throws(HomeRejection) -> Router? {
+    if let owner = stored?.owner, owner != team(of: user) { throw .notAuthorized(agent) }
+    if step.output.isDuplicate { return nil }
+    var router = stored ?? Router(agent, at: now)
+    if router.user != user {
+      router.user = user
+      router.order = SequenceWindow()
+    }
+    switch router.order.take(message.order) {
+    case .news: return router
+    case .duplicate:
+      step.output.isDuplicate = true
+      return nil
+    case .outOfOrder:
+      // Noted, so that the same number is a mere repetition when it comes again.
+      if let stored, stored.user == user { routers.set(router, firstSeen: now) }
+      throw .outOfOrder
+    }
+  }
+
+  /// The routers of a user's team behind an access point. One event must not make work without bound, nor touch what other
+  /// teams own.
+  private func routersBehind(
+    _ accessPoint: ExactName, of user: ExactName
+  ) throws(HomeRejection) -> [Router] {
+    let team = team(of: user)
+    let found = routers.filter { router in
+      router.isAnnounced && router.accessPoint.map { ExactName($0) == accessPoint } == true
+        && router.user.map { self.team(of: $0) == team } == true
+    }
+    guard found.count <= Self.mostBehindAccessPoint else {
+      throw .tooManyBehindAccessPoint(Self.mostBehindAccessPoint)
+    }
+    let own = found.filter { $0.owner == nil || $0.owner == team }
+    guard !own.isEmpty else { throw .unknownAccessPoint }
+    return own
+  }
+
+  // MARK: The router is here, and this is what it runs on
+
+  private mutating func announce(
+    _ message: RouterMessage, from user: ExactName, _ router: inout Router, _ stored: Router?
+  ) throws(HomeRejection) {
+    let team = team(of: user)
+    guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
+    if message.dataset != nil, message.signature == nil { notePlaintext(from: user) }
+    describe(&router, by: message, team)
+    var event = RouterEvent()
+    event.user = user
+    if stored?.isPresent != true { step.needsHomeCheck = true }
+    if stored?.isAnnounced != true { event.types.insert(.announced) }
+    let report = reportOfAdoption(message.dataset, message.adoptionFailure, &router, stored)
+    if let incoming = message.dataset {
+      takeDataset(incoming, report, team, &router, &event)
+    } else {
+      router.credential = router.dataset == nil ? .missing : router.credential
+      if router.dataset != nil, stored?.isPresent != true { router.credential = .stored }
+    }
+    noteAdoptionReport(report, &router)
+    routers.see(router.agent, at: now)
+    write(
+      router, before: stored, event, trigger: message.kind == .announce ? .announce : .dataset)
+    if let former = stored?.user, stored?.isPresent == true, former != user {
+      endPlaintext(of: former)
+    }
+  }
+
+  /// Takes over what a message says of its router, without the dataset.
+  private mutating func describe(
+    _ router: inout Router, by message: RouterMessage, _ team: ExactName
+  ) {
+    router.team = router.owner ?? team
+    if !router.isPresent { router.firstSeenAt = now }
+    if router.source == .mdns {
+      // What its record says is not what its login says.
+      router.source = .mqtt
+      router.currentNetwork = nil
+      router.advertised = nil
+    }
+    router.isKnown = true
+    router.name = message.name ?? router.name
+    router.vendor = message.vendor ?? router.vendor
+    router.model = message.model ?? router.model
+    router.extendedAddress = message.extendedAddress ?? router.extendedAddress
+    router.accessPoint = message.accessPoint ?? router.accessPoint
+    router.isPresent = true
+    router.takeThreadReport(message.thread, isWhole: true, at: now)
+  }
+
+  /// What is stored for the router, and what that means for the preferred network.
+  private mutating func takeDataset(
+    _ incoming: DatasetSummary, _ report: Adoption.Report?, _ team: ExactName,
+    _ router: inout Router, _ event: inout RouterEvent
+  ) {
+    let stored = router.dataset
+    let preferred = preferred?.dataset
+    // A router that had other parameters than the preferred network uses the preferred ones now, which may be older.
+    let returns =
+      preferred.map { incoming.isSame(as: $0) && stored?.isSame(as: $0) == false } ?? false
+    var change =
+      report == .confirmed || report == .configured || returns
+      ? DatasetDecision(stored: stored, confirmed: incoming)
+      : DatasetDecision(stored: stored, reported: incoming)
+    if let preferred, change.isStored,
+      Membership.isTooFarAhead(incoming, preferred: preferred, at: now)
+    {
+      change = .conflict(incoming.differences(from: preferred))
+    }
+    if save(incoming, change, of: &router, team: team, isOwner: false, who: router.displayName) {
+      event.types.insert(.preferredChanged)
+    }
+    router.credential = .stored
+    switch change {
+    case .store: event.types.insert(.datasetStored)
+    case .keep: return
+    case .update(let differs), .move(_, let differs):
+      event.types.insert(.datasetUpdated)
+      event.differs = differs
+      if case .move(let previous, _) = change { event.previousNetwork = previous }
+    case .ignoreOlder:
+      router.credential = .stale
+      event.types.insert(.datasetIgnored)
+      return
+    case .conflict(let differs):
+      router.credential = .conflict
+      event.types.insert(.datasetIgnored)
+      event.isConflict = true
+      event.differs = differs
+      return
+    }
+    router.datasetChangedAt = now
+    event.network = .init(incoming)
+  }
+
+  // MARK: It left
+
+  private mutating func leave(_ stored: Router?, ordered: Router) {
+    guard let stored else {
+      step.output.isDuplicate = true
+      return
+    }
+    // Only its record says that it is there, and nothing is stored for it that could go.
+    if stored.isPresent, stored.source == .mdns, stored.dataset == nil {
+      step.output.isDuplicate = true
+      return
+    }
+    var gone = ordered
+    let hadCredentials = stored.dataset != nil
+    if hadCredentials {
+      gone.dropCredentials(at: now)
+      step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
+      step.output.audit.append(.credentialsDeleted(stored.agent))
+      noteKeys(stored.dataset)
+    }
+    guard stored.isPresent else {
+      if hadCredentials { put(gone) } else { step.output.isDuplicate = true }
+      return
+    }
+    var event = RouterEvent()
+    event.user = ordered.user
+    unlist(stored, event)
+    keepAbsent(gone)
+    for user in Set([stored.user, ordered.user].compactMap(\.self)) { endPlaintext(of: user) }
+  }
+
+  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither.
+  mutating func keepAbsent(_ router: Router) {
+    guard router.owner != nil || !router.order.isEmpty || router.dataset != nil else {
+      return drop(router)
+    }
+    var absent = Router(router.agent, at: now)
+    absent.user = router.user
+    absent.owner = router.owner
+    absent.team = router.owner ?? router.team
+    absent.formerKey = router.formerKey
+    absent.credentialsGoneAt = router.dataset == nil ? router.credentialsGoneAt ?? now : nil
+    absent.dataset = router.dataset
+    absent.credential = router.dataset == nil ? .missing : .stored
+    absent.credentialCreatedAt = router.credentialCreatedAt
+    absent.credentialChangedAt = router.credentialChangedAt
+    absent.followsPreferred = router.followsPreferred
+    absent.order = router.order
+    put(absent)
+  }
+
+  // MARK: It can be reached, or not
+
+  private mutating func takePresence(_ message: RouterMessage, _ ordered: Router, _ stored: Router)
+  {
+    var router = ordered
+    let isHeartbeat = message.kind == .heartbeat
+    if isHeartbeat {
+      router.beats = true
+      router.takeThreadReport(message.thread, isWhole: false, at: now)
+      routers.see(router.agent, at: now)
+      // One that is configured with what it was sent may report now that it is attached.
+      if router.adoption != nil, router.threadState != nil || router.currentNetwork != nil {
+        _ = reportOfAdoption(router.dataset, nil, &router, stored)
+      }
+    } else {
+      router.takeOffline(message.offlineReason, at: now)
+    }
+    write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
+  }
+
+  /// It has sent nothing for too long.
+  mutating func takeSilence(of stored: Router) {
+    var router = stored
+    router.takeOffline(.silent, at: now)
+    write(router, before: stored, RouterEvent(), trigger: .silence)
+  }
+
+  /// The Wi-Fi beside the router has another name.
+  private mutating func takeSSID(_ message: RouterMessage, _ stored: Router) {
+    guard let ssid = message.ssid else { return }
+    let isSame = stored.ssid.map { $0.utf8.elementsEqual(ssid.utf8) } ?? false
+    guard !isSame else { return }
+    var router = stored
+    router.previousSSID = message.previousSSID ?? stored.ssid
+    router.ssid = ssid
+    var event = RouterEvent()
+    let previous = router.previousSSID.map { ExactName($0) }
+    let isChange = previous != nil && previous != ExactName(ssid)
+    if isChange {
+      event.types.insert(.ssidChanged)
+      event.ssid = ssid
+      event.previousSSID = router.previousSSID
+      event.check = PreferredCheck(router, preferred: preferred?.dataset)
+    }
+    write(router, before: stored, event, trigger: isChange ? .ssidChanged : .ssid)
+  }
+
+  // MARK: Datasets in plaintext
+
+  func notePlaintextFacts(_ user: ExactName) -> AlertFacts {
+    var facts = AlertFacts(.plaintext)
+    facts.user = user
+    return facts
+  }
+
+  mutating func notePlaintext(from user: ExactName) {
+    setAlert(AlertKey(.plaintextCredentials, .user(user)), notePlaintextFacts(user))
+  }
+
+  /// When no router of a user is left, there is nothing that it could send unsealed.
+  mutating func endPlaintext(of user: ExactName) {
+    let key = AlertKey(.plaintextCredentials, .user(user))
+    guard alerts[key] != nil, !routers.contains(where: { $0.isPresent && $0.user == user }) else {
+      return
+    }
+    setAlert(key, nil)
+  }
+}
+
+// MARK: - What a dataset changes
+
+extension Home {
+  /// Stores a dataset that is reported, or requested, and moves the preferred network where that follows.
+  ///
+  /// - Parameters:
+  ///   - change: what becomes of it in the router's own credentials.
+  ///   - isOwner: see `PreferredDecision`.
+  ///   - who: reports it, for a sentence.
+  /// - Returns: whether the preferred network has changed.
+  mutating func save(
+    _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router,
+    team: ExactName, isOwner: Bool, who: String
+  ) -> Bool {
+    let stored = router.dataset
+    let before = preferred?.dataset
+    let wasMember =
+      stored.map {
+        Membership.follows(wasMember: router.followsPreferred, $0, preferred: before)
+      } ?? false
+    let leads =
+      isOwner || Membership.leads(stored: stored, incoming: incoming, preferred: before)
+    let reporter = PreferredDecision.Member(
+      agent: router.agent, team: router.owner ?? team, dataset: incoming)
+    let cause = PreferredDecision.cause(
+      preferred: before, isForgotten: isPreferredForgotten, reporter: reporter,
+      isMember: wasMember && leads, change: change, isOwner: isOwner,
+      others: { before.map { members(of: $0).besides(router.agent) } ?? .init() })
+    if let cause { prefer(incoming, from: .input, cause: cause, who: who) }
+    let kept = change.isStored ? incoming : stored ?? incoming
+    let now = preferred?.dataset
+    let follows = Membership.follows(
+      wasMember: wasMember && Membership.stays(leads: leads, kept, preferred: now), kept,
+      preferred: now)
+    if change.isStored {
+      router.owner = router.owner ?? team
+      router.team = router.owner
+      router.store(incoming, follows: follows, at: self.now)
+      step.output.secrets.append(SecretMove(to: .router(router.agent), from: .input))
+      step.output.audit.append(.credentialsStored(router.agent, change))
+    } else if change == .keep {
+      router.followsPreferred = follows
+    }
+    return cause != nil
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Which team a border agent id belongs to, how many one may have, and what a person removes or accepts.
+extension Home {
+  /// Seconds for which an id without credentials continues to belong to the team of a router that left.
+  static let retention = 30 * 86_400
+  /// Routers forgotten at once, so that a message never waits for long.
+  private static let forgottenAtOnce = 50
+
+  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it.
+  ///
+  /// - Returns: false when no more are allowed.
+  mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Bool {
+    if let stored, stored.owner ?? stored.team == team { return true }
+    guard idsOfTeam[team, default: 0] >= rules.routersPerTeam else { return true }
+    let left = routers.filter { $0.team == team && hasLeft($0) }
+    let first = left.min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
+    guard let first else { return false }
+    forget(first, .forRoom)
+    return true
+  }
+
+  private func hasLeft(_ router: Router) -> Bool { !router.isPresent && router.dataset == nil }
+
+  func leftAt(_ router: Router) -> WireTime {
+    max(router.credentialsGoneAt ?? router.firstSeenAt, router.firstSeenAt)
+  }
+
+  private mutating func forget(_ router: Router, _ reason: AuditNote.RemovalReason) {
+    if router.owner != nil {
+      step.output.audit.append(.routerRemoved(router.agent, team: router.owner, reason))
+    }
+    step.output.events.append(.forgotten(router.agent))
+    drop(router)
+    step.needsKeyCheck = true
+  }
+
+  /// Forgets routers that left 30 days ago.
+  mutating func forgetLeftRouters() {
+    let deadline = now.adding(seconds: -Self.retention)
+    let old = routers.filter { hasLeft($0) && leftAt($0) <= deadline }
+    for router in old.prefix(Self.forgottenAtOnce) { forget(router, .leftLongAgo) }
+  }
+
+  /// Deletes all that is kept of a border agent id: credentials, owner, and its place on the list.
+  mutating func remove(_ agent: BorderAgentID) -> HomeAnswer {
+    guard let stored = routers[agent] else { return .refused(.unknownRouter(agent)) }
+    if stored.isPresent {
+      var event = RouterEvent()
+      event.isRemoved = true
+      unlist(stored, event)
+    }
+    if stored.dataset != nil {
+      step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing))
+    }
+    step.output.audit.append(.routerRemoved(agent, team: stored.owner, .byPerson))
+    drop(stored)
+    step.needsKeyCheck = true
+    if let user = stored.user { endPlaintext(of: user) }
+    return .removed(team: stored.owner, hadCredentials: stored.dataset != nil)
+  }
+
+  /// Ends the alert about a router that joined the preferred network and was not there before.
+  mutating func accept(_ agent: BorderAgentID) -> HomeAnswer {
+    guard let stored = routers[agent], stored.isPresent else {
+      return .refused(.unknownRouter(agent))
+    }
+    guard !stored.isKnown else { return .accepted(isChange: false, isKnown: true) }
+    var router = stored
+    router.isKnown = true
+    write(router, before: stored, RouterEvent(), trigger: .accepted)
+    return .accepted(isChange: true, isKnown: true)
+  }
+
+  /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one and never were
+  /// on that.
+  mutating func accept(_ network: ExtendedPANID, _ isAccepted: Bool) -> HomeAnswer {
+    let isKnown = self.network(network) != nil
+    guard accepted.contains(network) != isAccepted else {
+      return .accepted(isChange: false, isKnown: isKnown)
+    }
+    if isAccepted { accepted.insert(network) } else { accepted.remove(network) }
+    changes.records.insert(.home)
+    changes.networks.insert(network)
+    for router in routers where router.isPresent && router.network == network {
+      changes.routers.insert(router.agent)
+    }
+    step.needsRouterChecks = true
+    return .accepted(isChange: true, isKnown: isKnown)
+  }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// The preferred network: what a change of it means, disputes about its keys, and whether the home has moved.
+extension Home {
+  // MARK: Another network, or other parameters
+
+  /// Makes a dataset the preferred network.
+  ///
+  /// - Parameters:
+  ///   - source: where its secrets come from.
+  ///   - who: the router that reports it, or the person who chose it.
+  mutating func prefer(
+    _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?
+  ) {
+    let before = preferred
+    isPreferredForgotten = false
+    preferred = PreferredNetwork(
+      dataset: dataset, createdAt: before?.createdAt ?? now, changedAt: now)
+    if before?.dataset.isSameNetwork(as: dataset) != true { markMembers(of: dataset) }
+    var formerID: UInt32?
+    if let former = before?.dataset, !former.isSame(as: dataset) {
+      dropFormer(coveredBy: dataset)
+      if !former.isCovered(by: dataset) { formerID = keepFormer(former) }
+    }
+    step.output.secrets.append(
+      SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
+    notePreferred(before?.dataset, cause)
+    guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
+    noteChange(from, dataset, cause, who, formerID)
+  }
+
+  /// Leaves the home without a preferred network, until a person chooses one.
+  ///
+  /// - Returns: the network that is kept from now on.
+  mutating func forgetPreferred() -> FormerNetwork? {
+    guard let before = preferred?.dataset else { return nil }
+    preferred = nil
+    isPreferredForgotten = true
+    let id = keepFormer(before)
+    step.output.secrets.append(SecretMove(to: .home, from: .nothing))
+    notePreferred(before, .person)
+    return former.first { $0.id == id }
+  }
+
+  private mutating func notePreferred(_ before: DatasetSummary?, _ cause: PreferredCause) {
+    if step.preferredBefore == nil { step.preferredBefore = .some(before) }
+    changes.records.insert(.home)
+    if let before { changes.networks.insert(before.network) }
+    if let network = preferred?.dataset.network { changes.networks.insert(network) }
+    step.needsHomeCheck = true
+    step.needsKeyCheck = true
+    step.output.audit.append(.preferredChanged(preferred?.dataset.network, cause))
+  }
+
+  private mutating func noteChange(
+    _ from: DatasetSummary, _ to: DatasetSummary, _ cause: PreferredCause, _ who: String?,
+    _ formerID: UInt32?
+  ) {
+    var second: String?
+    if case .confirmed(let agent) = cause { second = shownName(agent) }
+    let disagreeing = cause.isReported ? self.disagreeing(with: to, former: from) : []
+    let bringsCredentials = !from.hasCredentials && to.network == from.network
+    let change = PreferredChange(
+      from: .init(from), to: .init(to), differs: to.differences(from: from),
+      bringsCredentials: bringsCredentials, cause: cause, who: who, second: second,
+      formerID: formerID)
+    var facts = AlertFacts(.preferredChanged(change, disagrees: !disagreeing.isEmpty))
+    facts.names = disagreeing
+    facts.network = .init(to)
+    facts.preferred = .init(to)
+    facts.differs = bringsCredentials ? nil : change.differs
+    facts.trigger = .preferredChanged
+    setAlert(AlertKey(.preferredNetworkChanged), facts)
+  }
+
+  /// Routers with keys of the preferred network or of the former one that have other parameters than it has.
+  private func disagreeing(with preferred: DatasetSummary, former: DatasetSummary?) -> [String] {
+    routers.filter { router in
+      guard let dataset = router.dataset, dataset.network == preferred.network else {
+        return false
+      }
+      return !dataset.isSame(as: preferred)
+        && (dataset.hasKeys(of: preferred) || former.map(dataset.hasKeys(of:)) == true)
+    }.map(\.displayName)
+  }
+
+  /// The alert about a change is a warning until all routers of the network have followed.
+  mutating func settlePreferredChange() {
+    let key = AlertKey(.preferredNetworkChanged)
+    guard step.hasChangedRouters, isActive(key), let alert = alerts[key], let preferred else {
+      return
+    }
+    var facts = alert.heldFacts ?? alert.facts
+    guard case .preferredChanged(let change, disagrees: true) = facts.message,
+      disagreeing(with: preferred.dataset, former: former.first?.dataset).isEmpty
+    else { return }
+    facts.message = .preferredChanged(change, disagrees: false)
+    facts.names = []
+    setAlert(key, facts)
+  }
+
+  // MARK: Networks that were preferred
+
+  /// Keeps a network that was preferred, under a new id, and lets the oldest go.
+  private mutating func keepFormer(_ dataset: DatasetSummary) -> UInt32 {
+    dropFormer(coveredBy: dataset)
+    let id = UInt32(truncatingIfNeeded: rules.random())
+    former.insert(FormerNetwork(id: id, dataset: dataset, until: now), at: 0)
+    changes.records.insert(.former(id))
+    step.output.secrets.append(
+      SecretMove(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing))
+    while former.count > FormerNetwork.limit { removeFormer(at: surplus) }
+    return id
+  }
+
+  /// The history has each once, whatever its timestamp.
+  private mutating func dropFormer(coveredBy dataset: DatasetSummary) {
+    for index in former.indices.reversed() where former[index].dataset.isCovered(by: dataset) {
+      removeFormer(at: index)
+    }
+  }
+
+  mutating func removeFormer(at index: Int) {
+    changes.records.insert(.former(former[index].id))
+    former.remove(at: index)
+  }
+
+  /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and again
+  /// must push out neither the keys of earlier networks nor what they began with. So of those with the same keys the oldest
+  /// stays, and where there are more than two the newest, too.
+  private var surplus: Int {
+    func isRepeated(_ index: Int, in others: Range<Int>) -> Bool {
+      former[others].contains { $0.dataset.isSameNetwork(as: former[index].dataset) }
+    }
+    func hasOlder(_ index: Int) -> Bool { isRepeated(index, in: index + 1..<former.count) }
+    // The first was kept just now, and an alert names it.
+    let earlier = 1..<former.count
+    return earlier.last { isRepeated($0, in: 0..<$0) && hasOlder($0) }
+      ?? earlier.last { hasOlder($0) } ?? former.count - 1
+  }
+
+  // MARK: Members
+
+  /// Who belongs to a preferred network; of one that is preferred by its Extended PAN ID alone, who has credentials of it.
+  func members(of preferred: DatasetSummary) -> PreferredDecision.Members {
+    var members = PreferredDecision.Members(hasDamage: hasDamage)
+    for router in routers {
+      if let dataset = router.dataset {
+        guard dataset.network == preferred.network,
+          router.followsPreferred || !preferred.hasCredentials
+        else { continue }
+        members.present.append(
+          .init(agent: router.agent, team: router.owner, dataset: dataset))
+      } else if router.owner != nil, let key = router.formerKey,
+        key == preferred.parameters?.networkKey
+      {
+        members.departed.append(
+          .init(agent: router.agent, team: router.owner, dataset: preferred))
+      }
+    }
+    return members
+  }
+
+  /// Other keys are another network: a router belongs to it that has them.
+  mutating func markMembers(of preferred: DatasetSummary) {
+    for router in routers {
+      guard let dataset = router.dataset, dataset.network == preferred.network else { continue }
+      let follows = Membership.follows(wasMember: false, dataset, preferred: preferred)
+      guard follows != router.followsPreferred else { continue }
+      var marked = router
+      marked.followsPreferred = follows
+      put(marked)
+    }
+  }
+
+  // MARK: Disputes about the keys
+
+  /// Notes credentials that name the preferred network and have other keys.
+  mutating func noteKeys(_ dataset: DatasetSummary?) {
+    guard let dataset, let preferred = preferred?.dataset, dataset.network == preferred.network,
+      !dataset.hasKeys(of: preferred)
+    else { return }
+    step.needsKeyCheck = true
+  }
+
+  /// Whether an alert of the home explains why a router differs from the preferred network.
+  func isExplained(_ router: Router) -> Bool {
+    guard let preferred = preferred?.dataset else { return false }
+    if let network = router.network, network == movedTo, router.memberOf == preferred.network {
+      return true
+    }
+    return isClaim(router, preferred)
+  }
+
+  /// Whether a router is a member that claims new keys for the preferred network.
+  private func isClaim(_ router: Router, _ preferred: DatasetSummary) -> Bool {
+    guard let dataset = router.dataset else { return false }
+    return router.followsPreferred && dataset.relation(to: preferred) == .newer
+      && !dataset.hasKeys(of: preferred)
+  }
+
+  /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and becomes
+  /// the preferred network.
+  mutating func settleDispute() {
+    let key = AlertKey(.preferredKeyDisputed)
+    guard let preferred = preferred?.dataset else { return setAlert(key, nil) }
+    let members = members(of: preferred)
+    func isClaimant(_ member: PreferredDecision.Member) -> Bool {
+      member.dataset.relation(to: preferred) == .newer && !member.dataset.hasKeys(of: preferred)
+    }
+    // The newest first.
+    let claimants = members.present.filter(isClaimant).sorted {
+      guard let a = $0.dataset.activeTimestamp, let b = $1.dataset.activeTimestamp, a != b else {
+        return $0.agent.description < $1.agent.description
+      }
+      return a > b
+    }
+    guard preferred.hasCredentials, !claimants.isEmpty else { return setAlert(key, nil) }
+    for claimant in claimants where routers[claimant.agent]?.adoption == nil {
+      let cause = PreferredDecision.cause(
+        preferred: preferred, isForgotten: false, reporter: claimant, isMember: true, change: .keep,
+        others: { members.besides(claimant.agent) })
+      guard let cause else { continue }
+      prefer(
+        claimant.dataset, from: .record(.router(claimant.agent)), cause: cause,
+        who: shownName(claimant.agent))
+      var event = RouterEvent(.preferredChanged, claimant.agent)
+      event.routerName = shownName(claimant.agent)
+      event.network = .init(claimant.dataset)
+      event.differs = claimant.dataset.differences(from: preferred)
+      step.output.events.append(.router(event))
+      return settleDispute()
+    }
+    let others = members.present.filter { !isClaimant($0) }
+    var facts = AlertFacts(
+      .keysDisputed(
+        claimed: claimants[0].dataset.activeSeconds, current: preferred.activeSeconds,
+        departed: members.departed.map { shownName($0.agent) }, hasDamage: members.hasDamage))
+    facts.router = claimants[0].agent
+    facts.routerName = shownName(claimants[0].agent)
+    facts.names = claimants.map { shownName($0.agent) }
+    facts.otherNames = others.map { shownName($0.agent) }
+    facts.network = .init(preferred)
+    facts.preferred = .init(preferred)
+    facts.differs = claimants[0].dataset.differences(from: preferred)
+    facts.trigger = .dataset
+    setAlert(key, facts)
+  }
+
+  // MARK: Where the home is
+
+  /// A home that moved has at least so many border routers; one alone is a mismatch.
+  static let fewestThatMove = 2
+
+  /// Finds whether all border routers that were on the preferred network are together on another one. A whole home that
+  /// moves is one alert, not one for each router.
+  mutating func findMove() {
+    let destination = self.destination
+    guard destination != movedTo else { return }
+    movedTo = destination
+    step.needsRouterChecks = true
+  }
+
+  /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
+  private var destination: ExtendedPANID? {
+    guard let preferred = preferred?.dataset.network else { return nil }
+    var place: ExtendedPANID?
+    var count = 0
+    for router in routers where router.isPresent && router.memberOf == preferred {
+      guard let network = router.network else { continue }
+      if network == preferred {
+        if router.isOnline { return nil }
+        continue
+      }
+      guard place == nil || place == network else { return nil }
+      place = network
+      count += 1
+    }
+    return count >= Self.fewestThatMove ? place : nil
+  }
+
+  /// When a home moves, or is split again, each router is checked again: its own alert ends or comes back.
+  mutating func settleMove() {
+    guard step.preferredBefore != nil || step.hasChangedRouters || step.needsMoveCheck else {
+      return
+    }
+    let key = AlertKey(.homeMoved)
+    if step.preferredBefore != nil || step.needsMoveCheck { findMove() }
+    guard let movedTo, let preferred = preferred?.dataset else {
+      if alerts[key] != nil { setAlert(key, nil) }
+      return
+    }
+    let members = routers.filter {
+      $0.isPresent && $0.memberOf == preferred.network && $0.network == movedTo
+    }
+    var facts = AlertFacts(.movedTo(routers: members.count))
+    facts.network = .init(movedTo, networkName(of: movedTo))
+    facts.preferred = .init(preferred)
+    setAlert(key, facts)
+  }
+
+  // MARK: Without one
+
+  /// The most networks that the alert names.
+  static let networksNamed = 5
+
+  /// A home with routers needs a preferred network to check them against.
+  mutating func settlePreferredExists() {
+    let key = AlertKey(.noPreferredNetwork)
+    guard preferred == nil, routers.contains(where: \.isPresent) else {
+      if alerts[key] != nil { setAlert(key, nil) }
+      return
+    }
+    let seen = networks.filter { $0.routers > 0 }
+    let named = seen.prefix(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
+    setAlert(
+      key,
+      AlertFacts(
+        .noPreferred(
+          isForgotten: isPreferredForgotten, networks: named, more: seen.count - named.count)))
+  }
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What comes of requests, whoever asks and however: over MQTT, on the socket, or in a program without a daemon. All that is
+/// wrong with one is found before anything is changed.
+extension Home {
+  mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
+    do throws(HomeRefusal) {
+      switch request {
+      case .storeCredentials(let agent, let dataset): return try store(dataset, of: agent, context)
+      case .deleteCredentials(let agent): return try deleteCredentials(of: agent, context)
+      case .getCredentials(let agent): return try credentials(of: agent, context)
+      case .listCredentials(let onlyActive): return try list(context, onlyActive: onlyActive)
+      case .isPreferredAvailable:
+        return .available(preferred?.dataset.hasCredentials == true)
+      case .checkPreferred(let dataset):
+        return .checked(PreferredCheck.answer(about: dataset, preferred: preferred?.dataset))
+      case .setPreferred(let choice): return try prefer(choice, context)
+      case .forgetPreferred: return try forgetPreferred(context)
+      case .forgetNetwork(let network): return try forget(network, context)
+      case .getPreferred, .getNetwork, .nearbyNetworks: return try disclose(request, context)
+      case .pendingQuestions:
+        return .questions(
+          questions.filter {
+            !$0.isDenied && !$0.isOver(at: now) && $0.requester.isSameParty(as: context.requester)
+          })
+      }
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  // MARK: Credentials of the own team
+
+  private mutating func store(
+    _ incoming: DatasetSummary, of agent: BorderAgentID, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    let stored = routers[agent]
+    let team = context.requester.team
+    if let owner = stored?.owner, owner != team { throw .ofAnotherTeam(agent) }
+    let before = preferred?.dataset
+    guard
+      context.isOnMachine
+        || !Membership.isTooFarAhead(incoming, preferred: before, at: now)
+    else { throw .tooFarAhead }
+    if stored?.dataset == nil {
+      guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
+    }
+    if case .login(let user) = context.requester.identity, !context.isSigned {
+      notePlaintext(from: user)
+    }
+    var router = stored ?? Router(agent, at: now)
+    if case .login(let user) = context.requester.identity, router.user != user, !router.isPresent {
+      router.user = user
+      router.order = SequenceWindow()
+    }
+    let change = DatasetDecision(stored: stored?.dataset, requested: incoming)
+    // Over MQTT a request counts as an event does: it must not replace the preferred network's keys.
+    let isMoved = save(
+      incoming, change, of: &router, team: team, isOwner: context.isOnMachine,
+      who: router.displayName)
+    router.credential = .stored
+    if change.isStored { router.datasetChangedAt = now }
+    var event = RouterEvent(isMoved ? .preferredChanged : [], agent)
+    if case .login(let user) = context.requester.identity { event.user = user }
+    switch change {
+    case .store: event.types.insert(.datasetStored)
+    case .update(let differs), .move(_, let differs):
+      event.types.insert(.datasetUpdated)
+      event.differs = differs
+      if case .move(let previous, _) = change { event.previousNetwork = previous }
+    case .keep, .ignoreOlder, .conflict: break
+    }
+    if !event.types.isEmpty { event.network = .init(incoming) }
+    noteKeys(incoming)
+    if router.isPresent {
+      write(router, before: stored, event, trigger: .request)
+    } else {
+      // No router has announced itself under this id: there is nothing else that could change.
+      put(router)
+      if !event.types.isEmpty {
+        event.routerName = router.displayName
+        step.output.events.append(.router(event))
+      }
+    }
+    return .stored(
+      change, preferred: PreferredCheck.answer(about: incoming, preferred: preferred?.dataset))
+  }
+
+  private mutating func deleteCredentials(
+    of agent: BorderAgentID, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    guard let stored = routers[agent], stored.dataset != nil else { throw .noCredentials(agent) }
+    guard context.isAdministrator || stored.owner == context.requester.team else {
+      throw .ofAnotherTeam(agent)
+    }
+    var router = stored
+    router.dropCredentials(at: now)
+    step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing))
+    step.output.audit.append(.credentialsDeleted(agent))
+    step.hasChangedRouters = true
+    var event = RouterEvent()
+    if case .login(let user) = context.requester.identity { event.user = user }
+    if router.isPresent {
+      write(router, before: stored, event, trigger: .deleted)
+    } else {
+      put(router)
+    }
+    return .deleted
+  }
+
+  private func credentials(
+    of agent: BorderAgentID, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    // What another team holds is not there: no answer tells that it has it.
+    guard let router = routers[agent], router.owner == context.requester.team,
+      let found = credentials(of: router)
+    else { throw .noCredentials(agent) }
+    guard context.canReceiveSecrets else { throw .noKey }
+    return .credentials([found])
+  }
+
+  private func list(
+    _ context: RequestContext, onlyActive: Bool
+  ) throws(HomeRefusal) -> HomeAnswer {
+    let found = routers.filter { $0.owner == context.requester.team }
+      .compactMap(credentials(of:)).filter { $0.isActive || !onlyActive }
+    if let most = context.mostCredentials, found.count > most { throw .tooMany(most) }
+    return .credentials(found)
+  }
+
+  private func credentials(of router: Router) -> StoredCredentials? {
+    guard let dataset = router.dataset else { return nil }
+    return StoredCredentials(
+      agent: router.agent, dataset: dataset, isActive: router.isPresent && router.isOnline,
+      createdAt: router.credentialCreatedAt, changedAt: router.credentialChangedAt,
+      secret: .router(router.agent), team: router.owner)
+  }
+
+  // MARK: What other teams have, and what the home prefers: somebody must agree
+
+  private mutating func disclose(
+    _ request: HomeRequest, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    guard context.canReceiveSecrets else { throw .noKey }
+    let found = try disclosable(request, of: context.requester.team) { _ in true }
+    // Nothing is there that a person could be asked about.
+    guard !found.isEmpty else { return .credentials([]) }
+    // Nobody should be asked about what could not be sent then.
+    if let most = context.mostCredentials, found.count > most { throw .tooMany(most) }
+    let subject = ConsentSubject(Self.command(request), found.map(\.network))
+    do throws(ConsentRefusal) {
+      switch try ask(subject, by: context.requester, reply: context.reply) {
+      case .granted(let grant):
+        step.output.audit.append(.given(subject, to: context.requester, by: grant))
+        return .credentials(found)
+      case .waiting(let id): return .waiting(id)
+      }
+    } catch {
+      throw .consent(error)
+    }
+  }
+
+  private static func command(_ request: HomeRequest) -> ConsentSubject.Command {
+    switch request {
+    case .getPreferred: .preferred
+    case .getNetwork: .network
+    default: .nearby
+    }
+  }
+
+  /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has come since:
+  /// a person has agreed to what the question said.
+  mutating func answer(_ question: ConsentQuestion, _ record: ConsentRecord) {
+    let answer: HomeAnswer
+    var obstacle: ConsentRecord.Obstacle?
+    switch record.outcome {
+    case .denied: answer = .refused(.denied)
+    case .expired, .revoked: answer = .refused(.expired)
+    case .approved:
+      (answer, obstacle) = agreed(question)
+    }
+    // A caller that has hung up meanwhile is given nothing.
+    let replies = question.replies.filter { $0 != .caller || rules.isAwaited(question.id) }
+    if record.outcome == .approved, replies.isEmpty { obstacle = .hungUp }
+    if obstacle == nil, case .credentials(let given) = answer {
+      let networks = Set(given.map(\.network))
+      let subject = ConsentSubject(
+        question.subject.command, question.subject.networks.filter(networks.contains))
+      step.output.audit.append(.given(subject, to: question.requester, by: question.id))
+    }
+    for reply in replies {
+      step.output.settled.append(
+        SettledAnswer(
+          id: question.id, requester: question.requester, to: reply, answer: answer))
+    }
+    if let obstacle { noteNotGiven(question.id, obstacle) }
+  }
+
+  private func agreed(_ question: ConsentQuestion) -> (HomeAnswer, ConsentRecord.Obstacle?) {
+    // A requester whose key was revoked, or is another one than the person was shown, is given nothing.
+    if case .login(let user) = question.requester.identity {
+      guard let client = clients[user], !client.isRevoked, rules.canSeal,
+        client.fingerprint == question.requester.fingerprint
+      else { return (.refused(.keyIsGone), .notEnrolled) }
+    }
+    let request: HomeRequest
+    switch question.subject.command {
+    case .preferred: request = .getPreferred
+    case .network:
+      guard let network = question.subject.networks.first?.id else {
+        return (.refused(.changed), .changed)
+      }
+      request = .getNetwork(network)
+    case .nearby, .adopt: request = .nearbyNetworks
+    }
+    let agreed = Set(question.subject.networks)
+    let found = try? disclosable(
+      request, of: question.requester.team, where: agreed.contains)
+    guard let found, !found.isEmpty else { return (.refused(.changed), .changed) }
+    return (.credentials(found), nil)
+  }
+
+  /// - Parameter isAsked: whether it may be among them at all.
+  private func disclosable(
+    _ request: HomeRequest, of team: ExactName, where isAsked: (ConsentNetwork) -> Bool
+  ) throws(HomeRefusal) -> [StoredCredentials] {
+    switch request {
+    case .getPreferred: return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
+    case .getNetwork(let network):
+      // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is given.
+      if preferred?.dataset.network == network, preferred?.dataset.hasCredentials == true {
+        return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
+      }
+      let found = routers.filter { $0.dataset?.network == network }.compactMap(credentials(of:))
+      guard !found.isEmpty else { throw .noCredentialsOfNetwork }
+      // The newest one that is asked for; none when there are others only.
+      var best: StoredCredentials?
+      for one in found where isAsked(one.network) {
+        let isNewer = best.map {
+          ($0.dataset.activeSeconds ?? 0) < (one.dataset.activeSeconds ?? 0)
+        }
+        if isNewer != false { best = one }
+      }
+      return best.map { [$0] } ?? []
+    default:
+      return routers.compactMap(credentials(of:)).filter(\.isActive).compactMap(disclosable)
+        .filter { isAsked($0.network) }
+    }
+  }
+
+  /// Nil for what only claims to be the preferred network: it has its Extended PAN ID, and something else is different.
+  private func disclosable(_ one: StoredCredentials) -> StoredCredentials? {
+    guard let preferred = preferred?.dataset, preferred.hasCredentials,
+      preferred.network == one.dataset.network
+    else { return one }
+    guard one.dataset.isSame(as: preferred) else { return nil }
+    var own = one
+    own.team = nil
+    return own
+  }
+
+  private func preferredCredentials(
+    for team: ExactName
+  ) throws(HomeRefusal) -> StoredCredentials {
+    guard let preferred else { throw .noPreferred }
+    guard preferred.dataset.hasCredentials else {
+      throw .preferredWithoutCredentials(preferred.dataset.network)
+    }
+    // A router that runs on just this dataset, one that is active before one that is not, one of the own team before
+    // another's.
+    var best: Router?
+    for router in routers where router.dataset?.isSame(as: preferred.dataset) == true {
+      guard let other = best else {
+        best = router
+        continue
+      }
+      let (isActive, wasActive) = (
+        router.isPresent && router.isOnline, other.isPresent && other.isOnline
+      )
+      if isActive != wasActive ? isActive : router.owner == team { best = router }
+    }
+    return StoredCredentials(
+      agent: best?.agent, dataset: preferred.dataset,
+      isActive: best.map { $0.isPresent && $0.isOnline } ?? false,
+      createdAt: preferred.createdAt, changedAt: preferred.changedAt, secret: .home, team: nil)
+  }
+
+  // MARK: The preferred network, by choice
+
+  private mutating func prefer(
+    _ choice: HomeRequest.PreferredChoice, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    try requireChoice(context)
+    let (dataset, source) = try chosen(choice, context)
+    let before = preferred?.dataset
+    if before?.hasSameBytes(as: dataset) != true {
+      prefer(dataset, from: source, cause: .person, who: context.actor)
+    }
+    // Who claims other keys has heard the decision, also where only other parameters were chosen, and is no member any
+    // more.
+    markMembers(of: dataset)
+    step.needsKeyCheck = true
+    if before?.hasSameBytes(as: dataset) != true {
+      noteChoice(before, dataset, context)
+    }
+    return .preferredSet(
+      isChanged: before?.hasSameBytes(as: dataset) != true, hasCredentials: dataset.hasCredentials)
+  }
+
+  private mutating func noteChoice(
+    _ before: DatasetSummary?, _ dataset: DatasetSummary?, _ context: RequestContext
+  ) {
+    var event = RouterEvent(.preferredChanged)
+    if case .login(let user) = context.requester.identity { event.user = user }
+    event.network = dataset.map { .init($0) }
+    if let before {
+      if let dataset, before.network == dataset.network {
+        event.differs = dataset.differences(from: before)
+      } else {
+        event.previousNetwork = before.network
+      }
+    }
+    step.output.events.append(.router(event))
+  }
+
+  /// A person may replace the preferred network, and so may a program on this machine whose team has a router that belongs
+  /// to it, whose changes move it anyway. The first one anybody may set. Any other login could give the whole home a network
+  /// of its own.
+  private func requireChoice(_ context: RequestContext) throws(HomeRefusal) {
+    if context.choosesPreferred { return }
+    if let preferred = preferred?.dataset {
+      let team = context.requester.team
+      let isMember = members(of: preferred).present.contains { $0.team == team }
+      if context.isOnMachine, isMember { return }
+    } else if !isPreferredForgotten {
+      return
+    }
+    throw .mayNotPrefer
+  }
+
+  private typealias Chosen = (dataset: DatasetSummary, source: SecretMove.Source)
+
+  private func chosen(
+    _ choice: HomeRequest.PreferredChoice, _ context: RequestContext
+  ) throws(HomeRefusal) -> Chosen {
+    switch choice {
+    case .dataset(let dataset): return (dataset, .input)
+    case .former(let id):
+      guard context.choosesPreferred, let former = former.first(where: { $0.id == id }) else {
+        throw .unknownFormer
+      }
+      return (former.dataset, .record(.former(id)))
+    case .name(let name): return try newest(on: network(named: name, context), context)
+    case .network(let network, let agent):
+      guard let agent else { return try newest(on: network, context) }
+      guard let router = routers[agent], let dataset = router.dataset, dataset.network == network,
+        context.choosesPreferred || router.owner == context.requester.team
+      else { throw .noCredentialsOfRouterForNetwork }
+      return (dataset, .record(.router(agent)))
+    }
+  }
+
+  private func network(
+    named name: ExactName, _ context: RequestContext
+  ) throws(HomeRefusal) -> ExtendedPANID {
+    var datasets = routers.filter {
+      context.choosesPreferred || $0.owner == context.requester.team
+    }.compactMap(\.dataset)
+    if context.choosesPreferred {
+      datasets += former.map(\.dataset)
+      if let preferred { datasets.append(preferred.dataset) }
+    }
+    let named = Set(datasets.filter { ExactName($0.name) == name }.map(\.network))
+    guard named.count < 2 else {
+      throw .severalOfName(named.sorted { $0.description < $1.description })
+    }
+    guard let network = named.first else { throw .noNetworkOfName }
+    return network
+  }
+
+  /// Any login can store a dataset that names an Extended PAN ID. So of the preferred network only what its members report
+  /// counts, and of any other one, or one that has no credentials yet, a single pair of keys must be known.
+  private func newest(
+    on network: ExtendedPANID, _ context: RequestContext
+  ) throws(HomeRefusal) -> Chosen {
+    typealias Known = (claim: HomeRefusal.Claim, dataset: DatasetSummary, source: SecretMove.Source)
+    let current = preferred.flatMap {
+      $0.dataset.hasCredentials && $0.dataset.network == network ? $0.dataset : nil
+    }
+    func claim(_ agent: BorderAgentID?, _ former: UInt32?, _ dataset: DatasetSummary)
+      -> HomeRefusal.Claim
+    {
+      HomeRefusal.Claim(agent: agent, former: former, seconds: dataset.activeSeconds ?? 0)
+    }
+    var known: [Known] = []
+    for router in routers {
+      guard let dataset = router.dataset, dataset.network == network,
+        context.choosesPreferred || router.owner == context.requester.team
+      else { continue }
+      if let current {
+        guard
+          Membership.follows(wasMember: router.followsPreferred, dataset, preferred: current),
+          dataset.relation(to: current) == .newer
+        else { continue }
+      }
+      known.append(
+        (claim(router.agent, nil, dataset), dataset, .record(.router(router.agent))))
+    }
+    if let current {
+      let claims = known.filter { !$0.dataset.hasKeys(of: current) }
+      known =
+        claims.isEmpty ? known + [(claim(nil, nil, current), current, .record(.home))] : claims
+    } else if context.choosesPreferred,
+      // Of the history the keys that were preferred last; earlier ones are named by their ids.
+      let last = former.first(where: { $0.dataset.network == network && $0.dataset.hasCredentials })
+    {
+      known.append((claim(nil, last.id, last.dataset), last.dataset, .record(.former(last.id))))
+    }
+    guard var best = known.first else { return try seen(network, context) }
+    guard known.allSatisfy({ $0.dataset.hasKeys(of: best.dataset) }) else {
+      throw .severalKeys(known.prefix(8).map(\.claim))
+    }
+    for one in known {
+      if let age = one.dataset.activeTimestamp, let newest = best.dataset.activeTimestamp,
+        age > newest
+      {
+        best = one
+      }
+    }
+    return (best.dataset, best.source)
+  }
+
+  /// A network of which no credentials are here: only a person chooses it, by its Extended PAN ID alone.
+  private func seen(
+    _ network: ExtendedPANID, _ context: RequestContext
+  ) throws(HomeRefusal) -> Chosen {
+    if let preferred, preferred.dataset.network == network {
+      return (preferred.dataset, .record(.home))
+    }
+    let isSeen = routers.contains {
+      $0.isPresent && ($0.network == network || $0.currentNetwork == network)
+    }
+    guard context.choosesPreferred, isSeen else { throw .noCredentialsOfNetwork }
+    return (DatasetSummary(network: network, name: networkName(of: network) ?? ""), .nothing)
+  }
+
+  /// From then on no network is preferred until a person chooses one.
+  private mutating func forgetPreferred(
+    _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    guard context.isAdministrator else { throw .onlyAdministrator }
+    guard let before = preferred?.dataset else { throw .noPreferred }
+    let kept = forgetPreferred()
+    noteChoice(before, nil, context)
+    return .forgotten(kept.map { [$0] } ?? [], remaining: [])
+  }
+
+  private mutating func forget(
+    _ network: HomeRequest.ForgottenNetwork, _ context: RequestContext
+  ) throws(HomeRefusal) -> HomeAnswer {
+    guard context.isAdministrator else { throw .onlyAdministrator }
+    if case .network(let id) = network, preferred?.dataset.network == id { throw .isPreferred }
+    let meant = former.filter {
+      switch network {
+      case .former(let id): $0.id == id
+      case .network(let id): $0.dataset.network == id
+      }
+    }
+    var id = meant.first?.dataset.network
+    if case .network(let named) = network { id = named }
+    let remaining = routers.filter { $0.dataset != nil && $0.dataset?.network == id }.map(\.agent)
+    guard !meant.isEmpty else { throw .notInHistory(isUsed: !remaining.isEmpty) }
+    for one in meant {
+      if let index = former.firstIndex(of: one) { removeFormer(at: index) }
+    }
+    return .forgotten(meant, remaining: remaining)
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What time brings.
+extension Home {
+  mutating func tick(_ link: Link) {
+    // Before alerts are raised: a split that is over is none.
+    checkSplits()
+    ageAlerts()
+    noticeSilence(link)
+    forgetLeftRouters()
+    expireQuestions()
+    continueAdoptions(link)
+  }
+
+  /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their definitions say;
+  /// and those that were resolved a day ago.
+  private mutating func ageAlerts() {
+    for (key, alert) in alerts {
+      switch alert.phase {
+      case .held:
+        guard alert.heldSince.adding(seconds: rules.alertsHold) <= now else { continue }
+        var raised = alert
+        let news = raised.raise(at: now)
+        keep(raised, key, news, severityBefore: nil)
+      case .firing:
+        guard let duration = key.name.noticeDuration,
+          alert.updatedAt.adding(seconds: duration) <= now
+        else { continue }
+        setAlert(key, nil)
+      case .resolved:
+        guard alert.updatedAt.adding(seconds: Alert.resolvedRetention) <= now else { continue }
+        alerts[key] = nil
+        changes.records.insert(.alert(key))
+      }
+    }
+  }
+
+  /// A daemon that was away, or a broker that was, has received nothing: that is no silence of the routers.
+  private mutating func noticeSilence(_ link: Link) {
+    let limit = rules.offlineAfter
+    guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else {
+      return
+    }
+    let deadline = now.adding(seconds: -limit)
+    for router in routers
+    where router.isPresent && router.isOnline && router.beats
+      && routers.lastSeen(router.agent) < deadline
+    {
+      takeSilence(of: router)
+    }
+  }
+
+  /// When something is due by the clock; nil: nothing before the next input.
+  ///
+  /// - Parameter link: as for the next tick.
+  package func nextDue(_ link: Link, rules: HomeRules) -> WireTime? {
+    var due: WireTime?
+    func note(_ time: WireTime?) {
+      if let time { due = min(due ?? time, time) }
+    }
+    for (key, alert) in alerts {
+      switch alert.phase {
+      case .held: note(alert.heldSince.adding(seconds: rules.alertsHold))
+      case .firing: note(key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) })
+      case .resolved: note(alert.updatedAt.adding(seconds: Alert.resolvedRetention))
+      }
+    }
+    for question in questions { note(question.expiresAt) }
+    for router in routers {
+      // What is under way looks at the connection each second.
+      if router.adoption != nil { note(WireTime(milliseconds: 0)) }
+      if router.isPresent, router.isOnline, router.beats, rules.offlineAfter > 0 {
+        note(routers.lastSeen(router.agent).adding(seconds: rules.offlineAfter + 1))
+      }
+      if !router.isPresent, router.dataset == nil {
+        note(leftAt(router).adding(seconds: Self.retention))
+      }
+    }
+    return due
+  }
+
+  /// A hold lasts as long as it should, whether the clock was set forward or back. What is said to have happened later than
+  /// now happened now: otherwise it would not be over before the clock is there again.
+  mutating func followClock(by jump: Int64) {
+    for (key, alert) in alerts {
+      var moved = alert
+      // Where the clock was set back, only those that are later than now: the others may have begun since.
+      if moved.phase == .held, jump > 0 || moved.heldSince > now {
+        moved.heldSince = min(
+          WireTime(milliseconds: moved.heldSince.milliseconds + jump), now)
+      }
+      moved.updatedAt = min(moved.updatedAt, now)
+      guard moved != alert else { continue }
+      alerts[key] = moved
+      changes.records.insert(.alert(key))
+    }
+    routers.seeNotLater(than: now)
+    for stored in routers {
+      var router = stored
+      router.threadStateSince = router.threadStateSince.map { min($0, now) }
+      router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
+      if router != stored { put(router) }
+    }
+    if let since = discoveredSince, since > now {
+      discoveredSince = now
+      changes.records.insert(.home)
+    }
+  }
+}
+
+// MARK: - Numbers of envelopes
+
+/// A signer: a login with one of its keys.
+package struct SignerKey: Hashable, Sendable {
+  package let user: ExactName
+  /// Of the public key.
+  package let issuer: Hash128
+}
+
+/// The numbers of the envelopes that were opened. They stay, also when an enrolment is revoked or a router has left: the same
+/// key may be enrolled again, and what was sealed with it before would then count again.
+///
+/// A signer has a limited number of subjects. Beyond it the one with the lowest number goes, and is remembered as the signer's
+/// mark: about what is not known, only higher numbers count.
+struct SignerNumbers: Hashable, Sendable {
+  var windows: [RouterMessage.Subject: SequenceWindow] = [:]
+  /// The highest number of those that are gone.
+  var mark: UInt64?
+
+  /// - Parameter most: subjects that a signer may have, at least 1.
+  mutating func take(
+    _ number: UInt64, _ subject: RouterMessage.Subject, most: Int
+  ) -> SequenceWindow.Verdict {
+    if windows[subject] == nil {
+      if windows.count >= most,
+        let lowest = windows.min(by: { ($0.value.high ?? 0) < ($1.value.high ?? 0) })
+      {
+        windows[lowest.key] = nil
+        mark = max(mark ?? 0, lowest.value.high ?? 0)
+      }
+      if let mark, number <= mark { return .outOfOrder }
+    }
+    return windows[subject, default: SequenceWindow()].take(.number(number))
+  }
+}
+
+extension Home {
+  /// The number of an envelope counts for its signer, whichever login publishes for the router meanwhile: else an old one
+  /// could be sent again after that.
+  mutating func takeNumber(
+    of signature: RouterMessage.Signature, _ user: ExactName, _ subject: RouterMessage.Subject
+  ) -> SequenceWindow.Verdict {
+    let key = SignerKey(user: user, issuer: signature.issuer)
+    // Routers, and access points beside them.
+    let most = max(1, 2 * rules.routersPerTeam)
+    let verdict = signers[key, default: SignerNumbers()].take(
+      signature.number, subject, most: most)
+    if verdict != .duplicate { changes.records.insert(.signer(key)) }
+    return verdict
+  }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Everything that is true of one home, as a plain value: its border routers, the network that it prefers, alerts,
+/// questions and grants, adoptions, owners, the keys of its clients.
+///
+/// `handle` is the specification: what comes in, what is then true, what follows. It reads no clock, no disk and no
+/// network, and it cannot fail: what is wrong with an input is in the output. Secrets are not in here; see
+/// `DatasetSummary`.
+package struct Home: Sendable {
+  // What is written down.
+  package internal(set) var routers = RouterTable()
+  package internal(set) var preferred: PreferredNetwork?
+  /// A person has decided that no network is preferred.
+  package internal(set) var isPreferredForgotten = false
+  /// Networks that were preferred, the newest first.
+  package internal(set) var former: [FormerNetwork] = []
+  /// Networks of which a person has said that routers are on them on purpose.
+  package internal(set) var accepted: Set<ExtendedPANID> = []
+  /// When the first list of the local network was complete; nil before, and while nothing is looked for there.
+  var discoveredSince: WireTime?
+  package internal(set) var alerts: [AlertKey: Alert] = [:]
+  /// Oldest first, as are the next two.
+  package internal(set) var questions: [ConsentQuestion] = []
+  package internal(set) var grants: [ConsentGrant] = []
+  package internal(set) var decisions: [ConsentRecord] = []
+  package internal(set) var clients: [ExactName: EnrolledClient] = [:]
+  var signers: [SignerKey: SignerNumbers] = [:]
+
+  // What follows from that, or is of this process.
+  /// Records that could not be read.
+  package var hasDamage = false
+  /// The network that all members of the preferred one are on instead; nil while they are not.
+  package internal(set) var movedTo: ExtendedPANID?
+  /// Border agent ids that count for each team.
+  var idsOfTeam: [ExactName: Int] = [:]
+  /// Routers that have an alert: most have none, and are spared the look.
+  var routersWithAlerts: Set<BorderAgentID> = []
+  var discovery = DiscoveryMemory()
+
+  /// What has changed since it was taken.
+  package internal(set) var changes = Changes()
+  var step: Step
+
+  package struct Changes: Equatable, Sendable {
+    /// To be written; what is not there any more is deleted.
+    package var records: Set<RecordKey> = []
+    /// What is published of these has changed.
+    package var routers: Set<BorderAgentID> = []
+    package var networks: Set<ExtendedPANID> = []
+
+    package var isEmpty: Bool { records.isEmpty && routers.isEmpty && networks.isEmpty }
+  }
+
+  /// What belongs to one input.
+  struct Step: Sendable {
+    var now = WireTime(milliseconds: 0)
+    var rules: HomeRules
+    var output = HomeOutput()
+    /// The preferred network before, where it has changed: every router is checked again.
+    var preferredBefore: DatasetSummary??
+    /// The keys of the preferred network may be disputed now, or no more.
+    var needsKeyCheck = false
+    /// Something changed that an alert of the home may be about.
+    var hasChangedRouters = false
+    /// Routers came or went between networks, so the home may have moved.
+    var needsMoveCheck = false
+    /// Alerts of routers may have to end or to come back.
+    var needsRouterChecks = false
+    /// A router came or went, or the preferred network changed.
+    var needsHomeCheck = false
+    var raisedMismatches: [BorderAgentID] = []
+  }
+
+  package init(rules: HomeRules) { step = Step(rules: rules) }
+
+  /// Takes an input, and decides all that follows from it.
+  package mutating func handle(
+    _ input: HomeInput, at now: WireTime, rules: HomeRules
+  ) -> HomeOutput {
+    step = Step(now: now, rules: rules)
+    switch input {
+    case .message(let message, let user): receive(message, from: user)
+    case .request(let request, let context): step.output.answer = answer(request, context)
+    case .decision(let decision): step.output.answer = decide(decision)
+    case .sightings(let sightings): see(sightings)
+    case .discoveryEnded: endDiscovery()
+    case .tick(let link): tick(link)
+    case .clockJumped(let jump): followClock(by: jump)
+    case .delivered(let message): noteDelivery(of: message)
+    case .deliveriesAreDue: renewDeliveries()
+    case .remove(let agent): step.output.answer = remove(agent)
+    case .acceptRouter(let agent): step.output.answer = accept(agent)
+    case .acceptNetwork(let network, let isAccepted):
+      step.output.answer = accept(network, isAccepted)
+    case .enroll(let client, let user): step.output.answer = enroll(client, as: user)
+    case .revoke(let user, let forgets): step.output.answer = revoke(user, forgets: forgets)
+    case .condition(let name, let facts): setAlert(AlertKey(name), facts)
+    }
+    settle()
+    return step.output
+  }
+
+  /// What has changed since the last call.
+  package mutating func takeChanges() -> Changes {
+    defer { changes = Changes() }
+    return changes
+  }
+
+  var now: WireTime { step.now }
+  var rules: HomeRules { step.rules }
+
+  func team(of user: ExactName) -> ExactName { rules.team(user) }
+}
+
+extension Home: Equatable {
+  /// Whether both have the same in all that is written down.
+  package static func == (a: Home, b: Home) -> Bool {
+    a.routers == b.routers && a.preferred == b.preferred
+      && a.isPreferredForgotten == b.isPreferredForgotten && a.former == b.former
+      && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince && a.alerts == b.alerts
+      && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
+      && a.clients == b.clients && a.signers == b.signers
+  }
+}
+
+// MARK: - What follows from all of an input together
+
+extension Home {
+  private mutating func settle() {
+    if step.preferredBefore != nil { checkRouters() }
+    if step.needsKeyCheck
+      || step.hasChangedRouters && isActive(AlertKey(.preferredKeyDisputed))
+    {
+      let before = preferred
+      settleDispute()
+      if preferred?.dataset != before?.dataset { checkRouters() }
+    }
+    settlePreferredChange()
+    settleMove()
+    if step.needsRouterChecks { checkRouters() }
+    if rules.adoptTimeout != nil {
+      for agent in step.raisedMismatches {
+        guard var router = routers[agent], router.isAnnounced, router.adoption == nil else {
+          continue
+        }
+        router.adoption = Adoption(.due)
+        put(router)
+      }
+    }
+    if step.needsHomeCheck { settlePreferredExists() }
+  }
+
+  /// Every router is checked again, because what it is checked against has changed.
+  private mutating func checkRouters() {
+    for router in routers where router.isPresent { check(router) }
+  }
+
+  private mutating func check(_ before: Router) {
+    var router = before
+    if let dataset = router.dataset {
+      router.followsPreferred = Membership.follows(
+        wasMember: router.followsPreferred, dataset, preferred: preferred?.dataset)
+    }
+    let check = PreferredCheck(router, preferred: preferred?.dataset)
+    if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
+      router.noteMember(of: preferred?.dataset.network, before: before)
+      step.needsMoveCheck = true
+    }
+    checkAdoption(of: &router, check, isSSIDNew: false)
+    if router != before { put(router) }
+    if let old = step.preferredBefore,
+      verdict(of: before, preferred: old) != verdict(of: router, preferred: preferred?.dataset)
+    {
+      changes.routers.insert(router.agent)
+    }
+    setAlerts(of: router, check, trigger: .preferredChanged)
+  }
+
+  /// What is published of a router's check: a router that was only seen on an accepted network is no mismatch for anybody.
+  package func verdict(of router: Router) -> PreferredCheck {
+    verdict(of: router, preferred: preferred?.dataset)
+  }
+
+  private func verdict(of router: Router, preferred: DatasetSummary?) -> PreferredCheck {
+    let check = PreferredCheck(router, preferred: preferred)
+    guard router.memberOf != preferred?.network, isOnAcceptedNetwork(router, check) else {
+      return check
+    }
+    return .none
+  }
+
+  func isOnAcceptedNetwork(_ router: Router, _ check: PreferredCheck) -> Bool {
+    check.isMismatch && router.isOnlySeen && router.network.map(accepted.contains) == true
+  }
+}
+
+// MARK: - Routers
+
+extension Home {
+  /// A router has changed: all that is true of it now is decided again, whatever has changed it.
+  ///
+  /// - Parameters:
+  ///   - before: as it is in the table; nil where it is not.
+  ///   - event: what is published about it; without a type, only its state.
+  mutating func write(
+    _ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger
+  ) {
+    var router = changed
+    let check = PreferredCheck(router, preferred: preferred?.dataset)
+    if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
+    checkAdoption(of: &router, check, isSSIDNew: event.types.contains(.ssidChanged))
+    if let before, event.types.isEmpty, router.looksTheSame(as: before) {
+      // Numbers and signs of life are saved with the next change.
+      routers.set(router, firstSeen: now)
+      return
+    }
+    var event = event
+    event.router = router.agent
+    event.routerName = router.displayName
+    if let before, before.isPresent, !before.isOnline, router.isOnline {
+      event.types.insert(.online)
+    }
+    if !event.types.isEmpty { step.output.events.append(.router(event)) }
+    put(router)
+    step.hasChangedRouters = true
+    noteKeys(router.dataset)
+    if router.network != before?.network || router.networkName != before?.networkName
+      || router.isOnline != before?.isOnline
+    {
+      step.needsHomeCheck = true
+    }
+    if router.memberOf != nil || before?.memberOf != nil,
+      router.network != before?.network || router.isOnline != before?.isOnline
+        || router.memberOf != before?.memberOf
+    {
+      findMove()
+    }
+    setAlerts(of: router, check, trigger: trigger)
+  }
+
+  /// Puts a router into the table, and notes what of it is to be written and published.
+  mutating func put(_ router: Router) {
+    let before = routers[router.agent]
+    if before?.team != router.team {
+      if let team = before?.team { countIDs(of: team, by: -1) }
+      if let team = router.team { countIDs(of: team, by: 1) }
+    }
+    routers.set(router, firstSeen: now)
+    changes.records.insert(.router(router.agent))
+    changes.routers.insert(router.agent)
+    noteNetworks(before, router)
+  }
+
+  /// Nothing is left of a border agent id.
+  mutating func drop(_ router: Router) {
+    if let team = routers[router.agent]?.team { countIDs(of: team, by: -1) }
+    routers.remove(router.agent)
+    changes.records.insert(.router(router.agent))
+    changes.routers.insert(router.agent)
+  }
+
+  private mutating func countIDs(of team: ExactName, by change: Int) {
+    let count = idsOfTeam[team, default: 0] + change
+    idsOfTeam[team] = count > 0 ? count : nil
+  }
+
+  private mutating func noteNetworks(_ before: Router?, _ after: Router?) {
+    let old = before?.isPresent == true ? before?.network : nil
+    let new = after?.isPresent == true ? after?.network : nil
+    guard
+      old != new || before?.isOnline != after?.isOnline || before?.dataset != after?.dataset
+        || before?.networkName != after?.networkName
+    else { return }
+    if let old { changes.networks.insert(old) }
+    if let new { changes.networks.insert(new) }
+  }
+
+  /// Takes a router off the list: its alerts resolve, its adoption ends. What is kept of its id is the caller's.
+  mutating func unlist(_ router: Router, _ event: RouterEvent) {
+    var event = event
+    event.types.insert(.left)
+    event.router = router.agent
+    event.routerName = router.displayName
+    event.network = router.network.map { .init($0, router.networkName) }
+    var ending = router
+    endAdoption(of: &ending)
+    noteNetworks(router, nil)
+    if let network = router.network, network == preferred?.dataset.network {
+      event.isLastOfPreferred = !routers.contains {
+        $0.isPresent && $0.network == network && $0.agent != router.agent
+      }
+    }
+    step.output.events.append(.router(event))
+    for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
+    step.hasChangedRouters = true
+    step.needsMoveCheck = true
+    step.needsHomeCheck = true
+  }
+
+  /// What people call a border router, for a sentence; its id where it has no name.
+  func shownName(_ agent: BorderAgentID) -> String {
+    routers[agent]?.displayName ?? agent.description
+  }
+}
+
+// MARK: - Alerts
+
+extension Home {
+  func isActive(_ key: AlertKey) -> Bool {
+    alerts[key].map { $0.phase != .resolved } ?? false
+  }
+
+  /// Brings an alert in line with whether its condition holds now.
+  ///
+  /// - Parameter wanted: nil: it does not.
+  mutating func setAlert(_ key: AlertKey, _ wanted: AlertFacts?) {
+    let hold = key.name.isHeld(wanted?.message) ? rules.alertsHold : 0
+    guard var alert = alerts[key] else {
+      guard let wanted else { return }
+      let (new, news) = Alert.began(wanted, hold: hold, at: now)
+      keep(new, key, news, severityBefore: nil)
+      return
+    }
+    let before = key.severity(alert.facts)
+    let (news, isChanged) = alert.set(wanted, hold: hold, at: now)
+    guard isChanged else { return }
+    keep(alert, key, news, severityBefore: news == .updated ? before : nil)
+  }
+
+  mutating func keep(
+    _ alert: Alert, _ key: AlertKey, _ news: Alert.News?, severityBefore: AlertSeverity?
+  ) {
+    changes.records.insert(.alert(key))
+    // It ended before it was published.
+    let isGone = alert.phase == .resolved && alert.endsAt == nil
+    alerts[key] = isGone ? nil : alert
+    if case .router(let agent) = key.subject {
+      if isGone || alert.phase == .resolved {
+        if !AlertName.ofRouters.contains(where: { isActive(AlertKey($0, .router(agent))) }) {
+          routersWithAlerts.remove(agent)
+        }
+      } else {
+        routersWithAlerts.insert(agent)
+      }
+      if news == .raised, key.name == .preferredNetworkMismatch {
+        step.raisedMismatches.append(agent)
+      }
+    }
+    guard let news else { return }
+    let severity = key.severity(alert.facts)
+    step.output.events.append(
+      .alert(
+        key, alert, news, previousSeverity: severityBefore == severity ? nil : severityBefore))
+  }
+
+  /// Brings the alerts of a router in line with the conditions that hold now.
+  private mutating func setAlerts(
+    of router: Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger
+  ) {
+    let conditions = RouterAlerts(
+      router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
+      lastSeen: routers.lastSeen(router.agent),
+      currentName: router.isElsewhere ? router.currentNetwork.flatMap(networkName(of:)) : nil,
+      isExplainedByHome: isExplained(router),
+      isNetworkAccepted: isOnAcceptedNetwork(router, check))
+    let hasAlerts = routersWithAlerts.contains(router.agent)
+    for name in AlertName.ofRouters {
+      let facts = conditions.facts(name)
+      guard facts != nil || hasAlerts else { continue }
+      setAlert(AlertKey(name, .router(router.agent)), facts)
+    }
+  }
+}
+
+// MARK: - Networks
+
+/// A network that border routers of the home are on, or that it prefers. It follows from the routers.
+package struct NetworkView: Hashable, Sendable {
+  package let id: ExtendedPANID
+  /// Empty where it is not known.
+  package var name = ""
+  /// Of its newest dataset; nil where no router of it has one.
+  package var dataset: DatasetSummary?
+  package var routers = 0
+  package var online = 0
+  package var isPreferred = false
+  package var isAccepted = false
+
+  mutating func show(_ router: Router) {
+    routers += 1
+    if router.isOnline { online += 1 }
+    // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is shown.
+    if isPreferred, dataset != nil { return }
+    guard let other = router.dataset else {
+      if dataset == nil, name.isEmpty { name = router.networkName ?? "" }
+      return
+    }
+    if let mine = dataset?.activeTimestamp, let others = other.activeTimestamp, others <= mine {
+      return
+    }
+    dataset = other
+    name = other.name
+  }
+}
+
+extension Home {
+  /// All networks, by name.
+  package var networks: [NetworkView] {
+    var found: [ExtendedPANID: NetworkView] = [:]
+    if let preferred { found[preferred.dataset.network] = view(of: preferred.dataset.network) }
+    for router in routers where router.isPresent {
+      guard let network = router.network else { continue }
+      found[network, default: view(of: network)].show(router)
+    }
+    return found.values.sorted {
+      $0.name == $1.name ? $0.id.description < $1.id.description : $0.name < $1.name
+    }
+  }
+
+  /// Nil where no router is on it, and it is not preferred.
+  package func network(_ id: ExtendedPANID) -> NetworkView? {
+    var found = view(of: id)
+    for router in routers where router.isPresent && router.network == id { found.show(router) }
+    return found.routers > 0 || found.isPreferred ? found : nil
+  }
+
+  private func view(of id: ExtendedPANID) -> NetworkView {
+    var view = NetworkView(id: id)
+    view.isAccepted = accepted.contains(id)
+    guard let preferred, preferred.dataset.network == id else { return view }
+    view.isPreferred = true
+    view.name = preferred.dataset.name
+    if preferred.dataset.hasCredentials { view.dataset = preferred.dataset }
+    return view
+  }
+
+  /// As a router that is on it calls it.
+  func networkName(of id: ExtendedPANID) -> String? {
+    network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
+  }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What a home is told. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary: what
+/// becomes of it is in the output.
+package enum HomeInput: Sendable {
+  /// What a login published about a router or an access point.
+  case message(RouterMessage, from: ExactName)
+  case request(HomeRequest, RequestContext)
+  case decision(ConsentDecision)
+  /// What border routers advertise on the local network.
+  case sightings(Sightings)
+  /// Nothing is looked for on the local network any more: what that has brought goes.
+  case discoveryEnded
+  /// Time has passed.
+  case tick(Link)
+  /// The clock was set by so many milliseconds, or the machine slept.
+  case clockJumped(by: Int64)
+  /// The broker has taken the message of an adoption.
+  case delivered(message: UInt64)
+  /// The broker takes again what it has refused: messages that have not arrived are due again.
+  case deliveriesAreDue
+  /// A person removes all that is kept of a border agent id.
+  case remove(BorderAgentID)
+  /// A person says that a router is there on purpose.
+  case acceptRouter(BorderAgentID)
+  /// A person says that routers are on a network on purpose, or takes that back.
+  case acceptNetwork(ExtendedPANID, isAccepted: Bool)
+  case enroll(EnrolledClient, ExactName)
+  /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext is believed. Else it is
+  ///   believed no more than before.
+  case revoke(ExactName, forgets: Bool)
+  /// A condition of the daemon or its broker begins, or, without facts, ends.
+  case condition(AlertName, AlertFacts?)
+}
+
+/// The connection to the broker, when time has passed.
+package struct Link: Hashable, Sendable {
+  /// The number of the connection that publishes; nil while there is none.
+  package var connection: Int64?
+  /// Since when everything that routers publish has been received; nil while it is not.
+  package var listeningSince: WireTime?
+
+  package init(connection: Int64? = nil, listeningSince: WireTime? = nil) {
+    self.connection = connection
+    self.listeningSince = listeningSince
+  }
+
+  /// Whether all that routers have published is received by now: the broker delivers at once what waited for a daemon
+  /// that was away.
+  func isCaughtUp(at now: WireTime) -> Bool {
+    guard let listeningSince else { return false }
+    return abs(now.milliseconds - listeningSince.milliseconds) >= 10_000
+  }
+}
+
+/// An event as a border router or a Wi-Fi watcher published it.
+package struct RouterMessage: Hashable, Sendable {
+  package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    /// The router is on the Thread network.
+    case announce = 1
+    /// Its active operational dataset changed.
+    case dataset
+    /// It left the Thread network: its credentials go.
+    case leave
+    /// It can be reached.
+    case heartbeat
+    /// It cannot be reached. Being switched off is not leaving.
+    case offline
+    /// The Wi-Fi network of its access point has another name.
+    case ssid
+  }
+
+  package enum Subject: Hashable, Sendable {
+    case router(BorderAgentID)
+    /// `ssid` may name the access point instead of the border router.
+    case accessPoint(ExactName)
+  }
+
+  /// Whose signature an envelope has, and its number.
+  package struct Signature: Hashable, Sendable {
+    /// Of the signer's public key.
+    package let issuer: Hash128
+    package let number: UInt64
+
+    package init(issuer: Hash128, number: UInt64) {
+      self.issuer = issuer
+      self.number = number
+    }
+  }
+
+  package let kind: Kind
+  package let subject: Subject
+  package var order = SequenceWindow.Order.none
+  /// It came in an envelope; nil: in plaintext.
+  package var signature: Signature?
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  package var extendedAddress: UInt64?
+  package var accessPoint: String?
+  package var ssid: String?
+  package var previousSSID: String?
+  package var dataset: DatasetSummary?
+  package var thread = ThreadReport()
+  /// Of `offline`.
+  package var offlineReason: OfflineReason?
+  /// Of `announce` and `dataset`: why the router does not use what it was sent.
+  package var adoptionFailure: AdoptionState?
+
+  package init(_ kind: Kind, _ subject: Subject) {
+    self.kind = kind
+    self.subject = subject
+  }
+}
+
+/// A user of the broker whose keys the daemon knows.
+package struct EnrolledClient: Hashable, Sendable {
+  /// What is taken from this user.
+  package enum Trust: UInt8, Hashable, Sendable {
+    /// The broker's word is enough: plaintext is taken too.
+    case broker = 1
+    /// Only what this user has signed counts. For brokers where several share a login.
+    case signed
+  }
+
+  /// Public keys, as a line of text.
+  package var line: String
+  package var fingerprint: String
+  package var trust: Trust
+  /// For people; may be empty.
+  package var label: String
+  package var enrolledAt: WireTime
+  package var enrolledBy: String
+  /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names in plaintext is
+  /// believed as little as before.
+  package var isRevoked = false
+
+  package init(
+    line: String, fingerprint: String, trust: Trust, label: String = "", at now: WireTime,
+    by actor: String
+  ) {
+    self.line = line
+    self.fingerprint = fingerprint
+    self.trust = trust
+    self.label = label
+    enrolledAt = now
+    enrolledBy = actor
+  }
+}
+
+/// What is asked for.
+package enum HomeRequest: Hashable, Sendable {
+  case storeCredentials(BorderAgentID, DatasetSummary)
+  case deleteCredentials(BorderAgentID)
+  case getCredentials(BorderAgentID)
+  case listCredentials(onlyActive: Bool)
+  case isPreferredAvailable
+  case checkPreferred(DatasetSummary)
+  case setPreferred(PreferredChoice)
+  case forgetPreferred
+  case forgetNetwork(ForgottenNetwork)
+  /// What the preferred network, one network, or all networks that are there have: a person must agree.
+  case getPreferred
+  case getNetwork(ExtendedPANID)
+  case nearbyNetworks
+  /// What the requester itself waits for.
+  case pendingQuestions
+
+  /// Which network is to be the preferred one.
+  package enum PreferredChoice: Hashable, Sendable {
+    case dataset(DatasetSummary)
+    /// - router: whose credentials of it.
+    case network(ExtendedPANID, router: BorderAgentID?)
+    case name(ExactName)
+    case former(id: UInt32)
+  }
+
+  package enum ForgottenNetwork: Hashable, Sendable {
+    case former(id: UInt32)
+    case network(ExtendedPANID)
+  }
+}
+
+/// All that is to be known of a request beside what it asks for.
+package struct RequestContext: Hashable, Sendable {
+  package var requester: Requester
+  package var reply: ReplyAddress
+  /// The daemon's own user, by a command: may delete and prefer whatever any team has stored.
+  package var isAdministrator = false
+  /// A person who decides about consent over MQTT: may choose the preferred network, too.
+  package var isApprover = false
+  /// Whether it came sealed, and signed with the keys that are enrolled for the requester.
+  package var isSigned = false
+  /// Whether the requester has a way to be sent a secret at all.
+  package var canReceiveSecrets = true
+  /// The most credentials that an answer can hold; nil: any number.
+  package var mostCredentials: Int?
+  /// Who is named where a person has chosen something.
+  package var actor: String
+
+  package init(_ requester: Requester, reply: ReplyAddress, actor: String) {
+    self.requester = requester
+    self.reply = reply
+    self.actor = actor
+  }
+
+  /// Whether a person asks, who may choose whatever any team has stored.
+  var choosesPreferred: Bool { isAdministrator || isApprover }
+
+  /// Whether a program on this machine asks. It stores for its own routers, of which the kernel says whose they are.
+  var isOnMachine: Bool {
+    if case .systemUser = requester.identity { true } else { false }
+  }
+}
+
+/// What a person decides.
+package struct ConsentDecision: Hashable, Sendable {
+  package enum What: Hashable, Sendable {
+    case approve(ConsentID, ConsentScope)
+    case deny(ConsentID)
+    /// Takes back what was agreed to for good.
+    case revoke(grant: ConsentID)
+    /// Has a person asked again whether a router gets the preferred credentials.
+    case askAgain(BorderAgentID)
+  }
+
+  /// How far Home Assistant decides without a signature.
+  package enum Extent: Hashable, Sendable {
+    /// Whether an enrolled router is given the preferred credentials.
+    case adoptions
+    /// Whatever waits for a person.
+    case all
+  }
+
+  /// A decision by a button of Home Assistant.
+  package struct Button: Hashable, Sendable {
+    /// Whether it repeats the token of its request.
+    package let hasToken: Bool
+    /// Another client has altered a device with buttons a moment ago: what a person has pressed may say something else.
+    package let isAltered: Bool
+
+    package init(hasToken: Bool, isAltered: Bool) {
+      self.hasToken = hasToken
+      self.isAltered = isAltered
+    }
+  }
+
+  package let what: What
+  package let by: ConsentApprover
+  /// Nil: it decides about everything, for good too.
+  package var extent: Extent?
+  /// Nil: no button.
+  package var button: Button?
+
+  package init(_ what: What, by approver: ConsentApprover) {
+    self.what = what
+    by = approver
+  }
+}
+
+/// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp`. Anybody there can publish
+/// such a record, so nothing in it is believed further than a list needs. It holds no credentials.
+package struct Advertisement: Hashable, Sendable {
+  /// Ids that the router may be listed under, the preferred one first; never empty. Vendors differ.
+  package let agents: [BorderAgentID]
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  package var networkName: String?
+  /// Nil while the router has no network.
+  package var network: ExtendedPANID?
+  package var extendedAddress: UInt64?
+  /// Seconds of the active timestamp; nil while the router is not attached.
+  package var activeSeconds: UInt64?
+  package var partition: UInt32?
+  package var threadVersion: String?
+  package var isThreadActive = true
+
+  /// - Returns: nil without an id.
+  package init?(_ agents: [BorderAgentID]) {
+    guard !agents.isEmpty else { return nil }
+    self.agents = agents
+  }
+}
+
+/// All records on the local network at a time.
+package struct Sightings: Hashable, Sendable {
+  package var list: [Advertisement]
+  /// Whether a router that is not in the list is not there. Else the list has only begun.
+  package var isComplete: Bool
+  /// When routers were seen last whose records have gone since the last time.
+  package var lastSeen: [BorderAgentID: WireTime]
+
+  package init(
+    _ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:]
+  ) {
+    self.list = list
+    self.isComplete = isComplete
+    self.lastSeen = lastSeen
+  }
+}
+
+/// What the settings decide for a home.
+package struct HomeRules: Sendable {
+  /// The team that a user of the broker speaks for.
+  package var team: @Sendable (ExactName) -> ExactName = { $0 }
+  /// Border agent ids of one team.
+  package var routersPerTeam = 10_000
+  /// Seconds for which a condition must last before its alert is raised.
+  package var alertsHold = 30
+  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router on
+  /// another network is an alert and no more.
+  package var adoptTimeout: Int?
+  /// Seconds of silence after which a router that sends heartbeats counts as offline; 0: never.
+  package var offlineAfter = 300
+  /// The number of the user that the daemon runs as.
+  package var ownUser: UInt32 = 0
+  /// Whether the daemon's own keys can be read: without them nothing can be sealed.
+  package var canSeal = true
+  /// Whether border routers of other homes of this daemon are announced under an id: one that is, is not listed here by
+  /// its record on the local network.
+  package var isAnnouncedElsewhere: @Sendable (BorderAgentID) -> Bool = { _ in false }
+
+  /// Whether a caller waits on a connection for what is decided about a question. Where none does, nothing is given.
+  package var isAwaited: @Sendable (ConsentID) -> Bool = { _ in false }
+  /// 64 random bits, for an id that nobody can guess.
+  package var random: @Sendable () -> UInt64
+
+  package init(random: @escaping @Sendable () -> UInt64) { self.random = random }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// What follows from an input, once it is on disk. Retained states are not in it: they follow from the home itself, and
+/// from what has changed of it.
+package struct HomeOutput: Equatable, Sendable {
+  /// Why a message was not acted upon.
+  package var rejection: HomeRejection?
+  /// The message repeats an earlier one.
+  package var isDuplicate = false
+  /// To who asked.
+  package var answer: HomeAnswer?
+  /// To who has waited for a person.
+  package var settled: [SettledAnswer] = []
+  package var events: [HomeEvent] = []
+  /// To routers that are to use the preferred network.
+  package var orders: [AdoptionOrder] = []
+  package var audit: [AuditNote] = []
+  /// Which secrets are to be written, in order: each reads what was there before the later ones.
+  package var secrets: [SecretMove] = []
+
+  package init() {}
+}
+
+/// A dataset that is sealed under a record, whose secret it replaces.
+package struct SecretMove: Hashable, Sendable {
+  package enum Source: Hashable, Sendable {
+    /// The dataset that came with the input.
+    case input
+    case record(RecordKey)
+    /// There is none any more.
+    case nothing
+  }
+
+  package let to: RecordKey
+  package let from: Source
+}
+
+/// What of a home is written down on its own.
+package enum RecordKey: Hashable, Sendable {
+  /// The preferred network, accepted networks, and what else there is one of.
+  case home
+  case router(BorderAgentID)
+  case former(UInt32)
+  case alert(AlertKey)
+  case question(ConsentID)
+  case grant(ConsentID)
+  case decision(ConsentID)
+  case client(ExactName)
+  /// The numbers of a signer's envelopes.
+  case signer(SignerKey)
+}
+
+/// Why a message was not acted upon.
+package enum HomeRejection: Hashable, Sendable, Error {
+  /// The border agent id belongs to another team.
+  case notAuthorized(BorderAgentID)
+  /// The border router has not announced itself.
+  case unknownRouter
+  /// No border router of this team has announced the access point.
+  case unknownAccessPoint
+  /// More than so many have.
+  case tooManyBehindAccessPoint(Int)
+  /// A later event of this router was acted upon already.
+  case outOfOrder
+  /// A later envelope of this user for this router was opened already.
+  case envelopeOutOfOrder
+  /// The team has so many border agent ids already.
+  case tooManyRouters(Int)
+  /// Only signed events of this user count.
+  case notSealed
+  /// Nobody is enrolled for the user of an envelope.
+  case notEnrolled
+}
+
+/// Something that happened, for automations and the log. No secret.
+package enum HomeEvent: Hashable, Sendable {
+  case router(RouterEvent)
+  case alert(AlertKey, Alert, Alert.News, previousSeverity: AlertSeverity?)
+  case asked(ConsentQuestion)
+  case decided(ConsentRecord)
+  /// What a person has agreed to is not given.
+  case notGiven(ConsentRecord)
+  /// A router is not given the credentials, because what was asked for has changed.
+  case adoptionChanged(BorderAgentID)
+  /// A router that left long ago is forgotten.
+  case forgotten(BorderAgentID)
+}
+
+/// What happened to a router, or to the preferred network: one thing can have several outcomes.
+package struct RouterEvent: Hashable, Sendable {
+  package struct Types: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let announced = Types(rawValue: 1 << 0)
+    package static let left = Types(rawValue: 1 << 1)
+    package static let datasetStored = Types(rawValue: 1 << 2)
+    package static let datasetUpdated = Types(rawValue: 1 << 3)
+    package static let datasetIgnored = Types(rawValue: 1 << 4)
+    package static let ssidChanged = Types(rawValue: 1 << 5)
+    package static let preferredChanged = Types(rawValue: 1 << 6)
+    package static let datasetSent = Types(rawValue: 1 << 7)
+    package static let discovered = Types(rawValue: 1 << 8)
+    /// A router that was offline is back.
+    package static let online = Types(rawValue: 1 << 9)
+  }
+
+  package var types: Types
+  package var router: BorderAgentID?
+  package var routerName: String?
+  package var user: ExactName?
+  package var network: AlertFacts.Named?
+  package var differs: DatasetDifferences?
+  package var previousNetwork: ExtendedPANID?
+  /// Of a dataset that was ignored: an older one, or one of the same age.
+  package var isConflict = false
+  package var ssid: String?
+  package var previousSSID: String?
+  /// The check that an SSID change asks for.
+  package var check: PreferredCheck?
+  /// By which credentials are sent.
+  package var consent: ConsentID?
+  /// The last border router of the preferred network left.
+  package var isLastOfPreferred = false
+  /// A person has removed it.
+  package var isRemoved = false
+
+  init(_ types: Types = [], _ router: BorderAgentID? = nil) {
+    self.types = types
+    self.router = router
+  }
+}
+
+/// An answer that a settled question owes.
+package struct SettledAnswer: Hashable, Sendable {
+  package let id: ConsentID
+  package let requester: Requester
+  package let to: ReplyAddress
+  package let answer: HomeAnswer
+}
+
+/// The preferred network's credentials for a router, sealed to the enrolled key of its login.
+package struct AdoptionOrder: Hashable, Sendable {
+  package let agent: BorderAgentID
+  package let user: ExactName
+  package let message: UInt64
+  package let connection: Int64
+  package let deadline: WireTime
+}
+
+/// What a request comes to.
+package enum HomeAnswer: Hashable, Sendable {
+  /// - change: `store`, `keep`, `update` or `move`.
+  case stored(DatasetDecision, preferred: PreferredCheck)
+  case deleted
+  case credentials([StoredCredentials])
+  case available(Bool)
+  case checked(PreferredCheck)
+  case preferredSet(isChanged: Bool, hasCredentials: Bool)
+  case forgotten([FormerNetwork], remaining: [BorderAgentID])
+  case questions([ConsentQuestion])
+  /// A person is asked first.
+  case waiting(ConsentID)
+  /// A decision is taken.
+  case decided(ConsentRecord)
+  case revoked(ConsentGrant)
+  /// A person will be asked again.
+  case asksAgain
+  /// An id was removed: whose it was, and whether it had credentials.
+  case removed(team: ExactName?, hadCredentials: Bool)
+  /// - isKnown: whether the router or network is listed.
+  case accepted(isChange: Bool, isKnown: Bool)
+  case enrolled(isUpdate: Bool)
+  case revokedClient(Bool)
+  case refused(HomeRefusal)
+}
+
+/// Credentials in an answer. Their dataset is opened when the answer is made.
+package struct StoredCredentials: Hashable, Sendable {
+  /// Nil for a preferred network that no stored router is on.
+  package var agent: BorderAgentID?
+  package let dataset: DatasetSummary
+  /// Whether its border router is there and can be reached now.
+  package let isActive: Bool
+  package var createdAt: WireTime?
+  package var changedAt: WireTime?
+  /// Where its secrets lie.
+  package let secret: RecordKey
+  /// Nil: the dataset is that of the home's preferred network.
+  package var team: ExactName?
+
+  /// As a person is asked about it.
+  var network: ConsentNetwork { ConsentNetwork(dataset, of: team) }
+}
+
+/// Why a request was not fulfilled.
+package enum HomeRefusal: Hashable, Sendable, Error {
+  /// The border agent id belongs to another team.
+  case ofAnotherTeam(BorderAgentID)
+  /// Only a person may choose the preferred network.
+  case mayNotPrefer
+  /// Only the daemon's own user and root may do this.
+  case onlyAdministrator
+  /// Only these decide over MQTT.
+  case mayNotDecide
+  /// Home Assistant approves once only.
+  case onceOnly
+  /// Home Assistant decides about adoptions only.
+  case adoptionsOnly(ConsentID)
+  /// The button is not the one that is shown now.
+  case wrongButton
+  /// Buttons were altered a moment ago.
+  case buttonsAltered(ConsentID)
+  /// The answer holds secrets, and the requester has no key to seal them to.
+  case noKey
+  case unknownRouter(BorderAgentID)
+  case noCredentials(BorderAgentID)
+  case noPreferred
+  /// The network is preferred, and its credentials are not here.
+  case preferredWithoutCredentials(ExtendedPANID)
+  /// Nothing of this network is stored.
+  case noCredentialsOfNetwork
+  case noCredentialsOfRouterForNetwork
+  case unknownFormer
+  case noNetworkOfName
+  case severalOfName([ExtendedPANID])
+  /// Whose they are, and their timestamps.
+  case severalKeys([Claim])
+  /// The preferred network is not deleted.
+  case isPreferred
+  /// Nothing of it is kept in the history; whether routers use it.
+  case notInHistory(isUsed: Bool)
+  /// The timestamp is more than a year ahead of the clock.
+  case tooFarAhead
+  case tooManyRouters(Int)
+  case tooMany(Int)
+  /// What was agreed to has changed since.
+  case changed
+  /// The key that the answer was to be sealed to is not enrolled any more.
+  case keyIsGone
+  case nothingToAskAgain(BorderAgentID, AdoptionState?)
+  case consent(ConsentRefusal)
+  /// Nobody has decided in time, or a person has refused it.
+  case expired
+  case denied
+
+  package struct Claim: Hashable, Sendable {
+    /// A router, or a former network.
+    package let agent: BorderAgentID?
+    package let former: UInt32?
+    package let seconds: UInt64
+  }
+}
+
+/// What is written into the audit.
+package enum AuditNote: Hashable, Sendable {
+  case credentialsStored(BorderAgentID, DatasetDecision)
+  case credentialsDeleted(BorderAgentID)
+  case preferredChanged(ExtendedPANID?, PreferredCause)
+  case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)
+  case consent(ConsentRecord)
+  case granted(ConsentGrant)
+  case given(ConsentSubject, to: Requester, by: ConsentID)
+  case notGiven(ConsentRecord)
+  case enrolled(ExactName)
+  case revoked(ExactName)
+
+  package enum RemovalReason: Hashable, Sendable {
+    case byPerson
+    case leftLongAgo
+    /// For another id of its team.
+    case forRoom
+  }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A router's dataset against the preferred network of its home.
+package enum PreferredCheck: Hashable, Sendable {
+  /// There is no preferred network, or the router has no dataset.
+  case none
+  /// All essential parameters are equal; the timestamps need not be.
+  case match
+  /// Another Extended PAN ID, or content that a later timestamp makes newer than the preferred.
+  case mismatch(DatasetDifferences)
+  /// The preferred network with an older dataset: the router has not followed.
+  case stale(DatasetDifferences)
+  /// The preferred network with other content of the same age.
+  case conflict(DatasetDifferences)
+
+  /// - Parameter current: the network that the router reports to be on; nil where that is not known. A router that is
+  ///   configured for one network and runs on another does not match, whichever is preferred.
+  init(
+    _ dataset: DatasetSummary?, preferred: DatasetSummary?, current: ExtendedPANID? = nil
+  ) {
+    guard let dataset, let preferred else {
+      self = .none
+      return
+    }
+    // Of a network that is preferred by its Extended PAN ID alone nothing else is known.
+    let differences: DatasetDifferences =
+      preferred.hasCredentials
+      ? dataset.differences(from: preferred)
+      : dataset.network == preferred.network ? [] : .extendedPANID
+    if let current, current != dataset.network {
+      self = .mismatch(differences.isEmpty ? .extendedPANID : differences)
+      return
+    }
+    if differences.isEmpty {
+      self = .match
+      return
+    }
+    self =
+      switch dataset.relation(to: preferred) {
+      case .older: .stale(differences)
+      case .conflict: .conflict(differences)
+      case .match, .newer, .mismatch: .mismatch(differences)
+      }
+  }
+
+  /// A router, and where it reports to be. One that was sent the preferred credentials matches only when it is attached
+  /// with them, where it reports that.
+  init(_ router: Router, preferred: DatasetSummary?) {
+    if router.isOnlySeen, let advertised = router.advertised {
+      self.init(advertised, preferred: preferred)
+      return
+    }
+    self.init(router.dataset, preferred: preferred, current: router.currentNetwork)
+    if self == .match, router.mustAttach { self = .mismatch([]) }
+  }
+
+  /// A router of which only its record on the local network says where it is. It has no keys that could be compared.
+  private init(_ place: Router.Advertised, preferred: DatasetSummary?) {
+    guard let preferred else {
+      self = .none
+      return
+    }
+    guard place.network == preferred.network else {
+      self = .mismatch(.extendedPANID)
+      return
+    }
+    if let seconds = place.activeSeconds, let current = preferred.activeSeconds, seconds < current {
+      self = .stale([])
+    } else {
+      self = .match
+    }
+  }
+
+  /// For who asks about a dataset. Without the key of the preferred network nobody can vouch for one of it.
+  static func answer(about dataset: DatasetSummary, preferred: DatasetSummary?) -> PreferredCheck {
+    let check = PreferredCheck(dataset, preferred: preferred)
+    return check == .match && preferred?.hasCredentials == false ? .none : check
+  }
+
+  /// Whether it is on the preferred network, as far as it can be seen.
+  var isOnPreferred: Bool { self == .match || self == .stale([]) }
+
+  var isMismatch: Bool {
+    switch self {
+    case .none, .match: false
+    case .mismatch, .stale, .conflict: true
+    }
+  }
+
+  package var differences: DatasetDifferences {
+    switch self {
+    case .none, .match: []
+    case .mismatch(let found), .stale(let found), .conflict(let found): found
+    }
+  }
+}
+
+/// The network that a home prefers.
+package struct PreferredNetwork: Hashable, Sendable {
+  package var dataset: DatasetSummary
+  /// When the home first had one, and when it changed last.
+  package var createdAt: WireTime
+  package var changedAt: WireTime
+}
+
+/// A network that was the preferred one. A home keeps eight.
+package struct FormerNetwork: Hashable, Sendable {
+  static let limit = 8
+
+  /// Names it in commands: `p-` and 8 hex digits.
+  package let id: UInt32
+  package let dataset: DatasetSummary
+  /// When it was replaced.
+  package let until: WireTime
+}
+
+/// Why the preferred network of a home is another one, or has other parameters.
+package enum PreferredCause: Hashable, Sendable {
+  /// The first network of the home.
+  case first
+  /// A member reports other parameters with the same keys and a later timestamp.
+  case sameKeys
+  /// The only member reports new keys.
+  case onlyMember
+  /// A second member reports the same new keys.
+  case confirmed(by: BorderAgentID)
+  /// A program of the owning team stored it on this machine.
+  case owner
+  /// A person chose it, or decided that no network is preferred.
+  case person
+
+  /// Whether border routers report it, and nobody chose it.
+  var isReported: Bool {
+    switch self {
+    case .first, .sameKeys, .onlyMember, .confirmed: true
+    case .owner, .person: false
+    }
+  }
+}
+
+/// Whether a router follows the preferred network.
+///
+/// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
+/// them. Whatever else its dataset says: one that was left behind, or comes back, still speaks against other keys. A network
+/// that is preferred by its Extended PAN ID alone has no keys, and no members.
+enum Membership {
+  static func follows(
+    wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
+  ) -> Bool {
+    guard let preferred, preferred.hasCredentials, dataset.network == preferred.network else {
+      return false
+    }
+    return wasMember || dataset.hasKeys(of: preferred)
+  }
+
+  /// Whether what is reported of a member may move the preferred network.
+  ///
+  /// A member whose stored dataset has the preferred keys, is newer than the preferred one and differs from it was left
+  /// behind by what a person has chosen since: what it continues to report must not undo that. Other keys are a claim
+  /// that no person has decided upon, because a person's choice ends the membership of claimants.
+  static func leads(
+    stored: DatasetSummary?, incoming: DatasetSummary, preferred: DatasetSummary?
+  ) -> Bool {
+    guard let stored, let preferred, stored.hasKeys(of: preferred),
+      case .mismatch = PreferredCheck(stored, preferred: preferred)
+    else { return true }
+    return incoming.isSame(as: preferred)
+  }
+
+  /// Whether a member is still one after a report. One that may not move the preferred network is none with other keys:
+  /// as a claim they could move it later.
+  static func stays(
+    leads: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
+  ) -> Bool {
+    guard !leads, let preferred else { return true }
+    return dataset.hasKeys(of: preferred)
+  }
+
+  /// Seconds that the timestamp of a change may be ahead of the clock: no later change would be followed before that time
+  /// has come.
+  static let mostAhead: UInt64 = 365 * 86_400
+
+  /// Whether a router reports the preferred network, with its keys, at a time that is too far ahead. It may have any other
+  /// age: timestamps that count 1, 2, 3 are in use, too.
+  static func isTooFarAhead(
+    _ incoming: DatasetSummary, preferred: DatasetSummary?, at now: WireTime
+  ) -> Bool {
+    guard let preferred, incoming.hasKeys(of: preferred),
+      incoming.relation(to: preferred) == .newer,
+      let seconds = incoming.activeSeconds
+    else { return false }
+    return seconds > now.seconds + mostAhead
+  }
+}
+
+/// Whether what is reported of a router changes the preferred network of its home.
+///
+/// | the dataset that comes | what follows |
+/// |---|---|
+/// | no network is preferred, and no person has forgotten one | `first` |
+/// | of the network that is preferred by its Extended PAN ID alone, and a router of another team reports the same | `confirmed` |
+/// | of a router that is no member | nothing |
+/// | a program of the owning team stores it on this machine | `owner` |
+/// | another Extended PAN ID, or no later timestamp | nothing |
+/// | the same keys | `sameKeys` |
+/// | other keys, of the only member, nothing of the home is damaged, and no router that left had the current key | `onlyMember` |
+/// | other keys, which a second member reports too: of another team, where another team has members or routers that left | `confirmed` |
+/// | other keys otherwise | nothing: disputed, until another member confirms the new keys or a person decides |
+enum PreferredDecision {
+  /// A router that says something about the preferred network.
+  struct Member: Hashable {
+    let agent: BorderAgentID
+    let team: ExactName?
+    let dataset: DatasetSummary
+  }
+
+  /// Who may speak against new keys.
+  struct Members {
+    var present: [Member] = []
+    /// Routers without credentials that had the network's key when they lost them, less than 30 days ago.
+    var departed: [Member] = []
+    /// Records of the home that could not be read: they may be those of a member that uses the current keys.
+    var hasDamage = false
+
+    /// All but one.
+    func besides(_ agent: BorderAgentID) -> Members {
+      Members(
+        present: present.filter { $0.agent != agent },
+        departed: departed.filter { $0.agent != agent }, hasDamage: hasDamage)
+    }
+  }
+
+  /// - Parameters:
+  ///   - isForgotten: a person has decided that no network is preferred.
+  ///   - change: what becomes of the dataset in the router's own credentials.
+  ///   - isOwner: a program on this machine stores it, of the team that owns the router. Apple documents that a change
+  ///     under a Border Agent ID of the preferred network changes the preferred network.
+  ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that have
+  ///     credentials of it.
+  static func cause(
+    preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool,
+    change: DatasetDecision, isOwner: Bool = false, others: () -> Members
+  ) -> PreferredCause? {
+    guard change.isStored || change == .keep else { return nil }
+    guard let preferred else { return isForgotten ? nil : .first }
+    let incoming = reporter.dataset
+    guard preferred.hasCredentials else {
+      guard incoming.network == preferred.network else { return nil }
+      let second = others().present.first {
+        $0.dataset.isSame(as: incoming) && $0.team != reporter.team
+      }
+      return second.map { .confirmed(by: $0.agent) }
+    }
+    guard isMember else { return nil }
+    if isOwner { return change.isStored ? .owner : nil }
+    guard incoming.relation(to: preferred) == .newer else { return nil }
+    if incoming.hasKeys(of: preferred) { return change.isStored ? .sameKeys : nil }
+    let others = others()
+    if others.present.isEmpty, others.departed.isEmpty, !others.hasDamage { return .onlyMember }
+    let isOneTeam =
+      !others.hasDamage
+      && (others.present + others.departed).allSatisfy { $0.team == reporter.team }
+    let second = others.present.first {
+      $0.dataset.relation(to: preferred) == .newer && $0.dataset.isSame(as: incoming)
+        && (isOneTeam || $0.team != reporter.team)
+    }
+    return second.map { .confirmed(by: $0.agent) }
+  }
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A border router, or a border agent id that belongs to a team while its router is not there.
+package struct Router: Hashable, Sendable {
+  package let agent: BorderAgentID
+
+  // MARK: Whose it is
+
+  /// The login that spoke for it last; nil where none did.
+  package var user: ExactName?
+  /// The team that stored credentials under this id first. It stays the owner for 30 days after they are gone; no other
+  /// team may publish for it.
+  package var owner: ExactName?
+  /// The team that the id counts for in its limit: the owner, or else that of the login that announced it.
+  var team: ExactName?
+  /// The Network Key that it had when its credentials went.
+  var formerKey: Hash128?
+  /// When its credentials went; nil while it has some.
+  var credentialsGoneAt: WireTime?
+
+  // MARK: How it describes itself
+
+  package var name: String?
+  package var vendor: String?
+  package var model: String?
+  package var extendedAddress: UInt64?
+  package var accessPoint: String?
+  package var ssid: String?
+  package var previousSSID: String?
+
+  // MARK: What it runs on
+
+  /// What is stored for it; its secrets lie in the store under the router's record.
+  package var dataset: DatasetSummary?
+  package var credential = CredentialState.missing
+  package var credentialCreatedAt: WireTime?
+  package var credentialChangedAt: WireTime?
+  package var datasetChangedAt: WireTime?
+  /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that Extended
+  /// PAN ID since. Only such a router can move the preferred network.
+  var followsPreferred = false
+  /// The preferred network that it was on last.
+  var memberOf: ExtendedPANID?
+  /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
+  package var currentNetwork: ExtendedPANID?
+  package var threadState: ThreadState?
+  package var threadStateSince: WireTime?
+  /// When it reported that last: heartbeats may come without it.
+  var threadStateReportedAt: WireTime?
+
+  // MARK: Whether it is there
+
+  /// On the list. Of a router that is not, only whose it is, its credentials and its numbers are kept.
+  package var isPresent = false
+  package var isOnline = false
+  /// It sends heartbeats, so its silence means something.
+  var beats = false
+  /// Nil while it is online, and where it is not known.
+  package var offlineReason: OfflineReason?
+  package var source = RouterSource.mqtt
+  package var firstSeenAt: WireTime
+  /// Whether its record is on the local network now.
+  package var isAdvertised = false
+  /// What its record said of its network last, where only that says it.
+  var advertised: Advertised?
+  /// The partition that it is in; nil where its record does not say, or there is none.
+  package var partition: UInt32?
+  /// Its record has gone since its login published last.
+  var isRecordGone = false
+  /// As `1.3.0`.
+  package var threadVersion: String?
+  /// Whether it was on the preferred network before, has a login, or was accepted by a person.
+  package var isKnown = true
+
+  // MARK: What is under way
+
+  package var adoption: Adoption?
+  var order = SequenceWindow()
+
+  /// What its record on the local network says of its network.
+  struct Advertised: Hashable, Sendable {
+    var network: ExtendedPANID
+    var networkName: String?
+    /// Seconds of its active timestamp; nil while it is not attached.
+    var activeSeconds: UInt64?
+  }
+
+  package init(_ agent: BorderAgentID, at now: WireTime) {
+    self.agent = agent
+    firstSeenAt = now
+  }
+}
+
+extension Router {
+  /// Whether a login of the broker has announced it, and it has not left.
+  var isAnnounced: Bool { isPresent && source == .mqtt }
+
+  /// Whether only its record on the local network says where it is.
+  var isOnlySeen: Bool { source == .mdns && dataset == nil }
+
+  /// The network that it counts for: the one that it is configured for, or that of its record.
+  package var network: ExtendedPANID? {
+    dataset?.network ?? (source == .mdns ? advertised?.network : nil)
+  }
+
+  package var networkName: String? {
+    if let dataset { return dataset.name }
+    return source == .mdns ? advertised?.networkName : nil
+  }
+
+  package var activeSeconds: UInt64? {
+    if let dataset { return dataset.activeSeconds }
+    return source == .mdns ? advertised?.activeSeconds : nil
+  }
+
+  /// Whether it runs on another network than the one it is configured for.
+  var isElsewhere: Bool {
+    guard let currentNetwork, let network else { return false }
+    return currentNetwork != network
+  }
+
+  /// Whether a login has announced it that publishes nothing for it now.
+  var isAgentSilent: Bool {
+    isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
+  }
+
+  /// Whether it takes part in a network, as far as it reports that.
+  func isAttached(to network: ExtendedPANID) -> Bool {
+    (currentNetwork == nil || currentNetwork == network) && threadState?.isAttached != false
+  }
+
+  /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
+  var mustAttach: Bool {
+    adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false
+  }
+
+  /// How people call it; the id where its name shows nothing.
+  package var displayName: String {
+    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
+    return name
+  }
+
+  /// Equal in all that is published or checked; numbers and reports of the same state apart.
+  func looksTheSame(as other: Router) -> Bool {
+    var shown = self
+    shown.threadStateReportedAt = other.threadStateReportedAt
+    shown.order = other.order
+    shown.beats = other.beats
+    return shown == other
+  }
+}
+
+// MARK: - What it reports
+
+extension Router {
+  /// Takes over what an event says of where it is, which also shows that the router is online.
+  ///
+  /// A heartbeat without these fields leaves them as they are. An announcement describes the router as a whole: what it
+  /// leaves out is not known any more, so a publisher that never reports them is judged by its datasets alone.
+  mutating func takeThreadReport(_ report: ThreadReport, isWhole: Bool, at now: WireTime) {
+    // What its record said meanwhile is over.
+    if isAgentSilent, isAdvertised { currentNetwork = nil }
+    isRecordGone = false
+    isOnline = true
+    offlineReason = nil
+    // A router that can be reached and reports no more was restarted.
+    if report.state != nil || isWhole || threadState == .disabled {
+      setThreadState(report.state, at: now)
+    }
+    if threadState == .disabled {
+      // The agent of a stopped router continues to name the previous network.
+      takeOffline(.stopped, at: now)
+    } else if isWhole || report.network != nil {
+      currentNetwork = report.network
+    }
+  }
+
+  mutating func takeOffline(_ reason: OfflineReason?, at now: WireTime) {
+    isOnline = false
+    offlineReason = reason
+    if reason == .stopped { setThreadState(.disabled, at: now) }
+  }
+
+  private mutating func setThreadState(_ state: ThreadState?, at now: WireTime) {
+    threadStateReportedAt = state.map { _ in now }
+    guard state != threadState else { return }
+    threadState = state
+    threadStateSince = state.map { _ in now }
+  }
+
+  /// It is on the preferred network now.
+  mutating func noteMember(of preferred: ExtendedPANID?, before: Router?) {
+    // The network became the preferred one around it.
+    if memberOf != preferred, let before, before.isPresent, before.network == network {
+      isKnown = true
+    }
+    memberOf = preferred
+  }
+
+  mutating func store(_ dataset: DatasetSummary, follows: Bool, at now: WireTime) {
+    if self.dataset == nil { credentialCreatedAt = now }
+    self.dataset = dataset
+    followsPreferred = follows
+    credentialChangedAt = now
+    formerKey = nil
+    credentialsGoneAt = nil
+  }
+
+  /// Its credentials go; the id continues to belong to its team.
+  mutating func dropCredentials(at now: WireTime) {
+    formerKey = dataset?.parameters?.networkKey
+    credentialsGoneAt = now
+    dataset = nil
+    credential = .missing
+    credentialCreatedAt = nil
+    credentialChangedAt = nil
+    followsPreferred = false
+  }
+}
+
+/// What a router says of its Thread interface.
+package struct ThreadReport: Hashable, Sendable {
+  package var state: ThreadState?
+  /// The network that it is on.
+  package var network: ExtendedPANID?
+
+  package init(state: ThreadState? = nil, network: ExtendedPANID? = nil) {
+    self.state = state
+    self.network = network
+  }
+}
+
+// MARK: - Its record on the local network
+
+extension Router {
+  /// What an advertisement changes of a router. Credentials, owner and login stay as they are, and of a router that a login
+  /// has announced everything that its events describe.
+  mutating func take(_ advertisement: Advertisement, at now: WireTime) {
+    isAdvertised = true
+    isRecordGone = false
+    threadVersion = advertisement.threadVersion ?? threadVersion
+    switch source {
+    case .mdns:
+      name = advertisement.name ?? name
+      vendor = advertisement.vendor ?? vendor
+      model = advertisement.model ?? model
+      extendedAddress = advertisement.extendedAddress ?? extendedAddress
+      if advertisement.isThreadActive {
+        isOnline = true
+        offlineReason = nil
+        if threadState == .disabled { setThreadState(nil, at: now) }
+      } else {
+        takeOffline(.stopped, at: now)
+      }
+      if dataset == nil {
+        currentNetwork = nil
+        takeNetwork(of: advertisement, at: now)
+      } else {
+        // What is stored for it says what it is configured for, its record where it is.
+        currentNetwork = advertisement.network
+      }
+    case .mqtt:
+      vendor = vendor ?? advertisement.vendor
+      model = model ?? advertisement.model
+      // While its agent is silent, only its record says where it is.
+      if isAgentSilent { currentNetwork = advertisement.network ?? currentNetwork }
+    }
+    let isThere = advertisement.network == currentNetwork ?? network
+    partition = isThere ? advertisement.partition : nil
+  }
+
+  private mutating func takeNetwork(of advertisement: Advertisement, at now: WireTime) {
+    let before = advertised
+    // The timestamp is missing while it is not attached.
+    let seconds =
+      advertisement.activeSeconds
+      ?? (advertisement.network == before?.network ? before?.activeSeconds : nil)
+    advertised = advertisement.network.map {
+      Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds)
+    }
+    if advertised?.network != before?.network || advertised?.activeSeconds != before?.activeSeconds
+    {
+      datasetChangedAt = now
+    }
+  }
+
+  /// Its record has gone, or has expired: it restarts, or is off. It has not left.
+  mutating func endAdvertisement(at now: WireTime) {
+    withdrawAdvertisement()
+    if source == .mdns { takeOffline(nil, at: now) } else { isRecordGone = true }
+  }
+
+  /// Nothing is known of its record any more.
+  mutating func withdrawAdvertisement() {
+    isAdvertised = false
+    isRecordGone = false
+    partition = nil
+    if isAgentSilent { currentNetwork = nil }
+  }
+}

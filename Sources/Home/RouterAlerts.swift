@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Which alerts a router's state calls for. Every one names the router, the network, what differs and what to do.
+struct RouterAlerts {
+  let router: Router
+  let check: PreferredCheck
+  let preferred: DatasetSummary?
+  let trigger: AlertFacts.Trigger
+  let lastSeen: WireTime
+  /// The name of the network that it is on, where it is configured for another one and the name is known.
+  let currentName: String?
+  /// Whether an alert of the home explains why it differs from the preferred network.
+  let isExplainedByHome: Bool
+  /// Whether a person has accepted that routers are on its network, which is not the preferred one.
+  let isNetworkAccepted: Bool
+
+  /// Nil where the condition does not hold.
+  func facts(_ name: AlertName) -> AlertFacts? {
+    switch name {
+    case .preferredNetworkMismatch: mismatch
+    case .staleDataset: stale
+    case .datasetConflict: conflict
+    case .credentialsMissing: missing
+    case .borderRouterOffline: offline
+    case .routerDetached:
+      router.isOnline && router.threadState == .detached ? detached : nil
+    case .wellKnownNetworkKey:
+      router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
+    case .adoptionFailed: adoptionFailed
+    case .unknownRouter: !router.isKnown && check.isOnPreferred ? facts(.joined) : nil
+    default: nil
+    }
+  }
+
+  private func facts(
+    _ message: AlertFacts.Message, differs: DatasetDifferences? = nil
+  ) -> AlertFacts {
+    var facts = AlertFacts(message)
+    facts.router = router.agent
+    facts.routerName = router.name
+    facts.network = router.network.map { .init($0, router.networkName) }
+    facts.preferred = preferred.map { .init($0) }
+    facts.differs = differs
+    facts.trigger = trigger
+    return facts
+  }
+
+  private var isConfiguredForPreferred: Bool {
+    router.dataset != nil && router.dataset?.network == preferred?.network
+  }
+
+  /// Only its record says on which network it is, and it was never seen on the preferred one.
+  private var isNeverMember: Bool {
+    router.isOnlySeen && router.memberOf != preferred?.network
+  }
+
+  /// A guest's hub, or a speaker on a network of its own, may go without a word.
+  private var isVisitor: Bool { router.isOnlySeen && router.memberOf == nil }
+
+  private var mismatch: AlertFacts? {
+    guard case .mismatch(let differs) = check, !isExplainedByHome,
+      !(isNeverMember && isNetworkAccepted)
+    else { return nil }
+    if router.isElsewhere {
+      var facts = facts(
+        .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred), differs: differs)
+      facts.configured = facts.network
+      facts.network = router.currentNetwork.map { .init($0, currentName) }
+      facts.adoption = adoptionUnderWay
+      return facts
+    }
+    if differs.isEmpty { return facts(.notAttached) }
+    if isNeverMember { return facts(.neverMember, differs: .extendedPANID) }
+    var facts = facts(
+      isConfiguredForPreferred ? .otherCredentials : .otherNetwork, differs: differs)
+    facts.adoption = adoptionUnderWay
+    return facts
+  }
+
+  /// While it is being given the preferred credentials.
+  private var adoptionUnderWay: AdoptionState? {
+    switch router.adoption?.state {
+    case .asked: .asked
+    case .agreed, .sent: .agreed
+    default: nil
+    }
+  }
+
+  private var stale: AlertFacts? {
+    if case .stale(let differs) = check {
+      return facts(.behind, differs: differs.isEmpty ? nil : differs)
+    }
+    return router.credential == .stale ? facts(.reportsOlder) : nil
+  }
+
+  private var conflict: AlertFacts? {
+    if case .conflict(let differs) = check { return facts(.sameAge, differs: differs) }
+    return router.credential == .conflict ? facts(.reportsConflict) : nil
+  }
+
+  /// The record of a router has no credentials.
+  private var missing: AlertFacts? {
+    router.credential == .missing && router.source == .mqtt ? facts(.noDataset) : nil
+  }
+
+  private var offline: AlertFacts? {
+    guard !router.isOnline else {
+      return !router.beats && router.isRecordGone ? facts(.recordGone) : nil
+    }
+    guard !isVisitor else { return nil }
+    if router.source == .mdns {
+      return facts(.notSeen(isStopped: router.offlineReason == .stopped))
+    }
+    var facts =
+      router.isAgentSilent && router.isAdvertised
+      ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
+    if router.offlineReason == .silent { facts.since = lastSeen }
+    return facts
+  }
+
+  private var detached: AlertFacts {
+    var facts = facts(.detached)
+    facts.since = router.threadStateSince
+    return facts
+  }
+
+  private var adoptionFailed: AlertFacts? {
+    guard let adoption = router.adoption, adoption.state.hasFailed else { return nil }
+    var facts = facts(
+      .adoptionFailed(adoption.state, isConfiguredForPreferred: isConfiguredForPreferred))
+    facts.user = adoption.terms?.user ?? router.user
+    return facts
+  }
+}

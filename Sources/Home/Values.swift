@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Milliseconds since 1970-01-01T00:00:00Z. Time comes into a home with each input; it has no clock.
+package struct WireTime: Hashable, Comparable, Sendable {
+  package let milliseconds: Int64
+
+  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  package static func < (a: WireTime, b: WireTime) -> Bool { a.milliseconds < b.milliseconds }
+
+  package func adding(seconds: Int) -> WireTime {
+    WireTime(milliseconds: milliseconds + Int64(seconds) * 1_000)
+  }
+
+  /// Whole seconds since 1970; 0 before.
+  var seconds: UInt64 { UInt64(max(0, milliseconds / 1_000)) }
+}
+
+/// A login of the broker, a team, or another name that counts byte by byte. To Swift an accented letter equals its two
+/// parts; to the broker they are two users.
+package struct ExactName: Sendable {
+  package let text: String
+
+  package init(_ text: String) { self.text = text }
+}
+
+extension ExactName: Hashable, Comparable {
+  package static func == (a: ExactName, b: ExactName) -> Bool {
+    a.text.utf8.elementsEqual(b.text.utf8)
+  }
+
+  package static func < (a: ExactName, b: ExactName) -> Bool {
+    a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}
+
+extension ExactName: ExpressibleByStringLiteral {
+  package init(stringLiteral text: String) { self.init(text) }
+}
+
+/// 16 bytes of a keyed hash: equal ones stand for equal secrets, and say nothing of them.
+package struct Hash128: Hashable, Sendable {
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64 = 0, low: UInt64 = 0) {
+    self.high = high
+    self.low = low
+  }
+}
+
+/// Why a border router is offline.
+package enum OfflineReason: UInt8, Hashable, Sendable, CaseIterable {
+  /// Thread was stopped on it.
+  case stopped = 1
+  /// Nothing accepts connections where its agent should be.
+  case unreachable
+  /// Its agent accepts connections and does not answer.
+  case frozen
+  /// On its own machine, a program of another user than its agent's listens in its place.
+  case untrusted
+  /// Its heartbeats stopped. Found by the home, not reported.
+  case silent
+}
+
+/// The state of a border router's Thread interface, as `/node/state` of an OpenThread Border Router names it.
+package enum ThreadState: UInt8, Hashable, Sendable, CaseIterable {
+  case disabled = 1
+  /// It looks for its network.
+  case detached
+  case child
+  case router
+  case leader
+
+  /// Whether the router takes part in a network.
+  var isAttached: Bool { self != .disabled && self != .detached }
+}
+
+/// What is stored for a border router.
+package enum CredentialState: UInt8, Hashable, Sendable, CaseIterable {
+  /// None: it announced itself without a dataset.
+  case missing
+  /// The dataset that it reported last.
+  case stored
+  /// A dataset that is newer than the one that it reported last.
+  case stale
+  /// A dataset of the same age that differs from the one that it reported last.
+  case conflict
+}
+
+/// Who describes a border router.
+package enum RouterSource: UInt8, Hashable, Sendable, CaseIterable {
+  /// A login of the broker has announced it. What it says wins over its record on the local network.
+  case mqtt
+  /// Its record on the local network alone, which anybody there can publish.
+  case mdns
+}
+
+/// Tells repetitions from news by the sequence numbers or ids of one user and router: a high-water mark and the 64
+/// numbers below it, or the last eight ids.
+package struct SequenceWindow: Hashable, Sendable {
+  /// How a repetition is told from news. Without it nothing is deduplicated.
+  package enum Order: Hashable, Sendable {
+    case none
+    /// Rises for this user and router.
+    case number(UInt64)
+    /// Any text, unique among the last eight of this user and router.
+    case identifier(ExactName)
+  }
+
+  package enum Verdict: Hashable, Sendable {
+    case news
+    /// Came before. Brokers and routers repeat themselves; that is no fault.
+    case duplicate
+    /// Overtaken by a later one: acting upon it would turn time back.
+    case outOfOrder
+  }
+
+  static let identifiersKept = 8
+
+  package internal(set) var high: UInt64?
+  /// Bit n: the number `high - n` has come.
+  package internal(set) var seen: UInt64 = 0
+  package internal(set) var identifiers: [ExactName] = []
+
+  package init() {}
+
+  var isEmpty: Bool { high == nil && identifiers.isEmpty }
+
+  /// Notes the number or id.
+  mutating func take(_ order: Order) -> Verdict {
+    switch order {
+    case .none: return .news
+    case .number(let number): return take(number)
+    case .identifier(let identifier):
+      if identifiers.contains(identifier) { return .duplicate }
+      if identifiers.count == Self.identifiersKept { identifiers.removeFirst() }
+      identifiers.append(identifier)
+      return .news
+    }
+  }
+
+  private mutating func take(_ number: UInt64) -> Verdict {
+    guard let mark = high else {
+      (high, seen) = (number, 1)
+      return .news
+    }
+    if number > mark {
+      let step = number - mark
+      seen = step < 64 ? seen << step | 1 : 1
+      high = number
+      return .news
+    }
+    let distance = mark - number
+    guard distance < 64 else { return .outOfOrder }
+    if seen & (1 << distance) != 0 { return .duplicate }
+    seen |= 1 << distance
+    return .outOfOrder
+  }
+}
