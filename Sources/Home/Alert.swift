@@ -112,6 +112,12 @@ package struct AlertFacts: Hashable, Sendable {
     init(_ dataset: DatasetSummary) { self.init(dataset.network, dataset.name) }
   }
 
+  /// A part of a network: the names of some of its routers, and how many it has.
+  package struct Part: Hashable, Sendable {
+    package let names: [String]
+    package let routers: Int
+  }
+
   /// Which sentence it is.
   package enum Message: Hashable, Sendable {
     // A mismatch with the preferred network.
@@ -152,8 +158,8 @@ package struct AlertFacts: Hashable, Sendable {
     /// `names` have other parameters.
     case preferredChanged(PreferredChange, disagrees: Bool)
     case movedTo(routers: Int)
-    /// Each of `names` is a part, or some routers of one.
-    case split(parts: Int)
+    /// The first ones of so many parts.
+    case split([Part], parts: Int)
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
   }
@@ -254,7 +260,8 @@ package struct Alert: Hashable, Sendable {
   /// - Parameter hold: seconds for which it has to last.
   static func began(_ facts: AlertFacts, hold: Int, at now: WireTime) -> (Alert, News?) {
     var alert = Alert(phase: .held, facts: facts, heldSince: now, updatedAt: now)
-    return (alert, hold == 0 ? alert.raise(at: now) : nil)
+    let news = hold == 0 ? alert.raise(at: now) : nil
+    return (alert, news)
   }
 
   /// Brings it in line with whether its condition holds now.

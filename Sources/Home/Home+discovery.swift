@@ -17,6 +17,8 @@ struct DiscoveryMemory: Sendable {
   var removed: [BorderAgentID: WireTime] = [:]
   /// Of the last look: how many of the list are listed, and how many are not.
   var counts = (listed: 0, refused: 0)
+  /// A network may be split now, or no more: looked at with the next tick.
+  var needsSplitCheck = true
 }
 
 /// Brings the list of routers in line with what is advertised on the local network. Everything is compared each time, so that
@@ -224,6 +226,7 @@ extension Home {
   /// the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report that they
   /// lead one, and a partition has one leader.
   mutating func checkSplits() {
+    discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }
     let led = leaders
     let wanted = Set(seen.keys).union(led.keys).filter {
@@ -231,9 +234,12 @@ extension Home {
     }
     for network in wanted {
       let parts = seen[network].map { Array($0.values) } ?? (led[network] ?? []).map { [$0] }
-      var facts = AlertFacts(.split(parts: parts.count))
+      let sorted = parts.map { $0.sorted() }.sorted { $0.lexicographicallyPrecedes($1) }
+      let shown = sorted.prefix(Self.namesShown).map {
+        AlertFacts.Part(names: Array($0.prefix(Self.namesShown)), routers: $0.count)
+      }
+      var facts = AlertFacts(.split(shown, parts: parts.count))
       facts.network = .init(network, networkName(of: network))
-      facts.names = parts.map(Self.shown).sorted().prefix(Self.namesShown).map(\.self)
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns
       setAlert(AlertKey(.networkSplit, .network(network)), facts)
     }
@@ -242,12 +248,6 @@ extension Home {
         setAlert(key, nil)
       }
     }
-  }
-
-  private static func shown(_ routers: [String]) -> String {
-    let sorted = routers.sorted()
-    let more = sorted.count - namesShown
-    return sorted.prefix(namesShown).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 
   /// The names of routers by network and partition.

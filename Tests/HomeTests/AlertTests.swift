@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// The life of one alert, whatever it is about.
+@Suite struct AlertTests {
+  private static let start = WireTime(milliseconds: 1_000_000)
+  private static let first = AlertFacts(.detached)
+  private static let other = AlertFacts(.noDataset)
+
+  private static func alert(_ phase: Alert.Phase) -> Alert {
+    var (alert, _) = Alert.began(first, hold: phase == .held ? 30 : 0, at: start)
+    if phase == .resolved { _ = alert.set(nil, hold: 0, at: start) }
+    return alert
+  }
+
+  @Test(
+    "What becomes of an alert",
+    arguments: [
+      (Alert.Phase.held, 29, Optional(first), Alert.Phase.held, Alert.News?.none),
+      (.held, 29, other, .held, nil),
+      (.held, 30, first, .firing, .raised),
+      (.held, 29, nil, .resolved, nil),
+      (.firing, 29, first, .firing, nil),
+      (.firing, 29, other, .firing, .updated),
+      (.firing, 29, nil, .resolved, .resolved),
+      (.resolved, 29, nil, .resolved, nil),
+      (.resolved, 29, first, .held, nil),
+    ])
+  func transition(
+    _ phase: Alert.Phase, _ seconds: Int, _ wanted: AlertFacts?, _ after: Alert.Phase,
+    _ news: Alert.News?
+  ) {
+    var alert = Self.alert(phase)
+    let sequence = alert.sequence
+    let now = Self.start.adding(seconds: seconds)
+    let result = alert.set(wanted, hold: 30, at: now)
+    #expect(result.news == news && alert.phase == after)
+    #expect(alert.sequence == sequence + (news == nil ? 0 : 1))
+    if news != nil { #expect(alert.updatedAt == now) }
+    if let wanted, news != nil { #expect(alert.facts == wanted) }
+  }
+
+  @Test("Without a hold it is raised at once, also when it was resolved")
+  func noHold() {
+    let (alert, news) = Alert.began(Self.first, hold: 0, at: Self.start)
+    #expect(news == .raised && alert.phase == .firing && alert.startsAt == Self.start)
+    var resolved = Self.alert(.resolved)
+    let later = Self.start.adding(seconds: 5)
+    #expect(resolved.set(Self.other, hold: 0, at: later).news == .raised)
+    #expect(resolved.facts == Self.other && resolved.startsAt == later && resolved.endsAt == nil)
+  }
+
+  @Test("One that comes back says what it said until it is raised, and counts on")
+  func again() {
+    var alert = Self.alert(.resolved)
+    let (sequence, end) = (alert.sequence, alert.endsAt)
+    let later = Self.start.adding(seconds: 60)
+    _ = alert.set(Self.other, hold: 30, at: later)
+    #expect(alert.facts == Self.first && alert.wasPublished && alert.heldSince == later)
+    var back = alert
+    _ = back.set(nil, hold: 30, at: later.adding(seconds: 5))
+    #expect(back.phase == .resolved && back.endsAt == end && back.sequence == sequence)
+    #expect(alert.raise(at: later.adding(seconds: 30)) == .raised)
+    #expect(alert.facts == Self.other && alert.startsAt == later && alert.endsAt == nil)
+    #expect(alert.sequence == sequence + 1)
+  }
+
+  @Test("What brought it up is no news")
+  func trigger() {
+    var alert = Self.alert(.firing)
+    var again = Self.first
+    again.trigger = .ssid
+    #expect(alert.set(again, hold: 30, at: Self.start).isChanged == false)
+  }
+
+  @Test("The raw values of names are those that are stored, and routers' are below 32")
+  func names() {
+    #expect(AlertName.allCases.count == 22 && AlertName.discoveryAltered.rawValue == 25)
+    #expect(AlertName.ofRouters.allSatisfy { $0.rawValue < 32 })
+    #expect(
+      AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
+        .preferredNetworkChanged, .storeDamaged, .discoveryAltered,
+      ])
+  }
+
+  @Test(
+    "What is not held is raised at once",
+    arguments: AlertName.allCases, [false, true])
+  func held(_ name: AlertName, _ disagrees: Bool) {
+    let change = PreferredChange(
+      from: .init(.of(1)), to: .init(.of(1)), differs: [], bringsCredentials: false,
+      cause: .sameKeys, who: nil, second: nil, formerID: nil)
+    let atOnce: Set<AlertName> = [
+      .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered,
+      .messagesDropped, .sessionLost, .brokerAuthenticationFailed, .sessionTakenOver,
+      .storeDamaged,
+    ]
+    let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
+    #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
+  }
+
+  @Test(
+    "How much an alert matters",
+    arguments: [
+      (AlertName.preferredNetworkMismatch, AlertFacts.Message.otherNetwork, AlertSeverity.warning),
+      (.preferredNetworkMismatch, .neverMember, .info),
+      (.datasetConflict, .sameAge, .critical), (.staleDataset, .behind, .warning),
+      (.credentialsMissing, .noDataset, .warning),
+      (.borderRouterOffline, .offline(nil), .warning), (.routerDetached, .detached, .warning),
+      (.unknownRouter, .joined, .info), (.networkSplit, .split([], parts: 2), .warning),
+      (.wellKnownNetworkKey, .wellKnownKey, .critical),
+      (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),
+      (.adoptionFailed, .adoptionFailed(.timeout, isConfiguredForPreferred: false), .warning),
+      (.noPreferredNetwork, .noPreferred(isForgotten: false, networks: [], more: 0), .info),
+      (
+        .noPreferredNetwork,
+        .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0),
+        .warning
+      ),
+      (.preferredKeyDisputed, .daemon, .warning), (.homeMoved, .movedTo(routers: 2), .warning),
+      (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
+      (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
+      (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
+      (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
+    ])
+  func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {
+    #expect(AlertKey(name).severity(AlertFacts(message)) == severity)
+  }
+}
