@@ -23,8 +23,7 @@ package struct DatasetSummary: Hashable, Sendable {
     package var meshLocalPrefix: UInt64
     /// The TLV without its legacy beacon bit, the first byte highest.
     package var securityPolicy: UInt64
-    /// Empty where there is none.
-    package var domainName: String
+    package var domainName: String?
     /// Whether the network key is printed in public documentation.
     package var isKeyWellKnown: Bool
   }
@@ -49,8 +48,9 @@ package struct DatasetSummary: Hashable, Sendable {
     else { return nil }
     // The 1 in front keeps policies of different lengths apart.
     var policyBits = 1 << 16 | UInt64(policy.rotationTime)
-    for (index, flags) in policy.flags.prefix(5).enumerated() {
-      policyBits = policyBits << 8 | UInt64(index == 0 ? flags & ~0x08 : flags)
+    for (index, flags) in policy.flags.enumerated() {
+      let rest = policyBits << 8 ^ policyBits >> 56
+      policyBits = rest ^ UInt64(index == 0 ? flags & ~0x08 : flags)
     }
     self.init(
       network: network, name: dataset.networkName ?? "",
@@ -60,7 +60,7 @@ package struct DatasetSummary: Hashable, Sendable {
         activeTimestamp: timestamp, channel: UInt32(channel.page) << 16 | UInt32(channel.number),
         panID: panID,
         meshLocalPrefix: prefix.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-        securityPolicy: policyBits, domainName: dataset.domainName ?? "",
+        securityPolicy: policyBits, domainName: dataset.domainName,
         isKeyWellKnown: key.isWellKnown))
   }
 
@@ -115,15 +115,13 @@ extension DatasetSummary {
   package func differences(from other: DatasetSummary) -> DatasetDifferences {
     var found: DatasetDifferences = []
     if network != other.network { found.insert(.extendedPANID) }
-    if name.utf8.elementsEqual(other.name.utf8) == false { found.insert(.networkName) }
+    if ExactName(name) != ExactName(other.name) { found.insert(.networkName) }
     guard let mine = parameters, let others = other.parameters else {
       guard parameters != nil || other.parameters != nil else { return found }
       found.formUnion([
         .networkKey, .panID, .channel, .pskc, .meshLocalPrefix, .securityPolicy,
       ])
-      if (parameters ?? other.parameters)?.domainName.isEmpty == false {
-        found.insert(.domainName)
-      }
+      if (parameters ?? other.parameters)?.domainName != nil { found.insert(.domainName) }
       return found
     }
     if mine.whole == others.whole { return found }
@@ -133,7 +131,9 @@ extension DatasetSummary {
     if mine.pskc != others.pskc { found.insert(.pskc) }
     if mine.meshLocalPrefix != others.meshLocalPrefix { found.insert(.meshLocalPrefix) }
     if mine.securityPolicy != others.securityPolicy { found.insert(.securityPolicy) }
-    if !mine.domainName.utf8.elementsEqual(others.domainName.utf8) { found.insert(.domainName) }
+    if mine.domainName.map({ ExactName($0) }) != others.domainName.map({ ExactName($0) }) {
+      found.insert(.domainName)
+    }
     return found
   }
 

@@ -172,6 +172,6 @@ extension DatasetSummary {
         whole: Hash128(high: UInt64(bitPattern: Int64(hasher.finalize())), low: network),
         networkKey: Hash128(high: 1, low: key), pskc: Hash128(high: 2, low: key),
         activeTimestamp: timestamp, channel: channel, panID: 0x1234, meshLocalPrefix: 0xFD << 56,
-        securityPolicy: 0x1_02A0_F7F8, domainName: "", isKeyWellKnown: isWellKnown))
+        securityPolicy: 0x1_02A0_F7F8, domainName: nil, isKeyWellKnown: isWellKnown))
   }
 }

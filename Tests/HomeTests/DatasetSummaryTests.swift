@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+@Suite struct DatasetSummaryTests {
+  private struct Vectors: Decodable {
+    struct Vector: Decodable {
+      let hex: String
+      let expect: String
+    }
+
+    let vectors: [Vector]
+
+    /// The public vectors that are complete.
+    static var complete: [OperationalDataset] {
+      get throws {
+        let tests = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+          .deletingLastPathComponent().deletingLastPathComponent()
+        let file = tests.appendingPathComponent("ThreadDatasetTests/Vectors/datasets.json")
+        return try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file)).vectors
+          .filter { $0.expect == "complete" }.map { try OperationalDataset(hex: $0.hex) }
+      }
+    }
+  }
+
+  /// Each of them with each parameter changed.
+  private static var datasets: [OperationalDataset] {
+    get throws {
+      let all = try Vectors.complete
+      #expect(all.count == 6)
+      let key = try #require(NetworkKey(hex: "0102030405060708090a0b0c0d0e0f10"))
+      let pskc = try #require(PSKc(hex: "0102030405060708090a0b0c0d0e0f10"))
+      let prefix = try #require(MeshLocalPrefix(hex: "fdad70bfe5aa15de"))
+      func policy(_ flags: [UInt8], _ hours: UInt16 = 672) throws -> DatasetComponent {
+        .securityPolicy(try #require(SecurityPolicy(rotationTime: hours, flags: flags)))
+      }
+      let changes: [DatasetComponent] = try [
+        .networkKey(key), .panID(0x1235), .channel(Channel(number: 16)), .networkName("net"),
+        .pskc(pskc), .meshLocalPrefix(prefix), .domainName("domain"), .domainName(""),
+        .extendedPANID(.number(5)), policy([0xFF, 0xF8]), policy([0xF7, 0xF8], 673),
+        policy([0xF7]), policy([0xF7, 0xF8, 0]), policy([0xF7, 0xF8, 0, 0, 0, 1]),
+        policy([0xF7, 0xF8, 0, 0, 0, 2]), policy([0xF7, 0xF8, 0, 0, 0, 1, 0]),
+        .channelMask(ChannelMask(channels: [11, 12])), .other(TLV(type: 0xAB, value: [1])),
+        .activeTimestamp(#require(Timestamp(seconds: 1, isAuthoritative: true))),
+        .activeTimestamp(#require(Timestamp(seconds: 1, ticks: 1))),
+        .activeTimestamp(#require(Timestamp(seconds: 0))),
+      ]
+      return try all + all.prefix(2).flatMap { one in try changes.map { try one.replacing($0) } }
+    }
+  }
+
+  private static func summary(_ dataset: OperationalDataset) -> DatasetSummary? {
+    DatasetSummary(dataset) { bytes, kind in
+      var hasher = Hasher()
+      hasher.combine(bytes: bytes)
+      hasher.combine(kind)
+      return Hash128(high: UInt64(kind), low: UInt64(bitPattern: Int64(hasher.finalize())))
+    }
+  }
+
+  @Test("Two summaries differ, and are newer or older, as their datasets are and do")
+  func pairs() throws {
+    let all = try Self.datasets.map { ($0, try #require(Self.summary($0))) }
+    for (mine, summary) in all {
+      for (other, otherSummary) in all {
+        let expected = mine.essentialDifferences(from: other)
+        #expect(summary.differences(from: otherSummary).parameters == expected)
+        #expect(summary.hasSameBytes(as: otherSummary) == (mine == other))
+        let isAlike =
+          switch (summary.relation(to: otherSummary), mine.relation(to: other)) {
+          case (.match, .match), (.older, .older), (.newer, .newer), (.conflict, .conflict),
+            (.mismatch, .mismatch):
+            true
+          default: false
+          }
+        #expect(isAlike)
+      }
+    }
+  }
+
+  @Test("A summary has what is shown of a dataset, and says whether its key is printed somewhere")
+  func values() throws {
+    let dataset = try #require(try Vectors.complete.first)
+    let summary = try #require(Self.summary(dataset))
+    #expect(summary.name == "OpenThreadDemo" && summary.network == dataset.extendedPANID)
+    #expect(summary.parameters?.channel == 15 && summary.parameters?.panID == 0x1234)
+    #expect(summary.parameters?.meshLocalPrefix == 0xFDAD_70BF_E5AA_15DD)
+    #expect(summary.activeSeconds == 1 && summary.parameters?.isKeyWellKnown == true)
+    #expect(Self.summary(dataset.removing(.pskc)) == nil)
+  }
+
+  @Test("A network that is preferred by its Extended PAN ID alone has other keys than any dataset")
+  func named() {
+    let named = DatasetSummary(network: .number(1), name: "net-1")
+    let whole = DatasetSummary.of(1)
+    #expect(!named.hasCredentials && !whole.hasKeys(of: named) && !whole.isSame(as: named))
+    #expect(named.isCovered(by: whole) && !whole.isCovered(by: named))
+    #expect(!named.isCovered(by: .of(2)))
+    #expect(
+      whole.differences(from: named).parameters == [
+        .networkKey, .panID, .channel, .pskc, .meshLocalPrefix, .securityPolicy,
+      ])
+  }
+
+  @Test(
+    "What becomes of a dataset that a router reports, confirms, or a program stores",
+    arguments: [
+      (
+        DatasetSummary.of(1, at: 5), DatasetDecision.keep, DatasetDecision.keep,
+        DatasetDecision.keep
+      ),
+      (.of(1, at: 5, other: 1), .keep, .update([]), .update([])),
+      (.of(1, at: 6), .update([]), .update([]), .update([])),
+      (.of(1, at: 4), .ignoreOlder, .update([]), .update([])),
+      (.of(1, at: 5, channel: 20), .conflict(.channel), .update(.channel), .update(.channel)),
+      (
+        .of(2, at: 1), .move(from: .number(1), [.extendedPANID, .networkName]),
+        .move(from: .number(1), [.extendedPANID, .networkName]),
+        .move(from: .number(1), [.extendedPANID, .networkName])
+      ),
+    ])
+  func decision(
+    _ incoming: DatasetSummary, _ reported: DatasetDecision, _ confirmed: DatasetDecision,
+    _ requested: DatasetDecision
+  ) {
+    let stored = DatasetSummary.of(1, at: 5)
+    #expect(DatasetDecision(stored: stored, reported: incoming) == reported)
+    #expect(DatasetDecision(stored: stored, confirmed: incoming) == confirmed)
+    #expect(DatasetDecision(stored: stored, requested: incoming) == requested)
+    #expect(DatasetDecision(stored: nil, reported: incoming) == .store)
+    #expect(DatasetDecision(stored: nil, confirmed: incoming) == .store)
+    #expect(DatasetDecision(stored: nil, requested: incoming) == .store)
+  }
+}
