@@ -9,11 +9,18 @@ extension Home {
 
   mutating func receive(_ message: RouterMessage, from user: ExactName) {
     do throws(HomeRejection) {
-      try admit(message, from: user)
+      guard try admit(message, from: user) else {
+        step.output.isDuplicate = true
+        return
+      }
       switch message.subject {
       case .accessPoint(let name):
         for router in try routersBehind(name, of: user) { takeSSID(message, router) }
       case .router(let agent): try receive(message, about: agent, from: user)
+      }
+      // Only signed events of this user count: then there is nothing left that could come as plaintext.
+      if message.dataset != nil, clients[user]?.trust == .signed {
+        setAlert(AlertKey(.plaintextCredentials, .user(user)), nil)
       }
     } catch {
       step.output.rejection = error
@@ -46,22 +53,20 @@ extension Home {
   // MARK: Who may report it, and whether it is news
 
   /// Whether it counts that it came as it did: in plaintext, or signed.
+  ///
+  /// - Returns: false for an envelope that was opened before.
   private mutating func admit(
     _ message: RouterMessage, from user: ExactName
-  ) throws(HomeRejection) {
+  ) throws(HomeRejection) -> Bool {
     guard let signature = message.signature else {
       guard clients[user]?.trust != .signed else { throw .notSealed }
-      return
+      return true
     }
     guard let client = clients[user], !client.isRevoked else { throw .notEnrolled }
     switch takeNumber(of: signature, user, message.subject) {
-    case .news: break
-    case .duplicate: step.output.isDuplicate = true
+    case .news: return true
+    case .duplicate: return false
     case .outOfOrder: throw .envelopeOutOfOrder
-    }
-    // Only signed events of this user count: then there is nothing left that could come as plaintext.
-    if message.dataset != nil, client.trust == .signed {
-      setAlert(AlertKey(.plaintextCredentials, .user(user)), nil)
     }
   }
 
@@ -72,7 +77,6 @@ extension Home {
     _ message: RouterMessage, _ stored: Router?, _ agent: BorderAgentID, _ user: ExactName
   ) throws(HomeRejection) -> Router? {
     if let owner = stored?.owner, owner != team(of: user) { throw .notAuthorized(agent) }
-    if step.output.isDuplicate { return nil }
     var router = stored ?? Router(agent, at: now)
     if router.user != user {
       router.user = user
@@ -124,9 +128,8 @@ extension Home {
     let report = reportOfAdoption(message.dataset, message.adoptionFailure, &router, stored)
     if let incoming = message.dataset {
       takeDataset(incoming, report, team, &router, &event)
-    } else {
-      router.credential = router.dataset == nil ? .missing : router.credential
-      if router.dataset != nil, stored?.isPresent != true { router.credential = .stored }
+    } else if router.dataset == nil {
+      router.credential = .missing
     }
     noteAdoptionReport(report, &router)
     routers.see(router.agent, at: now)
@@ -225,7 +228,12 @@ extension Home {
       noteKeys(stored.dataset)
     }
     guard stored.isPresent else {
-      if hadCredentials { put(gone) } else { step.output.isDuplicate = true }
+      if hadCredentials {
+        put(gone)
+      } else {
+        routers.set(gone, firstSeen: now)
+        step.output.isDuplicate = true
+      }
       return
     }
     var event = RouterEvent()
@@ -285,21 +293,19 @@ extension Home {
   /// The Wi-Fi beside the router has another name.
   private mutating func takeSSID(_ message: RouterMessage, _ stored: Router) {
     guard let ssid = message.ssid else { return }
-    let isSame = stored.ssid.map { $0.utf8.elementsEqual(ssid.utf8) } ?? false
-    guard !isSame else { return }
+    func isOther(_ name: String) -> Bool { ExactName(name) != ExactName(ssid) }
+    guard stored.ssid.map(isOther) != false else { return }
     var router = stored
-    router.previousSSID = message.previousSSID ?? stored.ssid
+    let previous = [message.previousSSID, stored.ssid].compactMap(\.self).first(where: isOther)
     router.ssid = ssid
     var event = RouterEvent()
-    let previous = router.previousSSID.map { ExactName($0) }
-    let isChange = previous != nil && previous != ExactName(ssid)
-    if isChange {
+    if let previous {
       event.types.insert(.ssidChanged)
       event.ssid = ssid
-      event.previousSSID = router.previousSSID
+      event.previousSSID = previous
       event.check = PreferredCheck(router, preferred: preferred?.dataset)
     }
-    write(router, before: stored, event, trigger: isChange ? .ssidChanged : .ssid)
+    write(router, before: stored, event, trigger: previous == nil ? .ssid : .ssidChanged)
   }
 
   // MARK: Datasets in plaintext

@@ -16,8 +16,7 @@ extension Home {
     if let stored, stored.owner ?? stored.team == team { return true }
     guard idsOfTeam[team, default: 0] >= rules.routersPerTeam else { return true }
     let left = routers.filter { $0.team == team && hasLeft($0) }
-    let first = left.min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
-    guard let first else { return false }
+    guard let first = left.min(by: { leftAt($0) < leftAt($1) }) else { return false }
     forget(first, .forRoom)
     return true
   }
@@ -88,6 +87,7 @@ extension Home {
       changes.routers.insert(router.agent)
     }
     step.needsRouterChecks = true
+    discovery.needsSplitCheck = true
     return .accepted(isChange: true, isKnown: isKnown)
   }
 }

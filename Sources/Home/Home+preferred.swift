@@ -51,6 +51,7 @@ extension Home {
     if let network = preferred?.dataset.network { changes.networks.insert(network) }
     step.needsHomeCheck = true
     step.needsKeyCheck = true
+    discovery.needsSplitCheck = true
     step.output.audit.append(.preferredChanged(preferred?.dataset.network, cause))
   }
 

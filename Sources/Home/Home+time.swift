@@ -6,7 +6,7 @@ import ThreadDataset
 extension Home {
   mutating func tick(_ link: Link) {
     // Before alerts are raised: a split that is over is none.
-    checkSplits()
+    if discovery.needsSplitCheck { checkSplits() }
     ageAlerts()
     noticeSilence(link)
     forgetLeftRouters()
@@ -68,11 +68,15 @@ extension Home {
       }
     }
     for question in questions { note(question.expiresAt) }
+    if discovery.needsSplitCheck { note(WireTime(milliseconds: 0)) }
+    let limit = rules.offlineAfter
     for router in routers {
       // What is under way looks at the connection each second.
       if router.adoption != nil { note(WireTime(milliseconds: 0)) }
-      if router.isPresent, router.isOnline, router.beats, rules.offlineAfter > 0 {
-        note(routers.lastSeen(router.agent).adding(seconds: rules.offlineAfter + 1))
+      if limit > 0, let since = link.listeningSince, router.isPresent, router.isOnline, router.beats
+      {
+        let seen = routers.lastSeen(router.agent)
+        note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
       if !router.isPresent, router.dataset == nil {
         note(leftAt(router).adding(seconds: Self.retention))
@@ -97,10 +101,13 @@ extension Home {
       changes.records.insert(.alert(key))
     }
     routers.seeNotLater(than: now)
+    discovery.needsSplitCheck = true
     for stored in routers {
       var router = stored
       router.threadStateSince = router.threadStateSince.map { min($0, now) }
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
+      router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
+      if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       if router != stored { put(router) }
     }
     if let since = discoveredSince, since > now {
@@ -155,9 +162,7 @@ extension Home {
     let key = SignerKey(user: user, issuer: signature.issuer)
     // Routers, and access points beside them.
     let most = max(1, 2 * rules.routersPerTeam)
-    let verdict = signers[key, default: SignerNumbers()].take(
-      signature.number, subject, most: most)
-    if verdict != .duplicate { changes.records.insert(.signer(key)) }
-    return verdict
+    step.signer = key
+    return signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
   }
 }

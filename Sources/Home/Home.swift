@@ -71,6 +71,8 @@ package struct Home: Sendable {
     /// A router came or went, or the preferred network changed.
     var needsHomeCheck = false
     var raisedMismatches: [BorderAgentID] = []
+    /// Whose number was noted. It is written with what else has changed.
+    var signer: SignerKey?
   }
 
   package init(rules: HomeRules) { step = Step(rules: rules) }
@@ -99,6 +101,7 @@ package struct Home: Sendable {
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
     settle()
+    if let signer = step.signer, !changes.isEmpty { changes.records.insert(.signer(signer)) }
     return step.output
   }
 
@@ -208,6 +211,8 @@ extension Home {
     _ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger
   ) {
     var router = changed
+    // That it leads is no news, and how long it has led may be.
+    if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     let check = PreferredCheck(router, preferred: preferred?.dataset)
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
     checkAdoption(of: &router, check, isSSIDNew: event.types.contains(.ssidChanged))
@@ -293,6 +298,7 @@ extension Home {
       }
     }
     step.output.events.append(.router(event))
+    discovery.needsSplitCheck = true
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
     step.hasChangedRouters = true
     step.needsMoveCheck = true

@@ -28,7 +28,6 @@ package struct Router: Hashable, Sendable {
   package var extendedAddress: UInt64?
   package var accessPoint: String?
   package var ssid: String?
-  package var previousSSID: String?
 
   // MARK: What it runs on
 
@@ -130,6 +129,9 @@ extension Router {
   func isAttached(to network: ExtendedPANID) -> Bool {
     (currentNetwork == nil || currentNetwork == network) && threadState?.isAttached != false
   }
+
+  /// Whether it says in which part of its network it is.
+  var mayBeInSplit: Bool { partition != nil || threadState == .leader }
 
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
   var mustAttach: Bool {
