@@ -192,15 +192,15 @@ extension Adoption {
   ///   - isEnabled: whether the setting asks for adoption.
   ///   - isAwaited: whether the router's report is waited for, and what it reported is what is stored.
   ///   - isRaised: whether the mismatch has lasted as long as its alert is held: a migration asks no person.
-  ///   - isSSIDNew: the Wi-Fi has got another name. That asks at once, and again, unless a question waits: any login may
-  ///     report it, and must not have people asked again and again.
+  ///   - isSSIDNew: the Wi-Fi has got another name. That asks at once, and again, unless a question waits: any login
+  ///     may report it, and must not have people asked again and again.
   static func decide(
     _ adoption: Adoption?, _ check: PreferredCheck, _ now: Situation?, isEnabled: Bool,
     isAwaited: Bool, isRaised: Bool, isSSIDNew: Bool
   ) -> Decision {
     guard isEnabled, let now, check.isMismatch else { return adoption == nil ? .keep : .end }
-    // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person must
-    // choose one.
+    // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person
+    // must choose one.
     var isElsewhere = false
     if case .mismatch = check { isElsewhere = true }
     guard let adoption else { return isElsewhere && (isRaised || isSSIDNew) ? .begin : .keep }
@@ -238,8 +238,8 @@ extension Adoption {
   /// - Parameters:
   ///   - preferred: the current one; what follows from a change of it is decided elsewhere.
   ///   - isAwaited: as for `decide`.
-  /// - Returns: nil where the report does not count. One that comes after the time to wait is over counts as it would have
-  ///   in time, where the router uses what it was sent.
+  /// - Returns: nil where the report does not count. One that comes after the time to wait is over counts as it would
+  ///   have in time, where the router uses what it was sent.
   func report(
     _ incoming: DatasetSummary, preferred: DatasetSummary?, isAttached: Bool, isAwaited: Bool
   ) -> Report? {

@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused; those
-/// of routers are below 32.
+/// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused;
+/// those of routers are below 32.
 package enum AlertName: UInt8, CaseIterable, Sendable {
   case preferredNetworkMismatch = 0
   case datasetConflict = 1
@@ -42,8 +42,8 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Whether its condition has to last for the setting `alerts.hold` before it is published. Routers that change together
-  /// do not disagree for long.
+  /// Whether its condition has to last for the setting `alerts.hold` before it is published. Routers that change
+  /// together do not disagree for long.
   func isHeld(_ message: AlertFacts.Message?) -> Bool {
     switch self {
     case .messagesDropped, .sessionLost, .brokerAuthenticationFailed, .adoptionFailed,

@@ -38,8 +38,8 @@ package struct Requester: Hashable, Sendable {
     identity == other.identity && team == other.team
   }
 
-  /// Whether what was agreed to for the one holds for the other. Not for who has got another key: a person has agreed to
-  /// whom the answer is sealed to.
+  /// Whether what was agreed to for the one holds for the other. Not for who has got another key: a person has agreed
+  /// to whom the answer is sealed to.
   func isSame(as other: Requester) -> Bool {
     isSameParty(as: other) && fingerprint == other.fingerprint
   }
@@ -154,14 +154,14 @@ package struct ConsentQuestion: Hashable, Sendable {
   package let createdAt: WireTime
   package internal(set) var expiresAt: WireTime
   package internal(set) var replies: [ReplyAddress]
-  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once then,
-  /// and no person is asked the same again and again.
+  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once
+  /// then, and no person is asked the same again and again.
   package internal(set) var isDenied = false
   /// "Always" was approved for the same with another network key, which no longer counts.
   package let keyHasChanged: Bool
 
-  /// A clock that was set back must not make a request wait for hours: one from further in the future than it may wait is
-  /// over too.
+  /// A clock that was set back must not make a request wait for hours: one from further in the future than it may
+  /// wait is over too.
   func isOver(at now: WireTime) -> Bool {
     now >= expiresAt || now < createdAt.adding(seconds: -Self.timeout)
   }
@@ -180,8 +180,8 @@ package enum ConsentApprover: Hashable, Sendable {
 /// For how long an approval holds.
 package enum ConsentScope: UInt8, Hashable, Sendable { case once = 1, always }
 
-/// An "always": for this requester with its key, this command, and these networks. One with another Extended PAN ID, name,
-/// team or network key is another one, and is asked about again.
+/// An "always": for this requester with its key, this command, and these networks. One with another Extended PAN ID,
+/// name, team or network key is another one, and is asked about again.
 package struct ConsentGrant: Hashable, Sendable {
   package let id: ConsentID
   package let requester: Requester

@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What a home knows of an operational dataset. The secrets are not in it: keyed hashes stand for them, so that they can
-/// be compared.
+/// What a home knows of an operational dataset. The secrets are not in it: keyed hashes stand for them, so that they
+/// can be compared.
 package struct DatasetSummary: Hashable, Sendable {
   package var network: ExtendedPANID
   /// Empty where there is none.

@@ -27,8 +27,8 @@ extension Home {
     }
   }
 
-  /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then that
-  /// counts.
+  /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then
+  /// that counts.
   private func isAwaited(_ router: Router) -> Bool {
     router.adoption?.state == .sent && router.adoption?.terms?.reported == router.dataset
   }
@@ -40,8 +40,8 @@ extension Home {
     return Adoption.Situation(preferred: preferred, reported: reported, user: user, key: key)
   }
 
-  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns: the
-  /// one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
+  /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns:
+  /// the one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
   private func addressee(
     of router: Router, _ terms: Adoption.Terms?
   ) -> (user: ExactName, key: AdoptionKey)? {
@@ -266,12 +266,12 @@ extension Home {
       link.connection != nil
       && (delivery.map { $0.connection != link.connection || isOver($0.until) } ?? true)
     guard !isDue || holds(terms, stored) else { return replaceAdoption(of: stored, by: .due) }
-    // Nothing is waited for longer than the current setting. So a clock that was set back does not make a router wait for
-    // hours, and a setting that was lowered leaves it the new time.
+    // Nothing is waited for longer than the current setting. So a clock that was set back does not make a router wait
+    // for hours, and a setting that was lowered leaves it the new time.
     var deadline = min(terms.deadline, now.adding(seconds: timeout))
     if delivery?.hasArrived != true {
-      // It is not known whether the broker has it, so the router has time from when it is sent the next time. Its report
-      // may wait on the broker while the daemon is away.
+      // It is not known whether the broker has it, so the router has time from when it is sent the next time. Its
+      // report may wait on the broker while the daemon is away.
       guard link.connection != nil, deadline > now || link.isCaughtUp(at: now) else { return }
       let isShort =
         deadline.milliseconds - now.milliseconds < Int64(timeout) * 500

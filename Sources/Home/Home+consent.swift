@@ -94,7 +94,8 @@ extension Home {
     }
   }
 
-  /// Home Assistant decides as far as the settings go, and once. An id that does not wait is left to what is known of it.
+  /// Home Assistant decides as far as the settings go, and once. An id that does not wait is left to what is known of
+  /// it.
   private func checkExtent(
     of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope
   ) throws(HomeRefusal) {
@@ -158,8 +159,8 @@ extension Home {
     throw .consent(.staleID(decisions.last { $0.id == id }?.outcome))
   }
 
-  /// Nobody approves a request of his own, or of his own team. At the command line it is a person, and one who could read
-  /// the store anyway; such a one has made the token of the page, and given it to somebody on purpose.
+  /// Nobody approves a request of his own, or of his own team. At the command line it is a person, and one who could
+  /// read the store anyway; such a one has made the token of the page, and given it to somebody on purpose.
   package func mayApprove(_ question: ConsentQuestion, _ approver: ConsentApprover) -> Bool {
     guard case .login(let name, let team) = approver else { return true }
     // By the looks: of two names that only look the same, none approves the other's.

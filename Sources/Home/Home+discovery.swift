@@ -21,8 +21,8 @@ struct DiscoveryMemory: Sendable {
   var needsSplitCheck = true
 }
 
-/// Brings the list of routers in line with what is advertised on the local network. Everything is compared each time, so that
-/// a later look makes up for whatever an earlier one missed or refused.
+/// Brings the list of routers in line with what is advertised on the local network. Everything is compared each time,
+/// so that a later look makes up for whatever an earlier one missed or refused.
 extension Home {
   /// Routers that a home may have from the local network alone. Anybody there can invent some.
   static let mostDiscovered = 200
@@ -101,8 +101,9 @@ extension Home {
     discovery.room = DiscoveryMemory.newInHour
   }
 
-  /// The routers that a record may be of: first one that a login has announced, or that somebody owns, under whichever of
-  /// its ids; then the one that it has made itself, which is under the first of them; then those that are not listed.
+  /// The routers that a record may be of: first one that a login has announced, or that somebody owns, under
+  /// whichever of its ids; then the one that it has made itself, which is under the first of them; then those that
+  /// are not listed.
   ///
   /// A router that a record has made is of no other record, whichever address that names: anybody can name it.
   private func rows(of advertisement: Advertisement) -> [Router] {
@@ -172,8 +173,8 @@ extension Home {
     return false
   }
 
-  /// Where the list is full, the router that was there the longest time ago makes room, unless it was on the preferred network
-  /// or has an owner.
+  /// Where the list is full, the router that was there the longest time ago makes room, unless it was on the
+  /// preferred network or has an owner.
   private mutating func makeRoomForSeen() -> Bool {
     let seen = routers.filter { $0.isPresent && $0.source == .mdns }
     guard seen.count >= Self.mostDiscovered else { return true }
@@ -222,9 +223,9 @@ extension Home {
   private static let mostLeaders = 20
   private static let namesShown = 3
 
-  /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks that
-  /// the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report that they
-  /// lead one, and a partition has one leader.
+  /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks
+  /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report
+  /// that they lead one, and a partition has one leader.
   mutating func checkSplits() {
     discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }

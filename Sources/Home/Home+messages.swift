@@ -2,12 +2,16 @@
 
 import ThreadDataset
 
-/// What border routers and Wi-Fi watchers publish: who may report it, whether it is news, and what becomes of the router.
+/// What border routers and Wi-Fi watchers publish: who may report it, whether it is news, and what becomes of the
+/// router.
 extension Home {
   /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
   static let mostBehindAccessPoint = 16
 
   mutating func receive(_ message: RouterMessage, from user: ExactName) {
+    if case .router(let agent) = message.subject, isSignOfLife(message, of: agent, from: user) {
+      return routers.see(agent, at: now)
+    }
     do throws(HomeRejection) {
       guard try admit(message, from: user) else {
         step.output.isDuplicate = true
@@ -48,6 +52,52 @@ extension Home {
       guard let router = try order(message, stored, agent, user) else { return }
       takePresence(message, router, stored)
     }
+  }
+
+  /// Whether a message says what is known already, so that nothing follows but that the router was seen. Most do;
+  /// what this does not find out, the long way does.
+  private func isSignOfLife(
+    _ message: RouterMessage, of agent: BorderAgentID, from user: ExactName
+  ) -> Bool {
+    guard message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset,
+      message.order == .none, message.signature == nil, message.adoptionFailure == nil,
+      message.thread.state != .leader, clients[user]?.trust != .signed
+    else { return false }
+    let isWhole = message.kind != .heartbeat
+    if isWhole {
+      // Without a preferred network, or its keys, a repeated report may make one.
+      guard preferred?.dataset.hasCredentials == true else { return false }
+      if message.dataset != nil, !isActive(AlertKey(.plaintextCredentials, .user(user))) {
+        return false
+      }
+    }
+    return routers.contains(agent) { router in
+      guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil,
+        router.user == user, router.threadState != .disabled,
+        router.owner == nil || router.owner == team(of: user)
+      else { return false }
+      let report = message.thread
+      guard isWhole else {
+        return router.beats && (report.state == nil || report.state == router.threadState)
+          && (report.network == nil || report.network == router.currentNetwork)
+      }
+      return report.state == router.threadState && report.network == router.currentNetwork
+        && router.credential == (router.dataset == nil ? .missing : .stored)
+        && (message.name == nil || message.name == router.name)
+        && (message.vendor == nil || message.vendor == router.vendor)
+        && (message.model == nil || message.model == router.model)
+        && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
+        && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
+        && (message.dataset == nil || saysTheSame(message.dataset, as: router.dataset))
+    }
+  }
+
+  /// Whether a dataset is the one that is stored, and nobody disputes about it.
+  private func saysTheSame(_ incoming: DatasetSummary?, as stored: DatasetSummary?) -> Bool {
+    guard let incoming, let stored, let preferred = preferred?.dataset,
+      incoming.hasSameBytes(as: stored)
+    else { return false }
+    return incoming.network != preferred.network || incoming.hasKeys(of: preferred)
   }
 
   // MARK: Who may report it, and whether it is news
@@ -94,8 +144,8 @@ extension Home {
     }
   }
 
-  /// The routers of a user's team behind an access point. One event must not make work without bound, nor touch what other
-  /// teams own.
+  /// The routers of a user's team behind an access point. One event must not make work without bound, nor touch what
+  /// other teams own.
   private func routersBehind(
     _ accessPoint: ExactName, of user: ExactName
   ) throws(HomeRejection) -> [Router] {

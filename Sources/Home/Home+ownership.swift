@@ -73,8 +73,8 @@ extension Home {
     return .accepted(isChange: true, isKnown: true)
   }
 
-  /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one and never were
-  /// on that.
+  /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one and never
+  /// were on that.
   mutating func accept(_ network: ExtendedPANID, _ isAccepted: Bool) -> HomeAnswer {
     let isKnown = self.network(network) != nil
     guard accepted.contains(network) != isAccepted else {

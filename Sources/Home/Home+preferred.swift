@@ -128,9 +128,9 @@ extension Home {
     former.remove(at: index)
   }
 
-  /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and again
-  /// must push out neither the keys of earlier networks nor what they began with. So of those with the same keys the oldest
-  /// stays, and where there are more than two the newest, too.
+  /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and
+  /// again must push out neither the keys of earlier networks nor what they began with. So of those with the same
+  /// keys the oldest stays, and where there are more than two the newest, too.
   private var surplus: Int {
     func isRepeated(_ index: Int, in others: Range<Int>) -> Bool {
       former[others].contains { $0.dataset.isSameNetwork(as: former[index].dataset) }
@@ -144,7 +144,8 @@ extension Home {
 
   // MARK: Members
 
-  /// Who belongs to a preferred network; of one that is preferred by its Extended PAN ID alone, who has credentials of it.
+  /// Who belongs to a preferred network; of one that is preferred by its Extended PAN ID alone, who has credentials
+  /// of it.
   func members(of preferred: DatasetSummary) -> PreferredDecision.Members {
     var members = PreferredDecision.Members(hasDamage: hasDamage)
     for router in routers {
@@ -202,8 +203,8 @@ extension Home {
       && !dataset.hasKeys(of: preferred)
   }
 
-  /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and becomes
-  /// the preferred network.
+  /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and
+  /// becomes the preferred network.
   mutating func settleDispute() {
     let key = AlertKey(.preferredKeyDisputed)
     guard let preferred = preferred?.dataset else { return setAlert(key, nil) }
@@ -265,7 +266,7 @@ extension Home {
   }
 
   /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
-  private var destination: ExtendedPANID? {
+  var destination: ExtendedPANID? {
     guard let preferred = preferred?.dataset.network else { return nil }
     var place: ExtendedPANID?
     var count = 0

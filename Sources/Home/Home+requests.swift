@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What comes of requests, whoever asks and however: over MQTT, on the socket, or in a program without a daemon. All that is
-/// wrong with one is found before anything is changed.
+/// What comes of requests, whoever asks and however: over MQTT, on the socket, or in a program without a daemon. All
+/// that is wrong with one is found before anything is changed.
 extension Home {
   mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
     do throws(HomeRefusal) {
@@ -170,8 +170,8 @@ extension Home {
     }
   }
 
-  /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has come since:
-  /// a person has agreed to what the question said.
+  /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has
+  /// come since: a person has agreed to what the question said.
   mutating func answer(_ question: ConsentQuestion, _ record: ConsentRecord) {
     let answer: HomeAnswer
     var obstacle: ConsentRecord.Obstacle?
@@ -325,9 +325,9 @@ extension Home {
     step.output.events.append(.router(event))
   }
 
-  /// A person may replace the preferred network, and so may a program on this machine whose team has a router that belongs
-  /// to it, whose changes move it anyway. The first one anybody may set. Any other login could give the whole home a network
-  /// of its own.
+  /// A person may replace the preferred network, and so may a program on this machine whose team has a router that
+  /// belongs to it, whose changes move it anyway. The first one anybody may set. Any other login could give the whole
+  /// home a network of its own.
   private func requireChoice(_ context: RequestContext) throws(HomeRefusal) {
     if context.choosesPreferred { return }
     if let preferred = preferred?.dataset {
@@ -380,8 +380,8 @@ extension Home {
     return network
   }
 
-  /// Any login can store a dataset that names an Extended PAN ID. So of the preferred network only what its members report
-  /// counts, and of any other one, or one that has no credentials yet, a single pair of keys must be known.
+  /// Any login can store a dataset that names an Extended PAN ID. So of the preferred network only what its members
+  /// report counts, and of any other one, or one that has no credentials yet, a single pair of keys must be known.
   private func newest(
     on network: ExtendedPANID, _ context: RequestContext
   ) throws(HomeRefusal) -> Chosen {

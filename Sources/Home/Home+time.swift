@@ -14,8 +14,8 @@ extension Home {
     continueAdoptions(link)
   }
 
-  /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their definitions say;
-  /// and those that were resolved a day ago.
+  /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their
+  /// definitions say; and those that were resolved a day ago.
   private mutating func ageAlerts() {
     for (key, alert) in alerts {
       switch alert.phase {
@@ -85,8 +85,8 @@ extension Home {
     return due
   }
 
-  /// A hold lasts as long as it should, whether the clock was set forward or back. What is said to have happened later than
-  /// now happened now: otherwise it would not be over before the clock is there again.
+  /// A hold lasts as long as it should, whether the clock was set forward or back. What is said to have happened
+  /// later than now happened now: otherwise it would not be over before the clock is there again.
   mutating func followClock(by jump: Int64) {
     for (key, alert) in alerts {
       var moved = alert
@@ -126,11 +126,11 @@ package struct SignerKey: Hashable, Sendable {
   package let issuer: Hash128
 }
 
-/// The numbers of the envelopes that were opened. They stay, also when an enrolment is revoked or a router has left: the same
-/// key may be enrolled again, and what was sealed with it before would then count again.
+/// The numbers of the envelopes that were opened. They stay, also when an enrolment is revoked or a router has left:
+/// the same key may be enrolled again, and what was sealed with it before would then count again.
 ///
-/// A signer has a limited number of subjects. Beyond it the one with the lowest number goes, and is remembered as the signer's
-/// mark: about what is not known, only higher numbers count.
+/// A signer has a limited number of subjects. Beyond it the one with the lowest number goes, and is remembered as the
+/// signer's mark: about what is not known, only higher numbers count.
 struct SignerNumbers: Hashable, Sendable {
   var windows: [RouterMessage.Subject: SequenceWindow] = [:]
   /// The highest number of those that are gone.
@@ -154,8 +154,8 @@ struct SignerNumbers: Hashable, Sendable {
 }
 
 extension Home {
-  /// The number of an envelope counts for its signer, whichever login publishes for the router meanwhile: else an old one
-  /// could be sent again after that.
+  /// The number of an envelope counts for its signer, whichever login publishes for the router meanwhile: else an old
+  /// one could be sent again after that.
   mutating func takeNumber(
     of signature: RouterMessage.Signature, _ user: ExactName, _ subject: RouterMessage.Subject
   ) -> SequenceWindow.Verdict {

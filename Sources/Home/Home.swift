@@ -101,7 +101,12 @@ package struct Home: Sendable {
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
     settle()
-    if let signer = step.signer, !changes.isEmpty { changes.records.insert(.signer(signer)) }
+    // A number is saved with what its message has changed: one that changed nothing may come again after a crash.
+    if let signer = step.signer,
+      step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty
+    {
+      changes.records.insert(.signer(signer))
+    }
     return step.output
   }
 
@@ -181,7 +186,8 @@ extension Home {
     setAlerts(of: router, check, trigger: .preferredChanged)
   }
 
-  /// What is published of a router's check: a router that was only seen on an accepted network is no mismatch for anybody.
+  /// What is published of a router's check: a router that was only seen on an accepted network is no mismatch for
+  /// anybody.
   package func verdict(of router: Router) -> PreferredCheck {
     verdict(of: router, preferred: preferred?.dataset)
   }

@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What a home is told. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary: what
-/// becomes of it is in the output.
+/// What a home is told. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary:
+/// what becomes of it is in the output.
 package enum HomeInput: Sendable {
   /// What a login published about a router or an access point.
   case message(RouterMessage, from: ExactName)
@@ -260,8 +260,8 @@ package struct ConsentDecision: Hashable, Sendable {
   }
 }
 
-/// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp`. Anybody there can publish
-/// such a record, so nothing in it is believed further than a list needs. It holds no credentials.
+/// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp`. Anybody there can
+/// publish such a record, so nothing in it is believed further than a list needs. It holds no credentials.
 package struct Advertisement: Hashable, Sendable {
   /// Ids that the router may be listed under, the preferred one first; never empty. Vendors differ.
   package let agents: [BorderAgentID]
@@ -310,8 +310,8 @@ package struct HomeRules: Sendable {
   package var routersPerTeam = 10_000
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
-  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router on
-  /// another network is an alert and no more.
+  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router
+  /// on another network is an alert and no more.
   package var adoptTimeout: Int?
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0: never.
   package var offlineAfter = 300

@@ -143,8 +143,8 @@ package enum PreferredCause: Hashable, Sendable {
 /// Whether a router follows the preferred network.
 ///
 /// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
-/// them. Whatever else its dataset says: one that was left behind, or comes back, still speaks against other keys. A network
-/// that is preferred by its Extended PAN ID alone has no keys, and no members.
+/// them. Whatever else its dataset says: one that was left behind, or comes back, still speaks against other keys. A
+/// network that is preferred by its Extended PAN ID alone has no keys, and no members.
 enum Membership {
   static func follows(
     wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
@@ -178,12 +178,12 @@ enum Membership {
     return dataset.hasKeys(of: preferred)
   }
 
-  /// Seconds that the timestamp of a change may be ahead of the clock: no later change would be followed before that time
-  /// has come.
+  /// Seconds that the timestamp of a change may be ahead of the clock: no later change would be followed before that
+  /// time has come.
   static let mostAhead: UInt64 = 365 * 86_400
 
-  /// Whether a router reports the preferred network, with its keys, at a time that is too far ahead. It may have any other
-  /// age: timestamps that count 1, 2, 3 are in use, too.
+  /// Whether a router reports the preferred network, with its keys, at a time that is too far ahead. It may have any
+  /// other age: timestamps that count 1, 2, 3 are in use, too.
   static func isTooFarAhead(
     _ incoming: DatasetSummary, preferred: DatasetSummary?, at now: WireTime
   ) -> Bool {
@@ -237,8 +237,8 @@ enum PreferredDecision {
   ///   - change: what becomes of the dataset in the router's own credentials.
   ///   - isOwner: a program on this machine stores it, of the team that owns the router. Apple documents that a change
   ///     under a Border Agent ID of the preferred network changes the preferred network.
-  ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that have
-  ///     credentials of it.
+  ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that
+  ///     have credentials of it.
   static func cause(
     preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool,
     change: DatasetDecision, isOwner: Bool = false, others: () -> Members

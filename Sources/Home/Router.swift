@@ -37,8 +37,8 @@ package struct Router: Hashable, Sendable {
   package var credentialCreatedAt: WireTime?
   package var credentialChangedAt: WireTime?
   package var datasetChangedAt: WireTime?
-  /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that Extended
-  /// PAN ID since. Only such a router can move the preferred network.
+  /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
+  /// Extended PAN ID since. Only such a router can move the preferred network.
   var followsPreferred = false
   /// The preferred network that it was on last.
   var memberOf: ExtendedPANID?
@@ -237,8 +237,8 @@ package struct ThreadReport: Hashable, Sendable {
 // MARK: - Its record on the local network
 
 extension Router {
-  /// What an advertisement changes of a router. Credentials, owner and login stay as they are, and of a router that a login
-  /// has announced everything that its events describe.
+  /// What an advertisement changes of a router. Credentials, owner and login stay as they are, and of a router that a
+  /// login has announced everything that its events describe.
   mutating func take(_ advertisement: Advertisement, at now: WireTime) {
     isAdvertised = true
     isRecordGone = false

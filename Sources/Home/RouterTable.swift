@@ -4,9 +4,9 @@ import ThreadDataset
 
 /// The routers of a home, in the order in which they came.
 ///
-/// A copy of the table costs nothing until one of the two changes, and a change then copies one page of 64 references and
-/// the list of pages, not the routers: so a reader keeps a snapshot while the home goes on. When a router was seen last is
-/// a column of its own, because that changes with every sign of life and nothing else does.
+/// A copy of the table costs nothing until one of the two changes, and a change then copies one page of 64 references
+/// and the list of pages, not the routers: so a reader keeps a snapshot while the home goes on. When a router was
+/// seen last is a column of its own, because that changes with every sign of life and nothing else does.
 package struct RouterTable: Sendable {
   /// Immutable, so that snapshots can be read by other threads.
   private final class Box: Sendable {
@@ -29,6 +29,13 @@ package struct RouterTable: Sendable {
   package subscript(agent: BorderAgentID) -> Router? {
     guard let slot = index[agent] else { return nil }
     return pages[Int(slot) / Self.page][Int(slot) % Self.page]?.router
+  }
+
+  /// Lends a router without a copy.
+  func contains(_ agent: BorderAgentID, where isMeant: (borrowing Router) -> Bool) -> Bool {
+    guard let slot = index[agent], let box = pages[Int(slot) / Self.page][Int(slot) % Self.page]
+    else { return false }
+    return isMeant(box.router)
   }
 
   /// When a router was seen last; the beginning of time for one that is not there.

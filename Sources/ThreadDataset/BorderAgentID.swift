@@ -7,22 +7,30 @@
 ///
 /// Thread specification: Border Agent ID TLV, and the service instance `_meshcop._udp`.
 public struct BorderAgentID: Sendable, Hashable {
-  /// 8 or 16 bytes.
-  public let bytes: [UInt8]
+  @usableFromInline
+  let high: UInt64
+  /// 0: the id has 8 bytes.
+  @usableFromInline
+  let low: UInt64
 
   /// - Parameter bytes: 8 or 16 bytes; `nil` for any other number.
   @inlinable
   public init?(bytes: some Collection<UInt8>) {
-    switch bytes.count {
-    case 8:
-      self.bytes = Array(bytes)
-    case 16:
-      let isAlias = bytes.suffix(8).allSatisfy { $0 == 0 }
-      self.bytes = Array(isAlias ? bytes.prefix(8) : bytes.prefix(16))
-    default:
-      return nil
-    }
+    guard bytes.count == 8 || bytes.count == 16 else { return nil }
+    high = UInt64(bigEndianBytes: bytes.prefix(8))
+    low = bytes.count == 16 ? UInt64(bigEndianBytes: bytes.suffix(8)) : 0
   }
+
+  /// For a compact form.
+  package var numbers: (high: UInt64, low: UInt64) { (high, low) }
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// 8 or 16 bytes.
+  public var bytes: [UInt8] { high.bigEndianBytes + (low == 0 ? [] : low.bigEndianBytes) }
 
   /// - Parameter hex: 16 or 32 hexadecimal digits in upper or lower case; `nil` for anything else.
   public init?(hex: some StringProtocol) {

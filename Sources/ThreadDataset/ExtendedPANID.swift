@@ -20,6 +20,11 @@ public struct ExtendedPANID: Sendable, Hashable {
     self.init(bytes: bytes)
   }
 
+  /// For a compact form.
+  package var number: UInt64 { value }
+
+  package init(number: UInt64) { value = number }
+
   /// The 8 bytes as on the wire.
   public var bytes: [UInt8] { value.bigEndianBytes }
 }

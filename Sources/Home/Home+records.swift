@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// How a home is written down: a record for each thing in it. What a record is stands in its first byte, and its form
+/// in the second.
+extension Home {
+  private static let form: UInt8 = 1
+
+  private enum Kind: UInt8, Recorded {
+    case home = 1
+    case router, former, alert, question, grant, decision, client, signer
+  }
+
+  /// The bytes of a record; nil for one that is not there any more.
+  package func record(_ key: RecordKey) -> [UInt8]? {
+    switch key {
+    case .home: Self.bytes(.home, HomeRecord(self))
+    case .router(let agent): routers[agent].map { Self.bytes(.router, SeenRouter($0, self)) }
+    case .former(let id): former.first { $0.id == id }.map { Self.bytes(.former, $0) }
+    case .alert(let key): alerts[key].map { Self.bytes(.alert, KeyedAlert(key: key, alert: $0)) }
+    case .question(let id): questions.first { $0.id == id }.map { Self.bytes(.question, $0) }
+    case .grant(let id): grants.first { $0.id == id }.map { Self.bytes(.grant, $0) }
+    case .decision(let id): decisions.first { $0.id == id }.map { Self.bytes(.decision, $0) }
+    case .client(let user): clients[user].map { Self.bytes(.client, Enrolment(user, $0)) }
+    case .signer(let key): signers[key].map { Self.bytes(.signer, Signer(key, $0)) }
+    }
+  }
+
+  private static func bytes(_ kind: Kind, _ value: some Recorded) -> [UInt8] {
+    var coder = RecordCoder()
+    // Writing does not fail.
+    _ = try? coder.byte(kind.rawValue)
+    _ = try? coder.byte(form)
+    _ = try? coder(value)
+    return coder.bytes
+  }
+
+  /// Takes a record that was read; in any order, but for those of one kind: they come as they were written.
+  ///
+  /// - Returns: what it is.
+  /// - Throws: for what this version cannot have written. Then it is left out, and `hasDamage` is to be set.
+  package mutating func load(_ bytes: [UInt8]) throws(RecordError) -> RecordKey {
+    var coder = RecordCoder(bytes)
+    let kind: Kind = try coder(nil)
+    guard try coder.byte(nil) == Self.form else { throw RecordError() }
+    let key: RecordKey
+    switch kind {
+    case .home:
+      let read: HomeRecord = try coder(nil)
+      read.restore(&self)
+      key = .home
+    case .router:
+      let read: SeenRouter = try coder(nil)
+      routers.set(read.router, firstSeen: read.seen)
+      key = .router(read.router.agent)
+    case .former:
+      let read: FormerNetwork = try coder(nil)
+      former.append(read)
+      former.sort { $0.until > $1.until }
+      key = .former(read.id)
+    case .alert:
+      let read: KeyedAlert = try coder(nil)
+      alerts[read.key] = read.alert
+      key = .alert(read.key)
+    case .question:
+      let read: ConsentQuestion = try coder(nil)
+      questions.append(read)
+      key = .question(read.id)
+    case .grant:
+      let read: ConsentGrant = try coder(nil)
+      grants.append(read)
+      key = .grant(read.id)
+    case .decision:
+      let read: ConsentRecord = try coder(nil)
+      decisions.append(read)
+      key = .decision(read.id)
+    case .client:
+      let read: Enrolment = try coder(nil)
+      clients[read.user] = read.client
+      key = .client(read.user)
+    case .signer:
+      let read: Signer = try coder(nil)
+      signers[read.key] = read.numbers
+      key = .signer(read.key)
+    }
+    guard coder.isAtEnd else { throw RecordError() }
+    return key
+  }
+
+  /// All records are loaded: what follows from them is found.
+  package mutating func finishLoading() {
+    idsOfTeam = [:]
+    for router in routers {
+      if let team = router.team { idsOfTeam[team, default: 0] += 1 }
+    }
+    routersWithAlerts = []
+    for (key, alert) in alerts where alert.phase != .resolved {
+      if case .router(let agent) = key.subject { routersWithAlerts.insert(agent) }
+    }
+    movedTo = destination
+  }
+}
+
+// MARK: - The home itself
+
+private struct HomeRecord: Recorded {
+  var preferred: PreferredNetwork?
+  var isForgotten = false
+  var accepted: [ExtendedPANID] = []
+  var discoveredSince: WireTime?
+
+  init(_ home: Home) {
+    preferred = home.preferred
+    isForgotten = home.isPreferredForgotten
+    accepted = home.accepted.sorted { $0.description < $1.description }
+    discoveredSince = home.discoveredSince
+  }
+
+  private init() {}
+
+  func restore(_ home: inout Home) {
+    home.preferred = preferred
+    home.isPreferredForgotten = isForgotten
+    home.accepted = Set(accepted)
+    home.discoveredSince = discoveredSince
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var record = HomeRecord()
+    record.preferred = try coder.maybe(value.map(\.preferred))
+    record.isForgotten = try coder(value?.isForgotten)
+    record.accepted = try coder.list(value?.accepted)
+    record.discoveredSince = try coder.maybe(value.map(\.discoveredSince))
+    return record
+  }
+}
+
+extension PreferredNetwork: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    PreferredNetwork(
+      dataset: try coder(value?.dataset), createdAt: try coder(value?.createdAt),
+      changedAt: try coder(value?.changedAt))
+  }
+}
+
+extension FormerNetwork: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    FormerNetwork(
+      id: try coder(value?.id), dataset: try coder(value?.dataset), until: try coder(value?.until))
+  }
+}
+
+extension DatasetSummary: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    DatasetSummary(
+      network: try coder(value?.network), name: try coder(value?.name),
+      parameters: try coder.maybe(value.map(\.parameters)))
+  }
+}
+
+extension DatasetSummary.Parameters: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      whole: try coder(value?.whole), networkKey: try coder(value?.networkKey),
+      pskc: try coder(value?.pskc), activeTimestamp: try coder(value?.activeTimestamp),
+      channel: try coder(value?.channel), panID: try coder(value?.panID),
+      meshLocalPrefix: try coder(value?.meshLocalPrefix),
+      securityPolicy: try coder(value?.securityPolicy), domainName: try coder(value?.domainName),
+      isKeyWellKnown: try coder(value?.isKeyWellKnown))
+  }
+}
+
+// MARK: - Routers
+
+/// A router, and when it was seen last as its record is written.
+private struct SeenRouter: Recorded {
+  let router: Router
+  let seen: WireTime
+
+  init(_ router: Router, _ home: Home) {
+    self.router = router
+    seen = home.routers.lastSeen(router.agent)
+  }
+
+  private init(router: Router, seen: WireTime) {
+    self.router = router
+    self.seen = seen
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(router: try coder(value?.router), seen: try coder(value?.seen))
+  }
+}
+
+extension Router: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var router = Router(try coder(value?.agent), at: try coder(value?.firstSeenAt))
+    router.user = try coder.maybe(value.map(\.user))
+    router.owner = try coder.maybe(value.map(\.owner))
+    router.team = try coder.maybe(value.map(\.team))
+    router.formerKey = try coder.maybe(value.map(\.formerKey))
+    router.credentialsGoneAt = try coder.maybe(value.map(\.credentialsGoneAt))
+    router.name = try coder.maybe(value.map(\.name))
+    router.vendor = try coder.maybe(value.map(\.vendor))
+    router.model = try coder.maybe(value.map(\.model))
+    router.extendedAddress = try coder.maybe(value.map(\.extendedAddress))
+    router.accessPoint = try coder.maybe(value.map(\.accessPoint))
+    router.ssid = try coder.maybe(value.map(\.ssid))
+    router.previousSSID = try coder.maybe(value.map(\.previousSSID))
+    router.dataset = try coder.maybe(value.map(\.dataset))
+    router.credential = try coder(value?.credential)
+    router.credentialCreatedAt = try coder.maybe(value.map(\.credentialCreatedAt))
+    router.credentialChangedAt = try coder.maybe(value.map(\.credentialChangedAt))
+    router.datasetChangedAt = try coder.maybe(value.map(\.datasetChangedAt))
+    router.followsPreferred = try coder(value?.followsPreferred)
+    router.memberOf = try coder.maybe(value.map(\.memberOf))
+    router.currentNetwork = try coder.maybe(value.map(\.currentNetwork))
+    router.threadState = try coder.maybe(value.map(\.threadState))
+    router.threadStateSince = try coder.maybe(value.map(\.threadStateSince))
+    router.threadStateReportedAt = try coder.maybe(value.map(\.threadStateReportedAt))
+    router.isPresent = try coder(value?.isPresent)
+    router.isOnline = try coder(value?.isOnline)
+    router.beats = try coder(value?.beats)
+    router.offlineReason = try coder.maybe(value.map(\.offlineReason))
+    router.source = try coder(value?.source)
+    router.isAdvertised = try coder(value?.isAdvertised)
+    router.advertised = try coder.maybe(value.map(\.advertised))
+    router.partition = try coder.maybe(value.map(\.partition))
+    router.isRecordGone = try coder(value?.isRecordGone)
+    router.threadVersion = try coder.maybe(value.map(\.threadVersion))
+    router.isKnown = try coder(value?.isKnown)
+    router.adoption = try coder.maybe(value.map(\.adoption))
+    router.order = try coder(value?.order)
+    return router
+  }
+}
+
+extension Router.Advertised: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      network: try coder(value?.network), networkName: try coder.maybe(value.map(\.networkName)),
+      activeSeconds: try coder.maybe(value.map(\.activeSeconds)))
+  }
+}
+
+extension Adoption: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Adoption(try coder(value?.state), try coder.maybe(value.map(\.terms)))
+  }
+}
+
+extension Adoption.Terms: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      user: try coder(value?.user), fingerprint: try coder(value?.fingerprint),
+      preferred: try coder(value?.preferred), reported: try coder(value?.reported),
+      consent: try coder(value?.consent), message: try coder(value?.message),
+      deadline: try coder(value?.deadline))
+  }
+}
+
+// MARK: - Alerts
+
+private struct KeyedAlert: Recorded {
+  let key: AlertKey
+  let alert: Alert
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      key: AlertKey(try coder(value?.key.name), try coder(value?.key.subject)),
+      alert: try coder(value?.alert))
+  }
+}
+
+extension AlertSubject: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let tag: UInt8? =
+      switch value {
+      case .home: 0
+      case .router: 1
+      case .user: 2
+      case .network: 3
+      case nil: nil
+      }
+    switch try coder.byte(tag) {
+    case 0: return .home
+    case 1:
+      return .router(try coder(value.flatMap { if case .router(let x) = $0 { x } else { nil } }))
+    case 2: return .user(try coder(value.flatMap { if case .user(let x) = $0 { x } else { nil } }))
+    case 3:
+      return .network(try coder(value.flatMap { if case .network(let x) = $0 { x } else { nil } }))
+    default: throw RecordError()
+    }
+  }
+}
+
+extension Alert: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Alert(
+      phase: try coder(value?.phase), facts: try coder(value?.facts),
+      heldFacts: try coder.maybe(value.map(\.heldFacts)), heldSince: try coder(value?.heldSince),
+      startsAt: try coder.maybe(value.map(\.startsAt)), updatedAt: try coder(value?.updatedAt),
+      endsAt: try coder.maybe(value.map(\.endsAt)), sequence: try coder(value?.sequence))
+  }
+}
+
+extension AlertFacts: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var facts = AlertFacts(try coder(value?.message))
+    facts.router = try coder.maybe(value.map(\.router))
+    facts.routerName = try coder.maybe(value.map(\.routerName))
+    facts.network = try coder.maybe(value.map(\.network))
+    facts.configured = try coder.maybe(value.map(\.configured))
+    facts.preferred = try coder.maybe(value.map(\.preferred))
+    facts.user = try coder.maybe(value.map(\.user))
+    facts.differs = try coder.maybe(value.map(\.differs))
+    facts.since = try coder.maybe(value.map(\.since))
+    facts.adoption = try coder.maybe(value.map(\.adoption))
+    facts.names = try coder.list(value?.names)
+    facts.otherNames = try coder.list(value?.otherNames)
+    facts.trigger = try coder.maybe(value.map(\.trigger))
+    return facts
+  }
+}
+
+extension AlertFacts.Named: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(try coder(value?.id), try coder(value?.name))
+  }
+}
+
+extension AlertFacts.Message: Recorded {
+  /// Those that hold nothing, by their numbers. None is given again.
+  private static let plain: [UInt8: Self] = [
+    1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind,
+    6: .reportsOlder, 7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone,
+    11: .detached, 12: .wellKnownKey, 13: .joined, 14: .plaintext, 15: .daemon,
+  ]
+
+  private var tag: UInt8? {
+    switch self {
+    case .elsewhere: 32
+    case .offline: 33
+    case .notSeen: 34
+    case .agentSilent: 35
+    case .adoptionFailed: 36
+    case .noPreferred: 37
+    case .keysDisputed: 38
+    case .preferredChanged: 39
+    case .movedTo: 40
+    case .split: 41
+    default: Self.plain.first { $0.value == self }?.key
+    }
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let tag = try coder.byte(value.map { $0.tag ?? 0 })
+    switch (tag, value) {
+    case (32, .elsewhere(let isConfigured)):
+      return .elsewhere(isConfiguredForPreferred: try coder(isConfigured))
+    case (32, nil): return .elsewhere(isConfiguredForPreferred: try coder(nil))
+    case (33, .offline(let reason)): return .offline(try coder.maybe(reason))
+    case (33, nil): return .offline(try coder.maybe(nil))
+    case (34, .notSeen(let isStopped)): return .notSeen(isStopped: try coder(isStopped))
+    case (34, nil): return .notSeen(isStopped: try coder(nil))
+    case (35, .agentSilent(let reason)): return .agentSilent(try coder.maybe(reason))
+    case (35, nil): return .agentSilent(try coder.maybe(nil))
+    case (36, .adoptionFailed(let state, let isConfigured)):
+      return .adoptionFailed(
+        try coder(state), isConfiguredForPreferred: try coder(isConfigured))
+    case (36, nil):
+      return .adoptionFailed(try coder(nil), isConfiguredForPreferred: try coder(nil))
+    case (37, .noPreferred(let isForgotten, let networks, let more)):
+      return .noPreferred(
+        isForgotten: try coder(isForgotten), networks: try coder.list(networks),
+        more: try coder(more))
+    case (37, nil):
+      return .noPreferred(
+        isForgotten: try coder(nil), networks: try coder.list(nil), more: try coder(nil))
+    case (38, .keysDisputed(let claimed, let current, let departed, let hasDamage)):
+      return .keysDisputed(
+        claimed: try coder.maybe(claimed), current: try coder.maybe(current),
+        departed: try coder.list(departed), hasDamage: try coder(hasDamage))
+    case (38, nil):
+      return .keysDisputed(
+        claimed: try coder.maybe(nil), current: try coder.maybe(nil),
+        departed: try coder.list(nil), hasDamage: try coder(nil))
+    case (39, .preferredChanged(let change, let disagrees)):
+      return .preferredChanged(try coder(change), disagrees: try coder(disagrees))
+    case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))
+    case (40, .movedTo(let routers)): return .movedTo(routers: try coder(routers))
+    case (40, nil): return .movedTo(routers: try coder(nil))
+    case (41, .split(let parts)): return .split(parts: try coder(parts))
+    case (41, nil): return .split(parts: try coder(nil))
+    default:
+      guard let message = Self.plain[tag] else { throw RecordError() }
+      return message
+    }
+  }
+}
+
+extension PreferredChange: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      from: try coder(value?.from), to: try coder(value?.to), differs: try coder(value?.differs),
+      bringsCredentials: try coder(value?.bringsCredentials), cause: try coder(value?.cause),
+      who: try coder.maybe(value.map(\.who)), second: try coder.maybe(value.map(\.second)),
+      formerID: try coder.maybe(value.map(\.formerID)))
+  }
+}
+
+extension PreferredCause: Recorded {
+  private static let plain: [UInt8: Self] = [
+    1: .first, 2: .sameKeys, 3: .onlyMember, 4: .owner, 5: .person,
+  ]
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    if case .confirmed(let agent) = value {
+      _ = try coder.byte(6)
+      return .confirmed(by: try coder(agent))
+    }
+    let tag = try coder.byte(value.map { value in plain.first { $0.value == value }?.key ?? 0 })
+    if tag == 6 { return .confirmed(by: try coder(nil)) }
+    guard let cause = plain[tag] else { throw RecordError() }
+    return cause
+  }
+}
+
+// MARK: - Consent
+
+extension Requester: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var requester = Requester(try coder(value?.identity), team: try coder(value?.team))
+    requester.userName = try coder.maybe(value.map(\.userName))
+    requester.program = try coder.maybe(value.map(\.program))
+    requester.fingerprint = try coder.maybe(value.map(\.fingerprint))
+    return requester
+  }
+}
+
+extension Requester.Identity: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    switch value {
+    case .login(let user):
+      _ = try coder.byte(1)
+      return .login(try coder(user))
+    case .systemUser(let number):
+      _ = try coder.byte(2)
+      return .systemUser(try coder(number))
+    case nil:
+      switch try coder.byte(nil) {
+      case 1: return .login(try coder(nil))
+      case 2: return .systemUser(try coder(nil))
+      default: throw RecordError()
+      }
+    }
+  }
+}
+
+extension ConsentNetwork: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    ConsentNetwork(
+      id: try coder(value?.id), name: try coder(value?.name),
+      team: try coder.maybe(value.map(\.team)), key: try coder.maybe(value.map(\.key)))
+  }
+}
+
+extension ConsentSubject: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    ConsentSubject(
+      try coder(value?.command), try coder.list(value?.networks),
+      router: try coder.maybe(value.map(\.router)))
+  }
+}
+
+extension ConsentSubject.Router: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      agent: try coder(value?.agent), name: try coder.maybe(value.map(\.name)),
+      networkName: try coder(value?.networkName))
+  }
+}
+
+extension ReplyAddress: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    switch value {
+    case .caller:
+      _ = try coder.byte(1)
+      return .caller
+    case .topic(let topic, let correlation, let transaction):
+      _ = try coder.byte(2)
+      let bytes = correlation.map { Bytes(bytes: $0) }
+      return .topic(
+        try coder(topic), correlation: try coder.maybe(bytes)?.bytes,
+        transaction: try coder.maybe(transaction))
+    case nil:
+      switch try coder.byte(nil) {
+      case 1: return .caller
+      case 2:
+        let topic: String = try coder(nil)
+        let bytes: Bytes? = try coder.maybe(nil)
+        return .topic(topic, correlation: bytes?.bytes, transaction: try coder.maybe(nil))
+      default: throw RecordError()
+      }
+    }
+  }
+
+  private struct Bytes: Recorded {
+    let bytes: [UInt8]
+
+    static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+      let count = try coder.number(value.map { UInt64($0.bytes.count) })
+      guard count <= 1 << 16 else { throw RecordError() }
+      return Bytes(bytes: try coder.raw(Int(count), value?.bytes))
+    }
+  }
+}
+
+extension ConsentQuestion: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    ConsentQuestion(
+      id: try coder(value?.id), requester: try coder(value?.requester),
+      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
+      expiresAt: try coder(value?.expiresAt), replies: try coder.list(value?.replies),
+      isDenied: try coder(value?.isDenied), keyHasChanged: try coder(value?.keyHasChanged))
+  }
+}
+
+extension ConsentApprover: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    switch value {
+    case .login(let user, let team):
+      _ = try coder.byte(1)
+      return .login(try coder(user), team: try coder(team))
+    case .commandLine(let user):
+      _ = try coder.byte(2)
+      return .commandLine(user: try coder(user))
+    case .statusPage:
+      _ = try coder.byte(3)
+      return .statusPage
+    case nil:
+      switch try coder.byte(nil) {
+      case 1: return .login(try coder(nil), team: try coder(nil))
+      case 2: return .commandLine(user: try coder(nil))
+      case 3: return .statusPage
+      default: throw RecordError()
+      }
+    }
+  }
+}
+
+extension ConsentGrant: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    ConsentGrant(
+      id: try coder(value?.id), requester: try coder(value?.requester),
+      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
+      by: try coder(value?.by))
+  }
+}
+
+extension ConsentRecord: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    ConsentRecord(
+      id: try coder(value?.id), outcome: try coder(value?.outcome),
+      requester: try coder(value?.requester), subject: try coder(value?.subject),
+      createdAt: try coder(value?.createdAt), decidedAt: try coder(value?.decidedAt),
+      by: try coder.maybe(value.map(\.by)), scope: try coder.maybe(value.map(\.scope)),
+      grant: try coder.maybe(value.map(\.grant)), obstacle: try coder.maybe(value.map(\.obstacle)))
+  }
+}
+
+// MARK: - Clients
+
+private struct Enrolment: Recorded {
+  let user: ExactName
+  let client: EnrolledClient
+
+  init(_ user: ExactName, _ client: EnrolledClient) {
+    self.user = user
+    self.client = client
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let user: ExactName = try coder(value?.user)
+    let old = value?.client
+    var client = EnrolledClient(
+      line: try coder(old?.line), fingerprint: try coder(old?.fingerprint),
+      trust: try coder(old?.trust), label: try coder(old?.label), at: try coder(old?.enrolledAt),
+      by: try coder(old?.enrolledBy))
+    client.isRevoked = try coder(old?.isRevoked)
+    return Enrolment(user, client)
+  }
+}
+
+private struct Signer: Recorded {
+  let key: SignerKey
+  let numbers: SignerNumbers
+
+  init(_ key: SignerKey, _ numbers: SignerNumbers) {
+    self.key = key
+    self.numbers = numbers
+  }
+
+  private struct Window: Recorded {
+    let subject: RouterMessage.Subject
+    let window: SequenceWindow
+
+    static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+      Window(subject: try coder(value?.subject), window: try coder(value?.window))
+    }
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let key = SignerKey(user: try coder(value?.key.user), issuer: try coder(value?.key.issuer))
+    let windows = try coder.list(
+      value?.numbers.windows.map { Window(subject: $0.key, window: $0.value) })
+    var numbers = SignerNumbers()
+    for one in windows { numbers.windows[one.subject] = one.window }
+    numbers.mark = try coder.maybe(value.map(\.numbers.mark))
+    return Signer(key, numbers)
+  }
+}
+
+extension RouterMessage.Subject: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    switch value {
+    case .router(let agent):
+      _ = try coder.byte(1)
+      return .router(try coder(agent))
+    case .accessPoint(let name):
+      _ = try coder.byte(2)
+      return .accessPoint(try coder(name))
+    case nil:
+      switch try coder.byte(nil) {
+      case 1: return .router(try coder(nil))
+      case 2: return .accessPoint(try coder(nil))
+      default: throw RecordError()
+      }
+    }
+  }
+}

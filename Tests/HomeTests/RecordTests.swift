@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+@Suite struct RecordTests {
+  /// A router with a value in each of its fields.
+  static var fullRouter: Router {
+    let now = WireTime(milliseconds: 1_700_000_000_123)
+    var router = Router(.number(7), at: now)
+    router.user = "otbr"
+    router.owner = "hub"
+    router.team = "hub"
+    router.formerKey = Hash128(high: 1, low: 2)
+    router.credentialsGoneAt = now
+    router.name = "Hall"
+    router.vendor = "Vendor"
+    router.model = "Model"
+    router.extendedAddress = .max
+    router.accessPoint = "ap"
+    router.ssid = "ssid"
+    router.previousSSID = "before"
+    router.dataset = .of(1)
+    router.credential = .conflict
+    router.credentialCreatedAt = now
+    router.credentialChangedAt = now
+    router.datasetChangedAt = now
+    router.followsPreferred = true
+    router.memberOf = .number(1)
+    router.currentNetwork = .number(2)
+    router.threadState = .leader
+    router.threadStateSince = now
+    router.threadStateReportedAt = WireTime(milliseconds: -5)
+    router.isPresent = true
+    router.isOnline = true
+    router.beats = true
+    router.offlineReason = .untrusted
+    router.source = .mdns
+    router.isAdvertised = true
+    router.advertised = .init(network: .number(3), networkName: "seen", activeSeconds: 9)
+    router.partition = 77
+    router.isRecordGone = true
+    router.threadVersion = "1.3.0"
+    router.isKnown = false
+    var terms = Adoption.Terms(
+      user: "otbr", fingerprint: "one", preferred: .of(1), reported: .of(2), consent: ConsentID(5))
+    terms.message = 8
+    terms.deadline = now
+    router.adoption = Adoption(.sent, terms)
+    router.order.high = 9
+    router.order.seen = 3
+    router.order.identifiers = ["a", "\n"]
+    return router
+  }
+
+  static var home: Home {
+    var scene = HomeScene { $0.adoptTimeout = 300 }
+    scene.announce(1, .of(1))
+    scene.enroll("otbr")
+    scene.home.put(fullRouter)
+    scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
+    return scene.home
+  }
+
+  @Test("A router comes back with all its fields")
+  func router() throws {
+    let home = Self.home
+    let bytes = try #require(home.record(.router(.number(7))))
+    var read = Home(rules: home.step.rules)
+    #expect(try read.load(bytes) == .router(.number(7)))
+    #expect(read.routers[.number(7)] == Self.fullRouter)
+    // None of them stands there as it is made.
+    let fresh = Router(.number(7), at: WireTime(milliseconds: 0))
+    for (mine, other) in zip(
+      Mirror(reflecting: Self.fullRouter).children, Mirror(reflecting: fresh).children)
+    where mine.label != "agent" {
+      #expect(
+        String(describing: mine.value) != String(describing: other.value), "\(mine.label ?? "")")
+    }
+  }
+
+  @Test("Every message of an alert comes back")
+  func messages() throws {
+    let named = AlertFacts.Named(.number(1), "home")
+    let change = PreferredChange(
+      from: named, to: named, differs: [.channel], bringsCredentials: true,
+      cause: .confirmed(by: .number(3)), who: "a", second: nil, formerID: 4)
+    let messages: [AlertFacts.Message] = [
+      .elsewhere(isConfiguredForPreferred: true), .notAttached, .neverMember, .otherNetwork,
+      .otherCredentials, .behind, .reportsOlder, .sameAge, .reportsConflict, .noDataset,
+      .offline(nil), .offline(.frozen), .notSeen(isStopped: true), .agentSilent(.silent),
+      .recordGone, .detached, .wellKnownKey, .joined,
+      .adoptionFailed(.refused, isConfiguredForPreferred: false),
+      .noPreferred(isForgotten: true, networks: [named], more: 2), .plaintext,
+      .keysDisputed(claimed: 4, current: nil, departed: ["x"], hasDamage: true),
+      .preferredChanged(change, disagrees: true), .movedTo(routers: 3), .split(parts: 2), .daemon,
+    ]
+    for message in messages {
+      var home = Home(rules: HomeScene().rules)
+      let key = AlertKey(.storeDamaged, .user("u"))
+      home.setAlert(key, AlertFacts(message))
+      let bytes = try #require(home.record(.alert(key)))
+      var read = Home(rules: home.step.rules)
+      #expect(try read.load(bytes) == .alert(key))
+      #expect(read.alerts == home.alerts)
+    }
+  }
+
+  @Test("A record that is cut anywhere, or has more bytes, is refused")
+  func cut() throws {
+    let home = Self.home
+    var keys: [RecordKey] = [.home, .router(.number(7)), .client("otbr")]
+    keys += home.questions.map { .question($0.id) }
+    for key in keys {
+      let bytes = try #require(home.record(key))
+      for count in 0..<bytes.count {
+        var read = Home(rules: home.step.rules)
+        #expect(throws: RecordError.self) { try read.load(Array(bytes.prefix(count))) }
+      }
+      var read = Home(rules: home.step.rules)
+      #expect(throws: RecordError.self) { try read.load(bytes + [0]) }
+    }
+  }
+
+  @Test("A record of another form is refused")
+  func form() throws {
+    var bytes = try #require(Self.home.record(.home))
+    bytes[1] = 2
+    var read = Home(rules: HomeScene().rules)
+    #expect(throws: RecordError.self) { try read.load(bytes) }
+  }
+}
