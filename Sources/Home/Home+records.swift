@@ -207,7 +207,6 @@ extension Router: Recorded {
     router.extendedAddress = try coder.maybe(value.map(\.extendedAddress))
     router.accessPoint = try coder.maybe(value.map(\.accessPoint))
     router.ssid = try coder.maybe(value.map(\.ssid))
-    router.previousSSID = try coder.maybe(value.map(\.previousSSID))
     router.dataset = try coder.maybe(value.map(\.dataset))
     router.credential = try coder(value?.credential)
     router.credentialCreatedAt = try coder.maybe(value.map(\.credentialCreatedAt))
@@ -330,6 +329,12 @@ extension AlertFacts.Named: Recorded {
   }
 }
 
+extension AlertFacts.Part: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(names: try coder.list(value?.names), routers: try coder(value?.routers))
+  }
+}
+
 extension AlertFacts.Message: Recorded {
   /// Those that hold nothing, by their numbers. None is given again.
   private static let plain: [UInt8: Self] = [
@@ -391,8 +396,9 @@ extension AlertFacts.Message: Recorded {
     case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))
     case (40, .movedTo(let routers)): return .movedTo(routers: try coder(routers))
     case (40, nil): return .movedTo(routers: try coder(nil))
-    case (41, .split(let parts)): return .split(parts: try coder(parts))
-    case (41, nil): return .split(parts: try coder(nil))
+    case (41, .split(let named, let parts)):
+      return .split(try coder.list(named), parts: try coder(parts))
+    case (41, nil): return .split(try coder.list(nil), parts: try coder(nil))
     default:
       guard let message = Self.plain[tag] else { throw RecordError() }
       return message

@@ -21,7 +21,6 @@ import ThreadDataset
     router.extendedAddress = .max
     router.accessPoint = "ap"
     router.ssid = "ssid"
-    router.previousSSID = "before"
     router.dataset = .of(1)
     router.credential = .conflict
     router.credentialCreatedAt = now
@@ -95,7 +94,8 @@ import ThreadDataset
       .adoptionFailed(.refused, isConfiguredForPreferred: false),
       .noPreferred(isForgotten: true, networks: [named], more: 2), .plaintext,
       .keysDisputed(claimed: 4, current: nil, departed: ["x"], hasDamage: true),
-      .preferredChanged(change, disagrees: true), .movedTo(routers: 3), .split(parts: 2), .daemon,
+      .preferredChanged(change, disagrees: true), .movedTo(routers: 3),
+      .split([.init(names: ["a"], routers: 1)], parts: 2), .daemon,
     ]
     for message in messages {
       var home = Home(rules: HomeScene().rules)
