@@ -166,7 +166,8 @@ extension DatasetSummary.Parameters: Recorded {
       pskc: try coder(value?.pskc), activeTimestamp: try coder(value?.activeTimestamp),
       channel: try coder(value?.channel), panID: try coder(value?.panID),
       meshLocalPrefix: try coder(value?.meshLocalPrefix),
-      securityPolicy: try coder(value?.securityPolicy), domainName: try coder(value?.domainName),
+      securityPolicy: try coder(value?.securityPolicy),
+      domainName: try coder.maybe(value.map(\.domainName)),
       isKeyWellKnown: try coder(value?.isKeyWellKnown))
   }
 }
