@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Repetitions, and what was overtaken, of plain and of signed events.
+@Suite struct EventOrderTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let before: [SequenceWindow.Order]
+    let next: SequenceWindow.Order
+    let verdict: SequenceWindow.Verdict
+  }
+
+  private static func numbers(_ numbers: [UInt64]) -> [SequenceWindow.Order] {
+    numbers.map { .number($0) }
+  }
+
+  private static func ids(_ ids: [String]) -> [SequenceWindow.Order] {
+    ids.map { .identifier(ExactName($0)) }
+  }
+
+  @Test(
+    "What a number or an id is to those that came before",
+    arguments: [
+      Row(testDescription: "the first", before: [], next: .number(0), verdict: .news),
+      Row(testDescription: "later", before: numbers([5]), next: .number(9), verdict: .news),
+      Row(testDescription: "again", before: numbers([5]), next: .number(5), verdict: .duplicate),
+      Row(
+        testDescription: "overtaken", before: numbers([5]), next: .number(4), verdict: .outOfOrder),
+      Row(
+        testDescription: "overtaken, again", before: numbers([5, 4]), next: .number(4),
+        verdict: .duplicate),
+      Row(
+        testDescription: "again, 63 below", before: numbers([1, 64]), next: .number(1),
+        verdict: .duplicate),
+      Row(
+        testDescription: "again, 64 below", before: numbers([1, 65]), next: .number(1),
+        verdict: .outOfOrder),
+      Row(
+        testDescription: "after a leap to the end", before: numbers([1, .max]),
+        next: .number(.max - 1), verdict: .outOfOrder),
+      Row(
+        testDescription: "none", before: numbers([5]), next: SequenceWindow.Order.none,
+        verdict: .news),
+      Row(
+        testDescription: "an id again", before: ids(["a", "b"]), next: .identifier("a"),
+        verdict: .duplicate),
+      Row(
+        testDescription: "an id again after eight others",
+        before: ids(["a"] + (1...8).map { "b\($0)" }), next: .identifier("a"), verdict: .news),
+      Row(
+        testDescription: "an id that looks alike", before: ids(["e\u{301}"]),
+        next: .identifier("\u{E9}"), verdict: .news),
+      Row(
+        testDescription: "a number after ids", before: ids(["5"]), next: .number(5), verdict: .news),
+    ])
+  func window(_ row: Row) {
+    var window = SequenceWindow()
+    for order in row.before { _ = window.take(order) }
+    #expect(window.take(row.next) == row.verdict)
+  }
+
+  @Test("All events of a router share its numbers; the SSID has none")
+  func shared() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) { $0.order = .number(5) }
+    #expect(scene.publish(.heartbeat, 1) { $0.order = .number(5) }.isDuplicate)
+    #expect(scene.publish(.offline, 1) { $0.order = .number(4) }.rejection == .outOfOrder)
+    #expect(scene.publish(.offline, 1) { $0.order = .number(4) }.isDuplicate)
+    #expect(scene.router(1)?.isOnline == true)
+    let output = scene.publish(.ssid, 1) {
+      $0.order = .number(1)
+      $0.ssid = "a"
+    }
+    #expect(output.rejection == nil && scene.router(1)?.ssid == "a")
+    #expect(scene.announce(2, .of(1)) { $0.order = .number(1) }.rejection == nil)
+  }
+
+  @Test("A refused event does not use up its number")
+  func refused() {
+    var scene = HomeScene { $0.routersPerTeam = 1 }
+    scene.announce(1, .of(1)) { $0.order = .number(5) }
+    scene.publish(.heartbeat, 1, from: "stranger") { $0.order = .number(6) }
+    #expect(scene.announce(2, .of(1)) { $0.order = .number(1) }.rejection == .tooManyRouters(1))
+    #expect(scene.router(2) == nil)
+    #expect(scene.publish(.heartbeat, 1) { $0.order = .number(6) } == HomeOutput())
+  }
+
+  @Test("An event from before a leave, also one of a router that is gone, brings no router back")
+  func afterLeave() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) { $0.order = .number(1) }
+    scene.publish(.leave, 1) { $0.order = .number(3) }
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(1) }.isDuplicate)
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(2) }.rejection == .outOfOrder)
+    scene.publish(.leave, 1) { $0.order = .number(9) }
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(8) }.rejection == .outOfOrder)
+    #expect(
+      scene.announce(1, .of(1)) { $0.order = .number(10) }.types == [.announced, .datasetStored])
+  }
+
+  @Test("Numbers begin again with another login of the team, and after a removal")
+  func restart() {
+    var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }
+    scene.announce(1, .of(1)) { $0.order = .number(500) }
+    #expect(scene.publish(.heartbeat, 1, from: "two") { $0.order = .number(1) }.rejection == nil)
+    #expect(scene.publish(.heartbeat, 1, from: "two") { $0.order = .number(1) }.isDuplicate)
+    scene.publish(.heartbeat, 1) { $0.order = .number(500) }
+    scene.handle(.remove(.number(1)))
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(1) }.rejection == nil)
+  }
+
+  // MARK: Signed events
+
+  private static func sign(
+    _ message: inout RouterMessage, _ number: UInt64, issuer: UInt64 = 1
+  ) {
+    message.signature = .init(issuer: Hash128(low: issuer), number: number)
+    message.order = .number(number)
+  }
+
+  @Test(
+    "What is taken of a user",
+    arguments: [
+      (EnrolledClient.Trust?.none, false, HomeRejection?.none, Optional(HomeRejection.notEnrolled)),
+      (.broker, false, nil, nil), (.broker, true, nil, .notEnrolled),
+      (.signed, false, .notSealed, nil), (.signed, true, .notSealed, .notEnrolled),
+    ])
+  func trust(
+    _ trust: EnrolledClient.Trust?, _ isRevoked: Bool, _ plain: HomeRejection?,
+    _ signed: HomeRejection?
+  ) {
+    var scene = HomeScene()
+    if let trust { scene.enroll("otbr", trust: trust) }
+    if isRevoked { scene.handle(.revoke("otbr", forgets: false)) }
+    #expect(scene.announce(1, .of(1)).rejection == plain)
+    #expect(scene.announce(2, .of(1)) { Self.sign(&$0, 1) }.rejection == signed)
+  }
+
+  @Test("An envelope counts once for its signer, whichever login publishes for the router")
+  func envelope() {
+    var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }
+    scene.enroll("otbr")
+    scene.announce(1, .of(1)) { Self.sign(&$0, 5) }
+    #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 5) }.isDuplicate)
+    scene.publish(.heartbeat, 1, from: "two")
+    #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 5) }.isDuplicate)
+    #expect(scene.publish(.leave, 1) { Self.sign(&$0, 4) }.rejection == .envelopeOutOfOrder)
+    #expect(scene.router(1)?.isPresent == true)
+    // A revocation and a removal do not make an old envelope new.
+    scene.handle(.remove(.number(1)))
+    scene.handle(.revoke("otbr", forgets: true))
+    scene.enroll("otbr")
+    #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 5) }.isDuplicate)
+    #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 1, issuer: 2) }.rejection == nil)
+  }
+
+  @Test("A signed SSID is not acted upon again")
+  func signedSSID() {
+    var scene = HomeScene()
+    scene.enroll("otbr")
+    scene.announce(1, .of(1)) { $0.accessPoint = "ap" }
+    func report(_ number: UInt64, _ ssid: String, _ subject: RouterMessage.Subject) -> HomeOutput {
+      var message = RouterMessage(.ssid, subject)
+      message.ssid = ssid
+      Self.sign(&message, number)
+      return scene.handle(.message(message, from: "otbr"))
+    }
+    for subject in [RouterMessage.Subject.router(.number(1)), .accessPoint("ap")] {
+      _ = report(1, "a", subject)
+      #expect(report(2, "b", subject).types == .ssidChanged)
+      #expect(report(1, "a", subject).isDuplicate && scene.router(1)?.ssid == "b")
+    }
+  }
+
+  @Test("A signed dataset of a user whose plain ones do not count ends the alert about those")
+  func plaintextEnds() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    let key = AlertKey(.plaintextCredentials, .user("otbr"))
+    scene.announce(1, .of(1))
+    scene.announce(9, .of(1), from: "other")
+    scene.enroll("otbr")
+    scene.announce(1, .of(1)) { Self.sign(&$0, 1) }
+    #expect(scene.firing.contains(key))
+    scene.enroll("otbr", trust: .signed)
+    scene.announce(9, .of(1)) { Self.sign(&$0, 1) }
+    #expect(scene.firing.contains(key), "an event that is refused says nothing")
+    scene.announce(1, .of(1)) { Self.sign(&$0, 2) }
+    #expect(!scene.firing.contains(key))
+  }
+
+  @Test("The numbers of a signer are written with what they change, and not with a sign of life")
+  func written() {
+    var scene = HomeScene()
+    scene.enroll("otbr")
+    let signer = RecordKey.signer(SignerKey(user: "otbr", issuer: Hash128(low: 1)))
+    scene.announce(1, .of(1)) { Self.sign(&$0, 1) }
+    #expect(scene.home.takeChanges().records.contains(signer))
+    scene.publish(.heartbeat, 1) { Self.sign(&$0, 2) }
+    #expect(scene.home.takeChanges().isEmpty)
+    scene.publish(.offline, 1) { Self.sign(&$0, 3) }
+    #expect(
+      scene.home.takeChanges().records == [
+        signer, .router(.number(1)), .alert(.of(.borderRouterOffline, 1)),
+      ])
+  }
+
+  @Test(
+    "A signer has a limited number of routers; of one that is forgotten only later numbers count")
+  func limit() {
+    var numbers = SignerNumbers()
+    func take(_ number: UInt64, _ agent: UInt64) -> SequenceWindow.Verdict {
+      numbers.take(number, .router(.number(agent)), most: 3)
+    }
+    for agent: UInt64 in 1...10 { #expect(take(agent * 10, agent) == .news) }
+    #expect(numbers.windows.count == 3)
+    #expect(take(10, 1) == .outOfOrder && take(70, 11) == .outOfOrder)
+    #expect(take(100, 10) == .duplicate && take(101, 10) == .news)
+    #expect(take(95, 1) == .news)
+  }
+}
