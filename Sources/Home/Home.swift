@@ -304,7 +304,7 @@ extension Home {
       }
     }
     step.output.events.append(.router(event))
-    discovery.needsSplitCheck = true
+    if router.mayBeInSplit { discovery.needsSplitCheck = true }
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
     step.hasChangedRouters = true
     step.needsMoveCheck = true
