@@ -84,7 +84,7 @@ extension Home {
         try checkExtent(of: decision, id, scope)
         return .decided(try approve(id, scope, by: decision.by))
       case .deny(let id):
-        try checkButton(of: decision, id)
+        try checkExtent(of: decision, id)
         return .decided(try deny(id, by: decision.by))
       case .revoke(let grant): return .revoked(try revoke(grant, by: decision.by))
       case .askAgain(let agent): return askAgain(about: agent)
@@ -96,27 +96,23 @@ extension Home {
 
   /// Home Assistant decides as far as the settings go, and once. An id that does not wait is left to what is known of
   /// it.
-  private func checkExtent(
-    of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope
-  ) throws(HomeRefusal) {
-    if let extent = decision.extent {
-      guard scope == .once else { throw .onceOnly }
-      if extent == .adoptions, let asked = waiting(id), asked.subject.command != .adopt {
-        throw .adoptionsOnly(id)
-      }
-    }
-    try checkButton(of: decision, id)
-  }
-
+  ///
   /// Who alters what a button publishes has a person decide about something else. So a token is needed, and nothing is
   /// decided by buttons for a minute after a device was altered.
-  private func checkButton(of decision: ConsentDecision, _ id: ConsentID) throws(HomeRefusal) {
-    guard let button = decision.button, waiting(id) != nil else { return }
+  private func checkExtent(
+    of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope? = nil
+  ) throws(HomeRefusal) {
+    guard decision.extent == nil || scope != .always else { throw .onceOnly }
+    guard let question = waiting(id) else { return }
+    guard decision.extent != .adoptions || question.subject.command == .adopt else {
+      throw .adoptionsOnly(id)
+    }
+    guard let button = decision.button else { return }
     guard button.hasToken else { throw .wrongButton }
     guard !button.isAltered else { throw .buttonsAltered(id) }
   }
 
-  private func waiting(_ id: ConsentID) -> ConsentQuestion? {
+  func waiting(_ id: ConsentID) -> ConsentQuestion? {
     questions.first { $0.id == id && !$0.isDenied && !$0.isOver(at: now) }
   }
 
@@ -284,7 +280,10 @@ extension Home {
 
   /// What a person has agreed to is not given: the decision stands.
   mutating func noteNotGiven(_ id: ConsentID, _ obstacle: ConsentRecord.Obstacle) {
-    guard let index = decisions.lastIndex(where: { $0.id == id }) else { return }
+    // A grant that was taken back has a record of its own.
+    guard let index = decisions.lastIndex(where: { $0.id == id && $0.outcome == .approved }) else {
+      return
+    }
     decisions[index].obstacle = obstacle
     changes.records.insert(.decision(id))
     step.output.events.append(.notGiven(decisions[index]))

@@ -6,6 +6,9 @@ import ThreadDataset
 /// that is wrong with one is found before anything is changed.
 extension Home {
   mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
+    if request.hasDataset, !context.isSigned, case .login(let user) = context.requester.identity {
+      notePlaintext(from: user)
+    }
     do throws(HomeRefusal) {
       switch request {
       case .storeCredentials(let agent, let dataset): return try store(dataset, of: agent, context)
@@ -19,7 +22,9 @@ extension Home {
       case .setPreferred(let choice): return try prefer(choice, context)
       case .forgetPreferred: return try forgetPreferred(context)
       case .forgetNetwork(let network): return try forget(network, context)
-      case .getPreferred, .getNetwork, .nearbyNetworks: return try disclose(request, context)
+      case .getPreferred: return try disclose(.preferred, nil, context)
+      case .getNetwork(let network): return try disclose(.network, network, context)
+      case .nearbyNetworks: return try disclose(.nearby, nil, context)
       case .pendingQuestions:
         return .questions(
           questions.filter {
@@ -46,9 +51,6 @@ extension Home {
     else { throw .tooFarAhead }
     if stored?.dataset == nil {
       guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
-    }
-    if case .login(let user) = context.requester.identity, !context.isSigned {
-      notePlaintext(from: user)
     }
     var router = stored ?? Router(agent, at: now)
     if case .login(let user) = context.requester.identity, router.user != user, !router.isPresent {
@@ -113,11 +115,11 @@ extension Home {
   private func credentials(
     of agent: BorderAgentID, _ context: RequestContext
   ) throws(HomeRefusal) -> HomeAnswer {
+    guard context.canReceiveSecrets else { throw .noKey }
     // What another team holds is not there: no answer tells that it has it.
     guard let router = routers[agent], router.owner == context.requester.team,
       let found = credentials(of: router)
     else { throw .noCredentials(agent) }
-    guard context.canReceiveSecrets else { throw .noKey }
     return .credentials([found])
   }
 
@@ -141,15 +143,15 @@ extension Home {
   // MARK: What other teams have, and what the home prefers: somebody must agree
 
   private mutating func disclose(
-    _ request: HomeRequest, _ context: RequestContext
+    _ command: ConsentSubject.Command, _ network: ExtendedPANID?, _ context: RequestContext
   ) throws(HomeRefusal) -> HomeAnswer {
     guard context.canReceiveSecrets else { throw .noKey }
-    let found = try disclosable(request, of: context.requester.team) { _ in true }
+    let found = try disclosable(command, network, of: context.requester.team) { _ in true }
     // Nothing is there that a person could be asked about.
     guard !found.isEmpty else { return .credentials([]) }
     // Nobody should be asked about what could not be sent then.
     if let most = context.mostCredentials, found.count > most { throw .tooMany(most) }
-    let subject = ConsentSubject(Self.command(request), found.map(\.network))
+    let subject = ConsentSubject(command, found.map(\.network))
     do throws(ConsentRefusal) {
       switch try ask(subject, by: context.requester, reply: context.reply) {
       case .granted(let grant):
@@ -162,28 +164,20 @@ extension Home {
     }
   }
 
-  private static func command(_ request: HomeRequest) -> ConsentSubject.Command {
-    switch request {
-    case .getPreferred: .preferred
-    case .getNetwork: .network
-    default: .nearby
-    }
-  }
-
   /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has
   /// come since: a person has agreed to what the question said.
   mutating func answer(_ question: ConsentQuestion, _ record: ConsentRecord) {
-    let answer: HomeAnswer
-    var obstacle: ConsentRecord.Obstacle?
-    switch record.outcome {
-    case .denied: answer = .refused(.denied)
-    case .expired, .revoked: answer = .refused(.expired)
-    case .approved:
-      (answer, obstacle) = agreed(question)
+    var (answer, obstacle) = agreed(question)
+    if obstacle != .notEnrolled {
+      switch record.outcome {
+      case .denied: answer = .refused(.denied)
+      case .expired, .revoked: answer = .refused(.expired)
+      case .approved: break
+      }
     }
     // A caller that has hung up meanwhile is given nothing.
     let replies = question.replies.filter { $0 != .caller || rules.isAwaited(question.id) }
-    if record.outcome == .approved, replies.isEmpty { obstacle = .hungUp }
+    if obstacle == nil, replies.isEmpty { obstacle = .hungUp }
     if obstacle == nil, case .credentials(let given) = answer {
       let networks = Set(given.map(\.network))
       let subject = ConsentSubject(
@@ -195,7 +189,7 @@ extension Home {
         SettledAnswer(
           id: question.id, requester: question.requester, to: reply, answer: answer))
     }
-    if let obstacle { noteNotGiven(question.id, obstacle) }
+    if record.outcome == .approved, let obstacle { noteNotGiven(question.id, obstacle) }
   }
 
   private func agreed(_ question: ConsentQuestion) -> (HomeAnswer, ConsentRecord.Obstacle?) {
@@ -205,35 +199,29 @@ extension Home {
         client.fingerprint == question.requester.fingerprint
       else { return (.refused(.keyIsGone), .notEnrolled) }
     }
-    let request: HomeRequest
-    switch question.subject.command {
-    case .preferred: request = .getPreferred
-    case .network:
-      guard let network = question.subject.networks.first?.id else {
-        return (.refused(.changed), .changed)
-      }
-      request = .getNetwork(network)
-    case .nearby, .adopt: request = .nearbyNetworks
-    }
     let agreed = Set(question.subject.networks)
     let found = try? disclosable(
-      request, of: question.requester.team, where: agreed.contains)
+      question.subject.command, question.subject.networks.first?.id,
+      of: question.requester.team, where: agreed.contains)
     guard let found, !found.isEmpty else { return (.refused(.changed), .changed) }
     return (.credentials(found), nil)
   }
 
-  /// - Parameter isAsked: whether it may be among them at all.
+  /// - Parameters:
+  ///   - network: of the command `network`.
+  ///   - isAsked: whether it may be among them at all.
   private func disclosable(
-    _ request: HomeRequest, of team: ExactName, where isAsked: (ConsentNetwork) -> Bool
+    _ command: ConsentSubject.Command, _ network: ExtendedPANID?, of team: ExactName,
+    where isAsked: (ConsentNetwork) -> Bool
   ) throws(HomeRefusal) -> [StoredCredentials] {
-    switch request {
-    case .getPreferred: return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
-    case .getNetwork(let network):
+    switch command {
+    case .preferred: return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
+    case .network:
       // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is given.
       if preferred?.dataset.network == network, preferred?.dataset.hasCredentials == true {
         return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
       }
-      let found = routers.filter { $0.dataset?.network == network }.compactMap(credentials(of:))
+      let found = routers.compactMap(credentials(of:)).filter { $0.dataset.network == network }
       guard !found.isEmpty else { throw .noCredentialsOfNetwork }
       // The newest one that is asked for; none when there are others only.
       var best: StoredCredentials?
@@ -244,7 +232,7 @@ extension Home {
         if isNewer != false { best = one }
       }
       return best.map { [$0] } ?? []
-    default:
+    case .nearby, .adopt:
       return routers.compactMap(credentials(of:)).filter(\.isActive).compactMap(disclosable)
         .filter { isAsked($0.network) }
     }
@@ -333,7 +321,8 @@ extension Home {
     if let preferred = preferred?.dataset {
       let team = context.requester.team
       let isMember = members(of: preferred).present.contains { $0.team == team }
-      if context.isOnMachine, isMember { return }
+      // One that is preferred by its Extended PAN ID alone has no members.
+      if context.isOnMachine, isMember, preferred.hasCredentials { return }
     } else if !isPreferredForgotten {
       return
     }

@@ -168,6 +168,14 @@ package enum HomeRequest: Hashable, Sendable {
   /// What the requester itself waits for.
   case pendingQuestions
 
+  /// Whether it brings the secrets of a network along.
+  var hasDataset: Bool {
+    switch self {
+    case .storeCredentials, .checkPreferred, .setPreferred(.dataset): true
+    default: false
+    }
+  }
+
   /// Which network is to be the preferred one.
   package enum PreferredChoice: Hashable, Sendable {
     case dataset(DatasetSummary)

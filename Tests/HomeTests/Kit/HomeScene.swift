@@ -113,12 +113,14 @@ struct HomeScene {
     handle(.decision(ConsentDecision(what, by: approver))).answer
   }
 
-  mutating func enroll(_ user: ExactName, trust: EnrolledClient.Trust = .broker) {
+  mutating func enroll(
+    _ user: ExactName, fingerprint: String? = nil, trust: EnrolledClient.Trust = .broker
+  ) {
     handle(
       .enroll(
         EnrolledClient(
-          line: "line of \(user.text)", fingerprint: "key of \(user.text)", trust: trust, at: now,
-          by: "test"), user))
+          line: "line of \(user.text)", fingerprint: fingerprint ?? "key of \(user.text)",
+          trust: trust, at: now, by: "test"), user))
   }
 }
 
