@@ -131,6 +131,8 @@ extension Home {
   ) {
     guard let adoption = stored.adoption else { return }
     guard let timeout = rules.adoptTimeout else { return replaceAdoption(of: stored, by: nil) }
+    // Another network or key is another question.
+    if let terms = adoption.terms, isOutdated(terms, stored) { return finish(stored, stored) }
     switch adoption.state {
     case .due: if stored.isOnline { ask(about: stored, &tooMany) }
     case .notEnrolled, .damagedKeys:
@@ -143,19 +145,13 @@ extension Home {
         replaceAdoption(of: stored, by: .due)
       }
     case .asked:
-      guard let terms = adoption.terms, !isOutdated(terms, stored) else {
-        return replaceAdoption(of: stored, by: .due)
-      }
       // A question that is gone, and was not settled, was lost.
-      let isWaiting = questions.contains {
-        $0.id == terms.consent && !$0.isDenied && !$0.isOver(at: now)
+      if adoption.terms.flatMap({ waiting($0.consent) }) == nil {
+        failAdoption(of: stored, as: .expired)
       }
-      if !isWaiting { failAdoption(of: stored, as: .expired) }
     case .agreed: send(stored, link, timeout: timeout)
     case .sent: wait(for: stored, link, timeout: timeout)
-    default:
-      // Another key is another question.
-      if let terms = adoption.terms, isOutdated(terms, stored) { finish(stored, stored) }
+    default: break
     }
   }
 
@@ -234,10 +230,7 @@ extension Home {
 
   /// A person has agreed: the message is sent as soon as there is a connection.
   private mutating func send(_ stored: Router, _ link: Link, timeout: Int) {
-    guard var terms = stored.adoption?.terms, !isOutdated(terms, stored) else {
-      return replaceAdoption(of: stored, by: .due)
-    }
-    guard let connection = link.connection else { return }
+    guard var terms = stored.adoption?.terms, let connection = link.connection else { return }
     guard let target = target(of: stored), holds(terms, stored) else {
       return replaceAdoption(of: stored, by: .due)
     }
@@ -258,7 +251,7 @@ extension Home {
   }
 
   private mutating func wait(for stored: Router, _ link: Link, timeout: Int) {
-    guard var terms = stored.adoption?.terms, isAwaited(stored), !isOutdated(terms, stored) else {
+    guard var terms = stored.adoption?.terms, isAwaited(stored) else {
       return replaceAdoption(of: stored, by: .due)
     }
     let delivery = stored.adoption?.delivery

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// The clock, the connection and the keys.
+@Suite struct AdoptionDeliveryTests {
+  // MARK: Sending
+
+  @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent")
+  func brokerAway() throws {
+    var scene = try AdoptionScene(in: .agreed)
+    scene.connection = nil
+    scene.pass(4_000)
+    #expect(scene.state == .agreed && scene.sent.isEmpty && !scene.isGiven)
+    scene.connection = 1
+    scene.pass(1)
+    #expect(scene.state == .sent && scene.sent.count == 1)
+    scene.arrive()
+    scene.pass(299)
+    #expect(scene.state == .sent)
+    scene.pass(1)
+    #expect(scene.state == .timeout)
+  }
+
+  @Test("It is sent once to each connection, and again when the envelope is over, as one message")
+  func again() throws {
+    var scene = try AdoptionScene(in: .agreed) { $0.adoptTimeout = 900 }
+    scene.pass(1)
+    scene.arrive()
+    scene.pass(100)
+    #expect(scene.sent.map(\.connection) == [1])
+    scene.connection = 2
+    scene.pass(1)
+    #expect(scene.sent.map(\.connection) == [1, 2])
+    scene.pass(300)
+    #expect(scene.sent.map(\.connection) == [1, 2, 2])
+    // Another process remembers no connection.
+    scene.forgetDeliveries()
+    scene.pass(1)
+    #expect(scene.sent.count == 4 && Set(scene.sent.map(\.message)).count == 1)
+    #expect(scene.given == 1, "and it is given once")
+  }
+
+  @Test("What the broker never answered to is sent again, and the router has its whole time then")
+  func unanswered() throws {
+    var scene = try AdoptionScene(in: .agreed)
+    scene.pass(1)
+    scene.connection = nil
+    scene.pass(400)
+    #expect(scene.state == .sent && scene.sent.count == 1)
+    scene.connection = 2
+    scene.pass(1)
+    #expect(scene.sent.count == 2)
+    scene.arrive()
+    scene.pass(299)
+    #expect(scene.state == .sent)
+    scene.pass(1)
+    #expect(scene.state == .timeout)
+  }
+
+  @Test("What the broker refuses is sent as soon as it takes such again; what arrived is not")
+  func refused() throws {
+    var scene = try AdoptionScene(in: .agreed)
+    scene.pass(1)
+    scene.pass(200)
+    scene.scene.handle(.deliveriesAreDue)
+    scene.pass(1)
+    #expect(scene.sent.count == 2)
+    scene.arrive()
+    scene.scene.handle(.deliveriesAreDue)
+    scene.pass(298)
+    #expect(scene.state == .sent && scene.sent.count == 2)
+    scene.pass(2)
+    #expect(scene.state == .timeout)
+  }
+
+  @Test("A message that the broker does not take has the deadline written only when half is over")
+  func writesLittle() throws {
+    var scene = try AdoptionScene(in: .agreed)
+    scene.pass(1)
+    let deadline = scene.terms?.deadline
+    for _ in 1...140 {
+      scene.scene.handle(.deliveriesAreDue)
+      scene.pass(1)
+    }
+    #expect(scene.terms?.deadline == deadline)
+    for _ in 1...20 {
+      scene.scene.handle(.deliveriesAreDue)
+      scene.pass(1)
+    }
+    #expect(scene.terms?.deadline != deadline && scene.state == .sent)
+  }
+
+  @Test("A daemon that was away receives what waited for it before it says that time is up")
+  func caughtUp() throws {
+    var scene = try AdoptionScene(in: .sent)
+    scene.listening = nil
+    scene.pass(400)
+    #expect(scene.state == .sent)
+    scene.listening = 0
+    scene.pass(9)
+    #expect(scene.state == .sent)
+    scene.pass(1)
+    #expect(scene.state == .timeout)
+  }
+
+  @Test("A lowered setting leaves a router the new time, and no more")
+  func lowered() throws {
+    var scene = try AdoptionScene(in: .sent)
+    scene.scene.rules.adoptTimeout = 20
+    scene.pass(20)
+    #expect(scene.state == .sent)
+    scene.pass(1)
+    #expect(scene.state == .timeout)
+  }
+
+  @Test("A clock that is set back neither ends the wait at once nor makes it endless")
+  func setBack() throws {
+    var scene = try AdoptionScene(in: .sent)
+    scene.scene.wait(seconds: -40_000)
+    scene.pass(1)
+    #expect(scene.state == .sent)
+    #expect(scene.sent.count == 2, "when the first is over is not known")
+    scene.pass(299)
+    #expect(scene.state == .sent)
+    scene.pass(2)
+    #expect(scene.state == .timeout)
+  }
+
+  // MARK: "Always" is taken back
+
+  @Test("`always` that is taken back is not sent by: before, and on no other connection")
+  func takenBack() throws {
+    for (isSent, next) in [(false, 0), (true, 1)] {
+      var scene = try AdoptionScene(in: .asked)
+      scene.connection = isSent ? 1 : nil
+      scene.approve(.always)
+      scene.pass(1)
+      scene.scene.decide(.revoke(grant: try #require(scene.scene.home.grants.first).id))
+      scene.connection = 2
+      scene.pass(1)
+      #expect(scene.state == .due && scene.sent.count == next)
+      #expect(scene.notGiven == (isSent ? 0 : 1))
+      scene.pass(1)
+      #expect(scene.state == .asked && scene.sent.count == next)
+    }
+  }
+
+  @Test("The same for a router that nobody was asked about: the history blames no decision")
+  func takenBackForOthers() throws {
+    var scene = try AdoptionScene(in: .asked)
+    scene.approve(.always)
+    scene.scene.announce(3, .of(2), from: "anna")
+    scene.connection = nil
+    scene.pass(31)
+    #expect(scene.scene.router(3)?.adoption?.state == .agreed)
+    scene.scene.decide(.revoke(grant: try #require(scene.scene.home.grants.first).id))
+    scene.connection = 1
+    scene.pass(1)
+    #expect(scene.scene.router(3)?.adoption?.state == .due)
+    #expect(scene.scene.home.decisions.last?.outcome == .revoked)
+    #expect(scene.scene.home.decisions.last?.obstacle == nil)
+    #expect(scene.notGiven == 1, "of the first router alone")
+  }
+
+  @Test("Nothing is sent of a network that is preferred no more")
+  func otherPreferred() throws {
+    var scene = try AdoptionScene(in: .agreed)
+    scene.prefer(.of(7))
+    scene.pass(1)
+    #expect(scene.sent.isEmpty && scene.notGiven == 1)
+    #expect(scene.waiting.map(\.subject.networks) == [[ConsentNetwork(.of(7), of: nil)]])
+  }
+
+  // MARK: Keys
+
+  @Test("No person is asked about a login without a key; once it is enrolled, a person is")
+  func notEnrolled() throws {
+    var scene = try AdoptionScene(in: .notEnrolled)
+    #expect(scene.waiting.isEmpty)
+    #expect(scene.scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
+    // Its router is away meanwhile.
+    scene.scene.publish(.offline, 1, from: "anna")
+    scene.scene.enroll("anna")
+    scene.pass(1)
+    #expect(scene.state == .due && scene.waiting.isEmpty)
+    scene.scene.publish(.heartbeat, 1, from: "anna")
+    scene.pass(1)
+    #expect(scene.state == .asked)
+  }
+
+  struct Key: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let change: @Sendable (inout AdoptionScene) -> Void
+    let next: AdoptionState
+  }
+
+  @Test(
+    "A key is part of the question",
+    arguments: [
+      Key(testDescription: "another key", change: { $0.enroll("new") }, next: .due),
+      Key(
+        testDescription: "revoked",
+        change: { $0.scene.handle(.revoke("anna", forgets: true)) }, next: .notEnrolled),
+      Key(
+        testDescription: "revoked, and only signed events counted",
+        change: {
+          $0.scene.enroll("anna", trust: .signed)
+          $0.scene.handle(.revoke("anna", forgets: false))
+        }, next: .notEnrolled),
+      Key(
+        testDescription: "the daemon's own keys cannot be read",
+        change: { $0.scene.rules.canSeal = false }, next: .damagedKeys),
+    ])
+  func key(_ row: Key) throws {
+    for state in [.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement]
+      as [AdoptionState]
+    {
+      var scene = try AdoptionScene(in: state)
+      let count = scene.sent.count
+      row.change(&scene)
+      scene.connection = 2
+      scene.pass(1)
+      // What waits for a decision has expired by then.
+      let isOver = state == .asked && row.next == .due
+      #expect(scene.state == (isOver ? .asked : row.next), "\(state)")
+      #expect(scene.waiting.map(\.requester.fingerprint) == (isOver ? ["new"] : []))
+      #expect(scene.sent.count == count)
+      scene.scene.rules.canSeal = true
+      scene.enroll("another")
+      scene.pass(3)
+      #expect(scene.waiting.map(\.requester.fingerprint) == ["another"], "\(state)")
+    }
+  }
+
+  @Test("An obstacle is replaced by another one")
+  func obstacles() throws {
+    var scene = try AdoptionScene(in: .damagedKeys)
+    scene.scene.handle(.revoke("anna", forgets: true))
+    scene.pass(1)
+    #expect(scene.state == .notEnrolled)
+    scene.scene.enroll("anna")
+    scene.pass(1)
+    #expect(scene.state == .damagedKeys)
+  }
+
+  // MARK: Several logins of a team
+
+  @Test("Logins of one team that take turns are asked about once, and one of them is sent it")
+  func turns() throws {
+    var scene = try AdoptionScene(in: .asked)
+    scene.scene.enroll("ben")
+    let question = scene.waiting
+    func takeTurns() {
+      for user in ["ben", "anna", "ben"] as [ExactName] {
+        scene.scene.publish(.heartbeat, 1, from: user)
+        scene.scene.announce(1, .of(2), from: user)
+        scene.pass(1)
+      }
+    }
+    takeTurns()
+    #expect(scene.waiting == question)
+    scene.approve()
+    takeTurns()
+    #expect(scene.sent.map(\.user) == ["anna"])
+    scene.arrive()
+    scene.pass(300)
+    #expect(scene.state == .timeout)
+    takeTurns()
+    #expect(scene.state == .timeout && scene.waiting.isEmpty)
+    #expect(scene.scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
+    // It is another's turn when the one that was asked about has no key.
+    scene.scene.handle(.revoke("anna", forgets: true))
+    scene.pass(2)
+    #expect(scene.waiting.map(\.requester.identity) == [.login("ben")])
+  }
+
+  @Test("After a refusal, and after an expiry, turns ask no person again")
+  func turnsAfterwards() throws {
+    for state in [AdoptionState.denied, .expired] {
+      var scene = try AdoptionScene(in: state)
+      scene.scene.enroll("ben")
+      for user in ["ben", "anna", "ben"] as [ExactName] {
+        scene.scene.announce(1, .of(2), from: user)
+        scene.pass(130)
+        #expect(scene.state == state && scene.waiting.isEmpty)
+      }
+    }
+  }
+}
