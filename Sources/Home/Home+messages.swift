@@ -408,7 +408,7 @@ extension Home {
       preferred: before, isForgotten: isPreferredForgotten, reporter: reporter,
       isMember: wasMember && leads, change: change, isOwner: isOwner,
       others: { before.map { members(of: $0).besides(router.agent) } ?? .init() })
-    if let cause { prefer(incoming, from: .input, cause: cause, who: who) }
+    if let cause { prefer(incoming, from: .input, cause: cause, who: who, by: router.agent) }
     let kept = change.isStored ? incoming : stored ?? incoming
     let now = preferred?.dataset
     let follows = Membership.follows(

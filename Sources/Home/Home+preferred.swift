@@ -11,8 +11,10 @@ extension Home {
   /// - Parameters:
   ///   - source: where its secrets come from.
   ///   - who: the router that reports it, or the person who chose it.
+  ///   - reporter: the router that reports it, where that is not stored for it yet.
   mutating func prefer(
-    _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?
+    _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?,
+    by reporter: BorderAgentID? = nil
   ) {
     let before = preferred
     isPreferredForgotten = false
@@ -28,7 +30,7 @@ extension Home {
       SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
     notePreferred(before?.dataset, cause)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
-    noteChange(from, dataset, cause, who, formerID)
+    noteChange(from, dataset, cause, who, formerID, reporter)
   }
 
   /// Leaves the home without a preferred network, until a person chooses one.
@@ -57,11 +59,12 @@ extension Home {
 
   private mutating func noteChange(
     _ from: DatasetSummary, _ to: DatasetSummary, _ cause: PreferredCause, _ who: String?,
-    _ formerID: UInt32?
+    _ formerID: UInt32?, _ reporter: BorderAgentID?
   ) {
     var second: String?
     if case .confirmed(let agent) = cause { second = shownName(agent) }
-    let disagreeing = cause.isReported ? self.disagreeing(with: to, former: from) : []
+    let disagreeing =
+      cause.isReported ? self.disagreeing(with: to, former: from, besides: reporter) : []
     let bringsCredentials = !from.hasCredentials && to.network == from.network
     let change = PreferredChange(
       from: .init(from), to: .init(to), differs: to.differences(from: from),
@@ -77,11 +80,13 @@ extension Home {
   }
 
   /// Routers with keys of the preferred network or of the former one that have other parameters than it has.
-  private func disagreeing(with preferred: DatasetSummary, former: DatasetSummary?) -> [String] {
+  private func disagreeing(
+    with preferred: DatasetSummary, former: DatasetSummary?, besides agent: BorderAgentID? = nil
+  ) -> [String] {
     routers.filter { router in
-      guard let dataset = router.dataset, dataset.network == preferred.network else {
-        return false
-      }
+      guard router.agent != agent, let dataset = router.dataset,
+        dataset.network == preferred.network
+      else { return false }
       return !dataset.isSame(as: preferred)
         && (dataset.hasKeys(of: preferred) || former.map(dataset.hasKeys(of:)) == true)
     }.map(\.displayName)

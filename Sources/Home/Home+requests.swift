@@ -290,6 +290,7 @@ extension Home {
     // more.
     markMembers(of: dataset)
     step.needsKeyCheck = true
+    step.needsRouterChecks = true
     if before?.hasSameBytes(as: dataset) != true {
       noteChoice(before, dataset, context)
     }

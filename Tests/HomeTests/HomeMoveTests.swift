@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// A whole home that moves to another network.
+@Suite struct HomeMoveTests {
+  private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
+    var scene = HomeScene(change)
+    for agent: UInt64 in 1...3 { scene.announce(agent, .of(1)) }
+    return scene
+  }
+
+  @Test("Is one alert, in place of one for each router, until a person takes the network")
+  func moved() throws {
+    var scene = Self.scene()
+    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    scene.pass(seconds: 30)
+    #expect(scene.alarms == [.of(.homeMoved)])
+    let facts = try #require(scene.alert(.homeMoved)?.facts)
+    #expect(facts.message == .movedTo(routers: 3))
+    #expect(facts.network == .init(.of(2)) && facts.preferred == .init(.of(1)))
+    scene.command(.setPreferred(.network(.number(2), router: nil)))
+    #expect(scene.alarms == [.of(.preferredNetworkChanged)])
+  }
+
+  @Test("Takes the place of alerts that were raised for its first routers")
+  func replaces() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    scene.announce(1, .of(2))
+    #expect(scene.alarms == [.of(.preferredNetworkMismatch, 1)])
+    scene.announce(2, .of(2))
+    scene.announce(3, .of(2))
+    #expect(scene.alarms == [.of(.homeMoved)])
+  }
+
+  @Test("Is each router's own alert again when one comes back, and when only one is left")
+  func splits() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    scene.announce(1, .of(1))
+    #expect(
+      scene.alarms == [.of(.preferredNetworkMismatch, 2), .of(.preferredNetworkMismatch, 3)])
+    scene.announce(1, .of(2))
+    for agent: UInt64 in 1...2 { scene.publish(.leave, agent) }
+    #expect(scene.alarms == [.of(.preferredNetworkMismatch, 3)])
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The networks of three members.
+    let networks: [UInt64]
+    let offline: [UInt64]
+    let hasMoved: Bool
+  }
+
+  @Test(
+    "All members that are known to be somewhere must be together elsewhere",
+    arguments: [
+      Row(testDescription: "all", networks: [2, 2, 2], offline: [], hasMoved: true),
+      Row(testDescription: "all, one offline", networks: [2, 2, 2], offline: [1], hasMoved: true),
+      Row(testDescription: "one at home", networks: [2, 2, 1], offline: [], hasMoved: false),
+      Row(
+        testDescription: "one that was last at home and is offline", networks: [2, 2, 1],
+        offline: [3], hasMoved: true),
+      Row(testDescription: "one on a third", networks: [2, 2, 3], offline: [], hasMoved: false),
+      Row(
+        testDescription: "one on a third, offline", networks: [2, 2, 3], offline: [3],
+        hasMoved: false),
+      Row(
+        testDescription: "one alone, the others offline", networks: [2, 1, 1], offline: [2, 3],
+        hasMoved: false),
+    ])
+  func together(_ row: Row) {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    for (index, network) in row.networks.enumerated() {
+      scene.announce(UInt64(index + 1), .of(network))
+    }
+    for agent in row.offline { scene.publish(.offline, agent) }
+    #expect(scene.alarms.contains(.of(.homeMoved)) == row.hasMoved)
+  }
+
+  @Test("A router that was never on the preferred network changes nothing of it")
+  func outsider() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    scene.announce(9, .of(5))
+    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    #expect(scene.alarms == [.of(.homeMoved), .of(.preferredNetworkMismatch, 9)])
+  }
+
+  @Test("Is none where a person has chosen a network without routers")
+  func chosen() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    scene.command(.setPreferred(.dataset(.of(2))))
+    #expect(scene.alert(.homeMoved) == nil)
+    #expect(scene.alarms.count { $0.name == .preferredNetworkMismatch } == 3)
+  }
+
+  @Test("Of routers that were only seen it is the same")
+  func seen() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.see(.of(1), .of(2))
+    scene.command(.setPreferred(.network(.number(1), router: nil)))
+    scene.see(.of(1, on: 2), .of(2, on: 2))
+    #expect(scene.alarms == [.of(.homeMoved)])
+  }
+}

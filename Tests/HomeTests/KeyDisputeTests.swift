@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Members that report other keys of the preferred network than it has.
+@Suite struct KeyDisputeTests {
+  private static let day = 86_400
+  private static let claim = DatasetSummary.of(1, key: 2, at: 2)
+
+  /// Two members; the first one claims other keys.
+  private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
+    var scene = HomeScene(change)
+    scene.announce(1, .of(1)) { $0.name = "Attic" }
+    scene.announce(2, .of(1)) { $0.name = "Cellar" }
+    scene.announce(1, claim)
+    return scene
+  }
+
+  @Test("One member's new keys are stored for it, and disputed; it is no mismatch of the router")
+  func disputed() throws {
+    var scene = Self.scene()
+    #expect(scene.output.types == .datasetUpdated)
+    #expect(scene.router(1)?.dataset == Self.claim && scene.home.preferred?.dataset == .of(1))
+    #expect(scene.verdict(of: 1)?.isMismatch == true && scene.verdict(of: 2) == .match)
+    #expect(scene.alert(.preferredKeyDisputed)?.phase == .held)
+    scene.pass(seconds: 30)
+    #expect(scene.alarms == [.of(.preferredKeyDisputed)])
+    let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
+    #expect(facts.names == ["Attic"] && facts.otherNames == ["Cellar"])
+    #expect(facts.router == .number(1) && facts.routerName == "Attic")
+    #expect(facts.differs == [.networkKey, .pskc] && facts.network == .init(.of(1)))
+    #expect(
+      facts.message == .keysDisputed(claimed: 2, current: 1, departed: [], hasDamage: false))
+    #expect(scene.announce(1, Self.claim) == HomeOutput())
+  }
+
+  @Test("A second member's report makes them the keys of the home")
+  func confirmed() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    let output = scene.announce(2, Self.claim)
+    #expect(output.types == [.datasetUpdated, .preferredChanged])
+    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.router(1)?.followsPreferred == true && scene.verdict(of: 1) == .match)
+    #expect(scene.alarms == [.of(.preferredNetworkChanged)])
+    guard
+      case .preferredChanged(let change, _) = scene.alert(.preferredNetworkChanged)?.facts.message
+    else {
+      Issue.record("a change")
+      return
+    }
+    #expect(change.cause == .confirmed(by: .number(1)))
+    #expect(change.who == "Cellar" && change.second == "Attic")
+  }
+
+  @Test("Where two teams have members, one of another team must confirm it")
+  func teams() {
+    var scene = HomeScene()
+    for (agent, user) in [(1, "a"), (2, "a"), (3, "b")] as [(UInt64, ExactName)] {
+      scene.announce(agent, .of(1), from: user)
+    }
+    scene.announce(1, Self.claim, from: "a")
+    scene.announce(2, Self.claim, from: "a")
+    #expect(scene.home.preferred?.dataset == .of(1))
+    scene.announce(3, Self.claim, from: "b")
+    #expect(
+      scene.home.preferred?.dataset == Self.claim && scene.alert(.preferredKeyDisputed) == nil)
+  }
+
+  enum End: CaseIterable { case back, leaves, moves, deleted, removed, otherParameters }
+
+  @Test(
+    "A claim ends when its router takes it back, or has the credentials no more",
+    arguments: End.allCases)
+  func ends(_ end: End) {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    #expect(scene.alarms == [.of(.preferredKeyDisputed)])
+    switch end {
+    case .back: scene.announce(1, .of(1))
+    case .leaves: scene.publish(.leave, 1)
+    case .moves: scene.announce(1, .of(2))
+    case .deleted:
+      scene.ask(.deleteCredentials(.number(1)), by: HomeScene.requester("otbr"))
+    case .removed: scene.handle(.remove(.number(1)))
+    case .otherParameters: scene.announce(1, .of(1, at: 3, channel: 20))
+    }
+    #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
+    let moved = end == .otherParameters
+    #expect(scene.home.preferred?.dataset == (moved ? .of(1, at: 3, channel: 20) : .of(1)))
+  }
+
+  @Test("When the other side has left, the claim is the only member's after 30 days")
+  func otherSideLeft() {
+    var scene = Self.scene()
+    scene.publish(.leave, 2)
+    scene.pass(seconds: 30)
+    let message = scene.alert(.preferredKeyDisputed)?.facts.message
+    // It has no name any more.
+    #expect(
+      message
+        == .keysDisputed(
+          claimed: 2, current: 1, departed: ["0000000000000002"], hasDamage: false))
+    scene.pass(seconds: 30 * Self.day - 31)
+    #expect(scene.home.preferred?.dataset == .of(1))
+    let output = scene.pass(seconds: 1)
+    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(output.types(of: 1) == .preferredChanged)
+    #expect(output.secrets.last == SecretMove(to: .home, from: .record(.router(.number(1)))))
+    #expect(
+      scene.alert(.preferredKeyDisputed)?.phase == .resolved && scene.verdict(of: 1) == .match)
+  }
+
+  @Test("A removal of the other side decides at once")
+  func otherSideRemoved() {
+    var scene = Self.scene()
+    scene.publish(.leave, 2)
+    scene.handle(.remove(.number(2)))
+    #expect(scene.home.preferred?.dataset == Self.claim)
+  }
+
+  @Test("Damaged records may be those of another member: then nobody is the only one")
+  func damage() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    scene.home.hasDamage = true
+    scene.announce(1, Self.claim)
+    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(
+      scene.alert(.preferredKeyDisputed)?.facts.message
+        == .keysDisputed(claimed: 2, current: 1, departed: [], hasDamage: true))
+  }
+
+  @Test("A person takes the new keys; the others are behind then")
+  func personAgrees() {
+    var scene = Self.scene { $0.alertsHold = 0 }
+    #expect(
+      scene.command(.setPreferred(.network(.number(1), router: .number(1))))
+        == .preferredSet(isChanged: true, hasCredentials: true))
+    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.alarms == [.of(.staleDataset, 2), .of(.preferredNetworkChanged)])
+  }
+
+  @Test(
+    "A person stays with the current keys: the claim is a mismatch of that router, and no claim")
+  func personRefuses() {
+    for choice in [DatasetSummary.of(1), .of(1, channel: 20)] {
+      var scene = Self.scene { $0.alertsHold = 0 }
+      scene.command(.setPreferred(.dataset(choice)))
+      #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
+      #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
+      #expect(scene.router(1)?.followsPreferred == false)
+      scene.announce(1, .of(1, key: 2, at: 3))
+      scene.publish(.leave, 2)
+      scene.pass(seconds: 31 * Self.day)
+      #expect(scene.home.preferred?.dataset == choice)
+    }
+  }
+}
