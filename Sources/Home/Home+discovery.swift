@@ -40,8 +40,11 @@ extension Home {
     var new: [Advertisement] = []
     var refused = 0
     // A record that names an id of another router, whose own record is there as well, is not that router's.
-    let isOwn = { [routers] (one: Advertisement) in routers[one.agents[0]]?.isPresent == true }
-    for one in sightings.list.filter(isOwn) + sightings.list.filter({ !isOwn($0) }) {
+    let isOwn = sightings.list.map { one in
+      rows(of: one).first.map { $0.isPresent && $0.agent == one.agents[0] } == true
+    }
+    let pairs = zip(sightings.list, isOwn)
+    for one in pairs.filter(\.1).map(\.0) + pairs.filter({ !$0.1 }).map(\.0) {
       let rows = self.rows(of: one)
       guard let stored = rows.first, stored.isPresent else {
         new.append(one)
@@ -111,9 +114,9 @@ extension Home {
       !$0.isPresent || $0.isAnnounced || $0.team != nil || $0.agent == advertisement.agents[0]
     }
     if let address = advertisement.extendedAddress {
-      rows += routers.lazy.filter { row in
-        row.isAnnounced && row.extendedAddress == address
-          && !rows.contains { $0.agent == row.agent }
+      let known = rows.map(\.agent)
+      rows += routers.lazy.filter {
+        $0.extendedAddress == address && $0.isAnnounced && !known.contains($0.agent)
       }.prefix(4)
     }
     return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Alerts about what was seen on the local network.
+@Suite struct DiscoveryAlertTests {
+  private static func scene() -> HomeScene {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1, at: 5))
+    return scene
+  }
+
+  private static let mismatch = AlertKey.of(.preferredNetworkMismatch, 1)
+
+  private static func severity(_ scene: HomeScene) -> AlertSeverity? {
+    scene.alert(.preferredNetworkMismatch, 1).map { mismatch.severity($0.facts) }
+  }
+
+  @Test(
+    "A router that never was on the preferred network is an info, until its network is accepted")
+  func neverMember() {
+    var scene = Self.scene()
+    scene.see(.of(1, on: 2))
+    #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .info)
+    #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.differs == .extendedPANID)
+    #expect(scene.verdict(of: 1) == .mismatch(.extendedPANID))
+    _ = scene.home.takeChanges()
+    func accept(_ network: UInt64, _ isAccepted: Bool) -> HomeAnswer? {
+      scene.handle(.acceptNetwork(.number(network), isAccepted: isAccepted)).answer
+    }
+    #expect(accept(2, true) == .accepted(isChange: true, isKnown: true))
+    #expect(scene.alarms == [] && scene.verdict(of: 1) == PreferredCheck.none)
+    #expect(scene.home.network(.number(2))?.isAccepted == true)
+    let changes = scene.home.takeChanges()
+    #expect(changes.records.contains(.home) && changes.networks == [.number(2)])
+    #expect(changes.routers == [.number(1)])
+    #expect(accept(2, true) == .accepted(isChange: false, isKnown: true))
+    #expect(accept(7, true) == .accepted(isChange: true, isKnown: false))
+    #expect(accept(2, false) == .accepted(isChange: true, isKnown: true))
+    #expect(scene.alarms == [Self.mismatch])
+  }
+
+  @Test("One that was on the preferred network is a warning when it moves, to an accepted one too")
+  func moved() {
+    for seconds in [5, 4] as [UInt64] {
+      var scene = Self.scene()
+      scene.see(.of(1, at: seconds))
+      scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+      scene.see(.of(1, on: 2))
+      #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
+      scene.see(.of(1, at: 5))
+      #expect(scene.alarms == [])
+    }
+  }
+
+  @Test("When another network is preferred, who stays on the former one can be accepted")
+  func formerPreferred() {
+    var scene = Self.scene()
+    scene.see(.of(1, at: 5))
+    scene.command(.setPreferred(.dataset(.of(2))))
+    #expect(scene.alarms.contains(Self.mismatch) && Self.severity(scene) == .info)
+    scene.handle(.acceptNetwork(.number(1), isAccepted: true))
+    #expect(!scene.alarms.contains(Self.mismatch))
+    #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 9)))
+  }
+
+  @Test(
+    "An older active timestamp of the preferred network is stale, also while it does not say one")
+  func stale() {
+    var scene = Self.scene()
+    for (seconds, isStale) in [(4, true), (nil, true), (5, false), (nil, false)]
+      as [(UInt64?, Bool)]
+    {
+      scene.see(.of(1, at: seconds))
+      #expect(scene.alarms == (isStale ? [.of(.staleDataset, 1)] : []))
+    }
+  }
+
+  @Test("A member that is not seen any more is offline, and a visitor may go without a word")
+  func offline() {
+    var scene = Self.scene()
+    scene.see(.of(1, at: 5), .of(2, on: 2))
+    scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+    scene.see()
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .notSeen(isStopped: false))
+    scene.see(.of(1, at: 5) { $0.isThreadActive = false })
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .notSeen(isStopped: true))
+  }
+
+  @Test("While the login of a router is silent its record counts, and no longer")
+  func agentSilent() {
+    var scene = Self.scene()
+    scene.announce(1, .of(1, at: 5)) { $0.thread.network = .number(1) }
+    scene.see(.of(1, on: 2))
+    #expect(scene.alarms == [])
+    scene.publish(.offline, 1)
+    let offline = AlertKey.of(.borderRouterOffline, 1)
+    #expect(scene.alarms == [offline])
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .agentSilent(nil))
+    scene.see(.of(1, on: 2))
+    #expect(scene.alarms == [offline, Self.mismatch] && Self.severity(scene) == .warning)
+    scene.see()
+    #expect(scene.alarms == [offline])
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .offline(nil))
+    scene.see(.of(1, on: 2))
+    scene.publish(.heartbeat, 1)
+    #expect(scene.alarms == [])
+    scene.see(.of(1, on: 2))
+    #expect(scene.alarms == [])
+  }
+
+  @Test("A router with a login whose record has gone is an alert where it sends no heartbeats")
+  func recordGone() {
+    var scene = Self.scene()
+    scene.announce(1, .of(1, at: 5))
+    scene.see()
+    #expect(scene.alarms == [])
+    scene.see(.of(1))
+    scene.see()
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)] && scene.router(1)?.isOnline == true)
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .recordGone)
+    scene.announce(1, .of(1, at: 5))
+    #expect(scene.alarms == [])
+    scene.publish(.heartbeat, 1)
+    scene.see(.of(1))
+    scene.see()
+    #expect(scene.alarms == [])
+  }
+
+  // MARK: Routers that were not there before
+
+  enum Start: CaseIterable {
+    case inTheFirstHour, later, nowhereInTheFirstHour, elsewhereInTheFirstHour, elsewhere
+    case accepted, withLogin, withCredentials, beforeItWasPreferred
+
+    var isUnknown: Bool {
+      switch self {
+      case .later, .nowhereInTheFirstHour, .elsewhereInTheFirstHour, .elsewhere: true
+      default: false
+      }
+    }
+  }
+
+  @Test(
+    "Who joins the preferred network and was not there before is unknown", arguments: Start.allCases
+  )
+  func unknown(_ start: Start) {
+    var scene = Self.scene()
+    scene.see()
+    func passFirstLook() { scene.wait(seconds: 3_600) }
+    switch start {
+    case .inTheFirstHour: scene.wait(seconds: 3_599)
+    case .later: passFirstLook()
+    case .nowhereInTheFirstHour: scene.see(.of(1, on: nil, at: nil))
+    case .elsewhereInTheFirstHour: scene.see(.of(1, on: 2))
+    case .elsewhere:
+      passFirstLook()
+      scene.see(.of(1, on: 2))
+    case .accepted:
+      scene.see(.of(1, on: nil, at: nil))
+      scene.handle(.acceptRouter(.number(1)))
+    case .withLogin: scene.announce(1, .of(1, at: 5))
+    case .withCredentials:
+      passFirstLook()
+      scene.ask(
+        .storeCredentials(.number(1), .of(1, at: 5)), by: HomeScene.requester("x", onMachine: true))
+    case .beforeItWasPreferred:
+      passFirstLook()
+      scene.command(.setPreferred(.dataset(.of(2))))
+      scene.see(.of(1, at: 5))
+      scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    }
+    scene.see(.of(1, at: 5))
+    let key = AlertKey.of(.unknownRouter, 1)
+    #expect(scene.alarms.contains(key) == start.isUnknown)
+    guard start.isUnknown else { return }
+    // It goes and comes back: that changes nothing; an acceptance does, and lasts.
+    scene.see()
+    scene.see(.of(1, at: 5))
+    #expect(scene.alarms.contains(key))
+    scene.handle(.acceptRouter(.number(1)))
+    #expect(!scene.alarms.contains(key))
+    scene.see(.of(1, on: 2))
+    scene.see(.of(1, at: 5))
+    #expect(!scene.alarms.contains(key))
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// What records on the local network change. Anybody there can publish one.
+@Suite struct DiscoveryTests {
+  private static let day = 86_400
+
+  @Test("A router that is seen is listed with what its record says, without login or credentials")
+  func found() throws {
+    var scene = HomeScene()
+    let output = scene.see(.of(1))
+    #expect(output.types == .discovered && output.secrets.isEmpty)
+    let router = try #require(scene.router(1))
+    #expect(router.source == .mdns && router.isPresent && router.isOnline && router.isAdvertised)
+    #expect(router.name == "seen 1" && router.vendor == "Acme" && router.threadVersion == "1.4.0")
+    #expect(router.network == .number(1) && router.activeSeconds == 1 && router.partition == 7)
+    #expect(router.user == nil && router.owner == nil && router.credential == .missing)
+    #expect(scene.home.preferred == nil)
+    #expect(scene.home.network(.number(1))?.name == "net-1" && scene.looks == [1, 0])
+    _ = scene.home.takeChanges()
+    scene.wait(seconds: 60)
+    #expect(scene.see(.of(1)) == HomeOutput() && scene.home.takeChanges().isEmpty)
+  }
+
+  @Test("A record changes neither credentials nor owner nor the preferred network")
+  func nothingSecret() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) {
+      $0.name = "Mine"
+      $0.vendor = "Me"
+    }
+    scene.see(.of(1, on: 2, at: 99) { $0.model = "BR-2" }, .of(2, on: 2, at: 99))
+    let router = scene.router(1)
+    #expect(router?.dataset == .of(1) && router?.owner == "otbr" && router?.source == .mqtt)
+    #expect(router?.name == "Mine" && router?.vendor == "Me" && router?.model == "BR-2")
+    #expect(router?.currentNetwork == nil && router?.partition == nil)
+    #expect(scene.home.preferred?.dataset == .of(1) && scene.verdict(of: 1) == .match)
+    #expect(scene.router(2)?.owner == nil)
+  }
+
+  @Test(
+    "A record that has gone makes its router offline; it stays listed, and is back with its record")
+  func gone() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    #expect(scene.see(isComplete: false) == HomeOutput())
+    scene.wait(seconds: 60)
+    let seen = scene.now.adding(seconds: -20)
+    scene.handle(.sightings(Sightings([], lastSeen: [.number(1): seen])))
+    #expect(scene.router(1)?.isPresent == true && scene.router(1)?.isOnline == false)
+    #expect(scene.router(1)?.partition == nil && scene.home.routers.lastSeen(.number(1)) == seen)
+    #expect(scene.see(.of(1)).types == .online)
+  }
+
+  @Test("A router whose Thread interface is not active is offline because Thread is stopped")
+  func stopped() {
+    var scene = HomeScene()
+    scene.see(.of(1) { $0.isThreadActive = false })
+    #expect(scene.router(1)?.isOnline == false && scene.router(1)?.offlineReason == .stopped)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isOnline == true && scene.router(1)?.threadState == nil)
+  }
+
+  struct Link: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let agent: UInt64
+    let address: UInt64?
+    let record: Advertisement
+  }
+
+  @Test(
+    "A router of a login and its record are one router, in whichever order they come",
+    arguments: [
+      Link(testDescription: "by the first id", agent: 1, address: nil, record: .of(1, 2)),
+      Link(testDescription: "by another id", agent: 2, address: nil, record: .of(1, 2)),
+      Link(
+        testDescription: "by the address that it has announced", agent: 3, address: 5,
+        record: .of(1) { $0.extendedAddress = 5 }),
+    ], [false, true])
+  func sameRouter(_ link: Link, isSeenFirst: Bool) {
+    var scene = HomeScene()
+    if isSeenFirst { scene.see(link.record) }
+    scene.announce(link.agent, .of(1)) { $0.extendedAddress = link.address }
+    scene.see(link.record)
+    #expect(scene.home.routers.map(\.agent) == [.number(link.agent)])
+    let router = scene.router(link.agent)
+    #expect(router?.source == .mqtt && router?.isAdvertised == true && router?.partition == 7)
+    #expect(router?.user == "otbr" && scene.looks == [1, 0])
+  }
+
+  @Test("A record that names ids or the address of other routers takes nothing from them")
+  func foreign() {
+    var scene = HomeScene()
+    scene.announce(2, .of(1))
+    let real = [Advertisement.of(1) { $0.extendedAddress = 5 }, .of(2)]
+    scene.handle(.sightings(Sightings(real)))
+    for false1 in [Advertisement.of(9, on: 2) { $0.extendedAddress = 5 }, .of(9, 2, 1, on: 2)] {
+      scene.handle(.sightings(Sightings([false1] + real)))
+      #expect(scene.router(1)?.name == "seen 1" && scene.router(1)?.network == .number(1))
+      #expect(scene.router(1)?.isOnline == true && scene.router(2)?.partition == 7)
+    }
+  }
+
+  @Test("Two records of one router count once, the first one")
+  func twice() {
+    var scene = HomeScene()
+    for _ in 1...2 {
+      scene.see(.of(1) { $0.name = "a" }, .of(1) { $0.name = "b" })
+      #expect(scene.looks == [1, 1] && scene.router(1)?.name == "a")
+    }
+  }
+
+  @Test("What a login reports of presence wins over the record, and a gone record is no sign")
+  func presence() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    scene.publish(.heartbeat, 1)
+    let seen = scene.home.routers.lastSeen(.number(1))
+    scene.see(.of(1))
+    scene.wait(seconds: 60)
+    scene.see()
+    #expect(scene.router(1)?.isOnline == true && scene.router(1)?.isAdvertised == false)
+    #expect(scene.home.routers.lastSeen(.number(1)) == seen)
+    scene.publish(.offline, 1)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isOnline == false)
+  }
+
+  @Test("Who was only seen can send nothing but an announcement")
+  func onlySeen() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    #expect(scene.publish(.heartbeat, 1).rejection == .unknownRouter)
+    #expect(scene.publish(.leave, 1) { $0.order = .number(1) }.isDuplicate)
+    #expect(scene.router(1)?.isPresent == true && scene.router(1)?.user == nil)
+    #expect(scene.announce(1).types == .announced)
+    // Its login says of no network that it is on it.
+    scene.see(.of(1))
+    #expect(scene.router(1)?.network == nil && scene.router(1)?.source == .mqtt)
+  }
+
+  @Test("A router that left over MQTT, or is announced in another home, stays off the list")
+  func offTheList() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    scene.publish(.leave, 1)
+    #expect(scene.see(.of(1)) == HomeOutput() && scene.looks == [0, 1])
+    scene.rules.isAnnouncedElsewhere = { $0 == .number(2) }
+    scene.see(.of(3, 2))
+    #expect(scene.looks == [0, 1] && scene.home.networks.map(\.routers) == [0])
+  }
+
+  @Test(
+    "A router whose credentials alone are stored is listed when it is seen, and where it is counts")
+  func storedAlone() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    let requester = HomeScene.requester("otbr", onMachine: true)
+    scene.ask(.storeCredentials(.number(1), .of(1)), by: requester)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isPresent == true && scene.router(1)?.credential == .stored)
+    #expect(scene.router(1)?.owner == "otbr" && scene.verdict(of: 1) == .match)
+    #expect(scene.alarms == [])
+    scene.see(.of(1, on: 2))
+    #expect(scene.verdict(of: 1) == .mismatch(.extendedPANID))
+    scene.ask(.deleteCredentials(.number(1)), by: requester)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.network == .number(1) && scene.router(1)?.credential == .missing)
+    #expect(scene.verdict(of: 1) == .match && scene.alarms == [])
+  }
+
+  // MARK: Limits
+
+  @Test("At most 200 are listed, and those that are gone and were never members make room")
+  func most() {
+    var scene = HomeScene()
+    scene.announce(9_999, .of(1))
+    let many = (1...205).map { Advertisement.of(UInt64($0), on: $0 == 1 ? 1 : 2) }
+    func see(_ list: some Sequence<Advertisement>) {
+      scene.handle(.sightings(Sightings(Array(list))))
+    }
+    see(many)
+    #expect(scene.looks == [200, 5])
+    scene.wait(seconds: 3_600)
+    see(many[2..<200])
+    see(many[2..<201])
+    #expect(scene.looks == [199, 0])
+    // The member stays, offline.
+    #expect(scene.router(1)?.isPresent == true && scene.router(2) == nil)
+    see(many[2..<205])
+    #expect(scene.looks == [199, 4])
+  }
+
+  @Test("At most 200 are new in an hour")
+  func hour() {
+    var scene = HomeScene()
+    for start in [0, 100] as [UInt64] {
+      scene.handle(.sightings(Sightings((1...100).map { .of(start + $0) })))
+      scene.see()
+    }
+    scene.see(.of(1_000))
+    #expect(scene.looks == [0, 1])
+    scene.wait(seconds: 3_599)
+    scene.see(.of(1_000))
+    #expect(scene.looks == [0, 1])
+    scene.wait(seconds: 1)
+    scene.see(.of(1_000))
+    #expect(scene.looks == [1, 0])
+  }
+
+  @Test("Who was only seen is forgotten after 30 days")
+  func forgotten() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    scene.see()
+    scene.wait(seconds: 30 * Self.day - 1)
+    scene.see()
+    #expect(scene.router(1)?.isPresent == true)
+    scene.wait(seconds: 1)
+    #expect(scene.see().types == .left)
+    #expect(scene.router(1) == nil)
+  }
+
+  @Test(
+    "A removed router is off the list until it answers again: caches keep its record for a while")
+  func removed() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    scene.handle(.remove(.number(1)))
+    for _ in 1...2 {
+      scene.see(.of(1))
+      #expect(scene.router(1) == nil && scene.looks == [0, 1])
+      scene.wait(seconds: 65)
+    }
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isPresent == true)
+    // Gone from the caches, it has answered when it is there.
+    scene.handle(.remove(.number(1)))
+    scene.see()
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isPresent == true)
+  }
+
+  @Test("When discovery ends, what it has brought goes, and other routers keep what they have")
+  func end() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1))
+    scene.announce(3, .of(1))
+    scene.see(.of(1), .of(2), .of(3))
+    scene.see(.of(1), .of(2))
+    #expect(scene.alarms == [.of(.borderRouterOffline, 3)])
+    let output = scene.handle(.discoveryEnded)
+    #expect(output.types(of: 2) == .left && scene.router(2) == nil && scene.alarms == [])
+    #expect(scene.router(1)?.isOnline == true && scene.router(1)?.isAdvertised == false)
+    #expect(scene.router(1)?.partition == nil)
+    // On again, all is looked at as for the first time.
+    scene.wait(seconds: 10_000)
+    scene.see(.of(2))
+    #expect(scene.router(2)?.isKnown == true)
+  }
+}
