@@ -34,8 +34,8 @@ extension Home {
   }
 
   private func situation(of router: Router, _ terms: Adoption.Terms?) -> Adoption.Situation? {
-    guard let reported = router.dataset, let preferred = preferred?.dataset,
-      preferred.hasCredentials, let (user, key) = addressee(of: router, terms)
+    guard let reported = router.dataset, let preferred = preferredCredentials,
+      let (user, key) = addressee(of: router, terms)
     else { return nil }
     return Adoption.Situation(preferred: preferred, reported: reported, user: user, key: key)
   }
@@ -90,7 +90,7 @@ extension Home {
       return nil
     }
     let report = adoption.report(
-      incoming, preferred: preferred?.dataset.hasCredentials == true ? preferred?.dataset : nil,
+      incoming, preferred: preferredCredentials,
       isAttached: router.isAttached(to: incoming.network), isAwaited: isAwaited(router))
     guard let report else { return nil }
     // The order is sent again, and the change may end in time: only in the last minute that reason is final.
@@ -157,7 +157,7 @@ extension Home {
 
   /// Whether a person was asked about something else than holds now.
   private func isOutdated(_ terms: Adoption.Terms, _ router: Router) -> Bool {
-    guard let preferred = preferred?.dataset, preferred.hasCredentials,
+    guard let preferred = preferredCredentials,
       let (user, key) = addressee(of: router, terms), user == terms.user,
       key == .enrolled(terms.fingerprint)
     else { return true }
@@ -166,8 +166,7 @@ extension Home {
 
   /// What is to be given to a router now; nil where it is not on another network.
   private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary)? {
-    guard let preferred = preferred?.dataset, preferred.hasCredentials,
-      let dataset = router.dataset,
+    guard let preferred = preferredCredentials, let dataset = router.dataset,
       case .mismatch = PreferredCheck(router, preferred: preferred)
     else { return nil }
     return (preferred, dataset)

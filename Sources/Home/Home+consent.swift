@@ -119,40 +119,39 @@ extension Home {
   private mutating func approve(
     _ id: ConsentID, _ scope: ConsentScope, by approver: ConsentApprover
   ) throws(HomeRefusal) -> ConsentRecord {
-    let question = try decidable(id)
+    let question = questions[try decidable(id)]
     guard mayApprove(question, approver) else { throw .consent(.notAuthorized) }
     var grant: ConsentID?
     if scope == .always { grant = try keepGrant(question, by: approver) }
     remove(question)
-    end(question, .approved, by: approver, scope, grant)
-    return decisions.last { $0.id == id }
-      ?? record(question, .approved, by: approver, scope, grant)
+    return end(question, .approved, by: approver, scope, grant)
   }
 
   private mutating func deny(
     _ id: ConsentID, by approver: ConsentApprover
   ) throws(HomeRefusal) -> ConsentRecord {
-    let question = try decidable(id)
-    if let index = questions.firstIndex(where: { $0.id == id }) {
-      // The same question is refused until it would have expired. About a router the daemon itself asks, which does not
-      // wait for an answer, so there it is refused for as long as a request waits, from now on.
-      questions[index].isDenied = true
-      questions[index].replies = []
-      if question.subject.router != nil {
-        questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
-      }
-      changes.records.insert(.question(id))
+    let index = try decidable(id)
+    let question = questions[index]
+    // The same question is refused until it would have expired. About a router the daemon itself asks, which does not
+    // wait for an answer, so there it is refused for as long as a request waits, from now on.
+    questions[index].isDenied = true
+    questions[index].replies = []
+    if question.subject.router != nil {
+      questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
     }
-    end(question, .denied, by: approver)
-    return decisions.last { $0.id == id } ?? record(question, .denied, by: approver, nil, nil)
+    changes.records.insert(.question(id))
+    return end(question, .denied, by: approver)
   }
 
-  private func decidable(_ id: ConsentID) throws(HomeRefusal) -> ConsentQuestion {
-    if let question = waiting(id) { return question }
-    if let known = questions.first(where: { $0.id == id }) {
-      throw .consent(.staleID(known.isDenied ? .denied : .expired))
+  /// Where the question is.
+  private func decidable(_ id: ConsentID) throws(HomeRefusal) -> Int {
+    guard let index = questions.firstIndex(where: { $0.id == id }) else {
+      throw .consent(.staleID(decisions.last { $0.id == id }?.outcome))
     }
-    throw .consent(.staleID(decisions.last { $0.id == id }?.outcome))
+    guard waiting(id) != nil else {
+      throw .consent(.staleID(questions[index].isDenied ? .denied : .expired))
+    }
+    return index
   }
 
   /// Nobody approves a request of his own, or of his own team. At the command line it is a person, and one who could
@@ -246,25 +245,22 @@ extension Home {
         createdAt: grant.createdAt, decidedAt: now, by: approver, scope: .always, grant: grant.id))
   }
 
-  private func record(
-    _ question: ConsentQuestion, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
-    _ scope: ConsentScope?, _ grant: ConsentID?
-  ) -> ConsentRecord {
-    ConsentRecord(
-      id: question.id, outcome: outcome, requester: question.requester, subject: question.subject,
-      createdAt: question.createdAt, decidedAt: now, by: approver, scope: scope, grant: grant)
-  }
-
   /// A question waits no more: history, what it means for a router, and the answers that it owes.
+  ///
+  /// - Returns: with what came of it.
+  @discardableResult
   private mutating func end(
     _ question: ConsentQuestion, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
     _ scope: ConsentScope? = nil, _ grant: ConsentID? = nil
-  ) {
-    let record = record(question, outcome, by: approver, scope, grant)
+  ) -> ConsentRecord {
+    let record = ConsentRecord(
+      id: question.id, outcome: outcome, requester: question.requester, subject: question.subject,
+      createdAt: question.createdAt, decidedAt: now, by: approver, scope: scope, grant: grant)
     remember(record)
     step.output.events.append(.decided(record))
     settleAdoption(record)
     if question.subject.command != .adopt { answer(question, record) }
+    return decisions.last { $0.id == record.id } ?? record
   }
 
   private mutating func remember(_ record: ConsentRecord) {

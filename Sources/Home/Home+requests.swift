@@ -16,7 +16,7 @@ extension Home {
       case .getCredentials(let agent): return try credentials(of: agent, context)
       case .listCredentials(let onlyActive): return try list(context, onlyActive: onlyActive)
       case .isPreferredAvailable:
-        return .available(preferred?.dataset.hasCredentials == true)
+        return .available(preferredCredentials != nil)
       case .checkPreferred(let dataset):
         return .checked(PreferredCheck.answer(about: dataset, preferred: preferred?.dataset))
       case .setPreferred(let choice): return try prefer(choice, context)
@@ -215,11 +215,11 @@ extension Home {
     where isAsked: (ConsentNetwork) -> Bool
   ) throws(HomeRefusal) -> [StoredCredentials] {
     switch command {
-    case .preferred: return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
+    case .preferred: return [try preferredRecord(for: team)].filter { isAsked($0.network) }
     case .network:
       // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is given.
-      if preferred?.dataset.network == network, preferred?.dataset.hasCredentials == true {
-        return [try preferredCredentials(for: team)].filter { isAsked($0.network) }
+      if preferredCredentials?.network == network {
+        return [try preferredRecord(for: team)].filter { isAsked($0.network) }
       }
       let found = routers.compactMap(credentials(of:)).filter { $0.dataset.network == network }
       guard !found.isEmpty else { throw .noCredentialsOfNetwork }
@@ -240,18 +240,21 @@ extension Home {
 
   /// Nil for what only claims to be the preferred network: it has its Extended PAN ID, and something else is different.
   private func disclosable(_ one: StoredCredentials) -> StoredCredentials? {
-    guard let preferred = preferred?.dataset, preferred.hasCredentials,
-      preferred.network == one.dataset.network
-    else { return one }
+    guard let preferred = preferredCredentials, preferred.network == one.dataset.network else {
+      return one
+    }
     guard one.dataset.isSame(as: preferred) else { return nil }
     var own = one
     own.team = nil
     return own
   }
 
-  private func preferredCredentials(
-    for team: ExactName
-  ) throws(HomeRefusal) -> StoredCredentials {
+  /// The preferred network, where its credentials are here.
+  var preferredCredentials: DatasetSummary? {
+    preferred.flatMap { $0.dataset.hasCredentials ? $0.dataset : nil }
+  }
+
+  private func preferredRecord(for team: ExactName) throws(HomeRefusal) -> StoredCredentials {
     guard let preferred else { throw .noPreferred }
     guard preferred.dataset.hasCredentials else {
       throw .preferredWithoutCredentials(preferred.dataset.network)
@@ -376,9 +379,7 @@ extension Home {
     on network: ExtendedPANID, _ context: RequestContext
   ) throws(HomeRefusal) -> Chosen {
     typealias Known = (claim: HomeRefusal.Claim, dataset: DatasetSummary, source: SecretMove.Source)
-    let current = preferred.flatMap {
-      $0.dataset.hasCredentials && $0.dataset.network == network ? $0.dataset : nil
-    }
+    let current = preferredCredentials?.network == network ? preferredCredentials : nil
     func claim(_ agent: BorderAgentID?, _ former: UInt32?, _ dataset: DatasetSummary)
       -> HomeRefusal.Claim
     {
@@ -464,6 +465,7 @@ extension Home {
     guard !meant.isEmpty else { throw .notInHistory(isUsed: !remaining.isEmpty) }
     for one in meant {
       if let index = former.firstIndex(of: one) { removeFormer(at: index) }
+      step.output.audit.append(.formerDeleted(one.dataset.network))
     }
     return .forgotten(meant, remaining: remaining)
   }

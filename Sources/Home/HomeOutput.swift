@@ -259,6 +259,8 @@ package enum AuditNote: Hashable, Sendable {
   case credentialsStored(BorderAgentID, DatasetDecision)
   case credentialsDeleted(BorderAgentID)
   case preferredChanged(ExtendedPANID?, PreferredCause)
+  /// What the history had of a network.
+  case formerDeleted(ExtendedPANID)
   case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)
   case consent(ConsentRecord)
   case granted(ConsentGrant)

@@ -274,27 +274,25 @@ import ThreadDataset
     #expect(scene.home.decisions.last?.obstacle == .notEnrolled)
   }
 
-  @Test("A home keeps the last thousand decisions; requests that expired go first")
-  mutating func history() {
-    let asked = scene.home.decisions.count
+  @Test("A home keeps the last thousand decisions; requests that expired go first, then the oldest")
+  mutating func history() throws {
     ask()
     scene.decide(.deny(waiting[0]))
     ask(.nearbyNetworks)
     scene.wait(seconds: 120)
     scene.tick()
-    #expect(scene.home.decisions.count == asked + 2)
-    let expired = scene.home.decisions[1].id
-    for _ in 0..<ConsentRecord.kept - 1 {
-      ask()
-      scene.decide(.approve(waiting[0], .once))
-    }
-    #expect(scene.home.decisions.count == ConsentRecord.kept)
-    #expect(scene.home.decisions.first?.outcome == .denied)
-    #expect(!scene.home.decisions.contains { $0.id == expired })
-    #expect(scene.home.takeChanges().records.contains(.decision(expired)), "to be deleted")
+    let (denied, expired) = (scene.home.decisions[0], scene.home.decisions[1])
+    #expect([denied.outcome, expired.outcome] == [.denied, .expired])
+    scene.home.decisions += Array(repeating: denied, count: ConsentRecord.kept - 2)
     ask()
-    scene.decide(.approve(waiting[0], .once))
-    #expect(scene.home.decisions.first?.outcome == .approved, "then the oldest")
+    scene.decide(.approve(try #require(waiting.last), .once))
+    #expect(scene.home.decisions.count == ConsentRecord.kept)
+    #expect(scene.home.decisions.first == denied && !scene.home.decisions.contains(expired))
+    #expect(scene.home.takeChanges().records.contains(.decision(expired.id)), "to be deleted")
+    ask()
+    scene.decide(.approve(try #require(waiting.last), .once))
+    #expect(scene.home.decisions.count == ConsentRecord.kept)
+    #expect(scene.home.decisions.suffix(2).allSatisfy { $0.outcome == .approved })
   }
 }
 
