@@ -40,12 +40,13 @@ extension Home {
     var new: [Advertisement] = []
     var refused = 0
     // A record that names an id of another router, whose own record is there as well, is not that router's.
+    let atAddress = announced(at: Set(sightings.list.compactMap(\.extendedAddress)))
     let isOwn = sightings.list.map { one in
-      rows(of: one).first.map { $0.isPresent && $0.agent == one.agents[0] } == true
+      rows(of: one, atAddress).first.map { $0.isPresent && $0.agent == one.agents[0] } == true
     }
     let pairs = zip(sightings.list, isOwn)
     for one in pairs.filter(\.1).map(\.0) + pairs.filter({ !$0.1 }).map(\.0) {
-      let rows = self.rows(of: one)
+      let rows = self.rows(of: one, atAddress)
       guard let stored = rows.first, stored.isPresent else {
         new.append(one)
         continue
@@ -62,7 +63,7 @@ extension Home {
     }
     // Who is listed already comes first, so that nobody who is there has to make room.
     for one in new {
-      let stored = rows(of: one).first
+      let stored = rows(of: one, atAddress).first
       guard visited.insert(stored?.agent ?? one.agents[0]).inserted, !isRemoved(one),
         add(one, stored)
       else {
@@ -109,18 +110,29 @@ extension Home {
   /// are not listed.
   ///
   /// A router that a record has made is of no other record, whichever address that names: anybody can name it.
-  private func rows(of advertisement: Advertisement) -> [Router] {
+  private func rows(
+    of advertisement: Advertisement, _ atAddress: [UInt64: [BorderAgentID]]
+  ) -> [Router] {
     var rows = advertisement.agents.compactMap { routers[$0] }.filter {
       !$0.isPresent || $0.isAnnounced || $0.team != nil || $0.agent == advertisement.agents[0]
     }
-    if let address = advertisement.extendedAddress {
-      let known = rows.map(\.agent)
-      rows += routers.lazy.filter {
-        $0.extendedAddress == address && $0.isAnnounced && !known.contains($0.agent)
-      }.prefix(4)
-    }
+    let known = rows.map(\.agent)
+    let others = advertisement.extendedAddress.flatMap { atAddress[$0] } ?? []
+    rows += others.filter { !known.contains($0) }.prefix(4).compactMap { routers[$0] }
     return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced }
       + rows.filter { !$0.isPresent }
+  }
+
+  /// Routers that a login has announced with one of the addresses.
+  private func announced(at addresses: Set<UInt64>) -> [UInt64: [BorderAgentID]] {
+    var found: [UInt64: [BorderAgentID]] = [:]
+    if addresses.isEmpty { return found }
+    for router in routers where router.isAnnounced {
+      if let address = router.extendedAddress, addresses.contains(address) {
+        found[address, default: []].append(router.agent)
+      }
+    }
+    return found
   }
 
   private mutating func take(_ advertisement: Advertisement, _ stored: Router) {

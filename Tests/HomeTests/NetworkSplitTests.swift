@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Networks whose border routers do not reach each other by radio.
+@Suite struct NetworkSplitTests {
+  private static func scene() -> HomeScene {
+    var scene = HomeScene()
+    scene.announce(9, .of(1))
+    scene.announce(8, .of(1)) { $0.name = "Attic" }
+    return scene
+  }
+
+  /// A split is looked for with the next tick, which is due at once.
+  private static func look(_ scene: inout HomeScene) {
+    #expect(scene.due().map { $0 <= 0 } == true)
+    scene.tick()
+  }
+
+  @Test(
+    "Two partitions of the preferred network for longer than the hold are an alert, one is none")
+  func partitions() throws {
+    var scene = Self.scene()
+    scene.see(.of(1), .of(2))
+    scene.pass(seconds: 31)
+    #expect(scene.alarms == [])
+    scene.see(.of(1), .of(2, partition: 8))
+    scene.pass(seconds: 29)
+    #expect(scene.alarms == [])
+    scene.pass(seconds: 1)
+    #expect(scene.alarms == [.split(1)])
+    let facts = try #require(scene.home.alerts[.split(1)]?.facts)
+    let parts = [
+      AlertFacts.Part(names: ["seen 1"], routers: 1), .init(names: ["seen 2"], routers: 1),
+    ]
+    #expect(facts.message == .split(parts, parts: 2) && facts.network == .init(.of(1)))
+    #expect(facts.trigger == .mdns)
+    scene.see(.of(1), .of(2))
+    #expect(scene.alarms == [])
+  }
+
+  @Test("A split that ends within the hold is no alert, and one whose routers are gone is over")
+  func ends() {
+    var scene = Self.scene()
+    scene.see(.of(1), .of(2, partition: 8))
+    scene.pass(seconds: 10)
+    scene.see(.of(1), .of(2))
+    scene.pass(seconds: 60)
+    #expect(scene.alarms == [])
+    scene.see(.of(1), .of(2, partition: 8))
+    scene.pass(seconds: 30)
+    #expect(scene.alarms == [.split(1)])
+    scene.see(.of(1))
+    #expect(!scene.alarms.contains(.split(1)))
+  }
+
+  @Test("A network that is neither preferred nor accepted may be split")
+  func foreign() {
+    var scene = Self.scene()
+    scene.see(.of(1, on: 2), .of(2, on: 2, partition: 8))
+    scene.pass(seconds: 31)
+    #expect(!scene.alarms.contains(.split(2)))
+    scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+    Self.look(&scene)
+    scene.pass(seconds: 30)
+    #expect(scene.alarms == [.split(2)])
+    scene.handle(.acceptNetwork(.number(2), isAccepted: false))
+    Self.look(&scene)
+    #expect(!scene.alarms.contains(.split(2)))
+  }
+
+  @Test("Many routers of many parts: three of each are named, and three parts")
+  func many() {
+    var scene = Self.scene()
+    scene.handle(
+      .sightings(
+        Sightings(
+          (11...14).map { .of($0, partition: 1) } + (21...24).map { .of($0, partition: UInt32($0)) }
+        )
+      ))
+    guard case .split(let parts, 5) = scene.home.alerts[.split(1)]?.facts.message else {
+      Issue.record("five parts")
+      return
+    }
+    #expect(
+      parts == [
+        .init(names: ["seen 11", "seen 12", "seen 13"], routers: 4),
+        .init(names: ["seen 21"], routers: 1), .init(names: ["seen 22"], routers: 1),
+      ])
+  }
+
+  // MARK: Without mDNS
+
+  private static func lead(
+    _ agent: UInt64, _ scene: inout HomeScene, _ state: ThreadState? = .leader
+  ) {
+    scene.publish(.heartbeat, agent) {
+      $0.thread = .init(state: state, network: state.map { _ in .number(1) })
+    }
+  }
+
+  @Test("Two routers that both report to lead the network are an alert, until one does not")
+  func leaders() throws {
+    var scene = Self.scene()
+    for _ in 1...2 {
+      for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
+      Self.look(&scene)
+    }
+    scene.pass(seconds: 31)
+    #expect(scene.alarms == [.split(1)])
+    #expect(scene.home.alerts[.split(1)]?.facts.trigger == .heartbeat)
+    Self.lead(8, &scene, .router)
+    Self.look(&scene)
+    #expect(scene.alarms == [])
+  }
+
+  @Test("A split that is over when its hold is, is not raised")
+  func overInTime() {
+    var scene = Self.scene()
+    for _ in 1...2 {
+      for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
+      scene.tick()
+    }
+    #expect(scene.home.alerts[.split(1)]?.phase == .held)
+    Self.lead(8, &scene, .router)
+    scene.pass(seconds: 31)
+    #expect(scene.home.alerts[.split(1)] == nil)
+  }
+
+  @Test("A leader that reports nothing more, and the one that takes its place, are no split")
+  func successor() {
+    var scene = Self.scene()
+    Self.lead(9, &scene)
+    scene.pass(seconds: 12)
+    Self.lead(8, &scene)
+    scene.pass(seconds: 60)
+    // A heartbeat without a state does not say that it still leads.
+    Self.lead(9, &scene, nil)
+    scene.pass(seconds: 60)
+    #expect(scene.home.alerts[.split(1)] == nil)
+    Self.lead(9, &scene)
+    scene.tick()
+    #expect(scene.home.alerts[.split(1)]?.phase == .held)
+  }
+
+  @Test("A leader that reports for the last time when the next one begins is no split")
+  func sameTime() {
+    var scene = Self.scene()
+    Self.lead(9, &scene)
+    scene.pass(seconds: 12)
+    Self.lead(9, &scene)
+    Self.lead(8, &scene)
+    scene.tick()
+    Self.lead(8, &scene)
+    scene.tick()
+    #expect(scene.home.alerts[.split(1)] == nil)
+  }
+
+  @Test("Leaders of different networks, and one that is offline, are no split")
+  func others() {
+    var scene = Self.scene()
+    scene.announce(7, .of(2))
+    for _ in 1...2 {
+      Self.lead(9, &scene)
+      scene.publish(.heartbeat, 7) { $0.thread = .init(state: .leader, network: .number(2)) }
+      scene.tick()
+    }
+    #expect(scene.home.alerts[.split(1)] == nil)
+    for _ in 1...2 {
+      for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
+      scene.wait(seconds: 1)
+    }
+    scene.publish(.offline, 8)
+    scene.tick()
+    #expect(scene.home.alerts[.split(1)] == nil)
+  }
+}
