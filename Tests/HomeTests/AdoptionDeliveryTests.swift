@@ -41,7 +41,7 @@ import ThreadDataset
     scene.forgetDeliveries()
     scene.pass(1)
     #expect(scene.sent.count == 4 && Set(scene.sent.map(\.message)).count == 1)
-    #expect(scene.given == 1, "and it is given once")
+    #expect(scene.givenBy.count == 1, "and it is given once")
   }
 
   @Test("What the broker never answered to is sent again, and the router has its whole time then")

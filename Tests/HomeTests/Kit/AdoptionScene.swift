@@ -15,7 +15,8 @@ struct AdoptionScene {
   private(set) var orders: [AdoptionOrder] = []
   /// All that was ever sent.
   private(set) var sent: [AdoptionOrder] = []
-  private(set) var given = 0
+  /// By which consents something was given.
+  private(set) var givenBy: [ConsentID] = []
 
   init(_ change: (inout HomeRules) -> Void = { _ in }) {
     scene = HomeScene {
@@ -76,7 +77,7 @@ struct AdoptionScene {
   var firing: Set<AlertName> {
     Set(scene.firing.filter { $0.subject == .router(.number(1)) }.map(\.name))
   }
-  var isGiven: Bool { given > 0 }
+  var isGiven: Bool { !givenBy.isEmpty }
   /// Approvals of which the history says that nothing was given.
   var notGiven: Int { scene.home.decisions.count { $0.obstacle != nil } }
 
@@ -89,7 +90,7 @@ struct AdoptionScene {
       let output = scene.handle(.tick(Link(connection: connection, listeningSince: since)))
       orders = output.orders
       sent += orders
-      given += output.audit.count { if case .given = $0 { true } else { false } }
+      for case .given(_, _, by: let consent) in output.audit { givenBy.append(consent) }
     }
   }
 
