@@ -13,7 +13,7 @@ import ThreadDataset
   func brokerAway() throws {
     var scene = try AdoptionScene(in: .agreed)
     scene.connection = nil
-    scene.pass(4_000)
+    scene.pass(400)
     #expect(scene.state == .agreed && scene.sent.isEmpty && !scene.isGiven)
     scene.connection = 1
     scene.pass(1)
@@ -27,7 +27,8 @@ import ThreadDataset
 
   @Test("It is sent once to each connection, and again when the envelope is over, as one message")
   func again() throws {
-    var scene = try AdoptionScene(in: .agreed) { $0.adoptTimeout = 900 }
+    var scene = try AdoptionScene(in: .agreed)
+    scene.scene.rules.adoptTimeout = 900
     scene.pass(1)
     scene.arrive()
     scene.pass(100)

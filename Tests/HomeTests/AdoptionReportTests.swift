@@ -93,7 +93,8 @@ import ThreadDataset
 
   @Test("Only in its last minute that a change is pending is final; until then it is sent again")
   func pendingChange() throws {
-    var scene = try AdoptionScene(in: .asked) { $0.adoptTimeout = 900 }
+    var scene = try AdoptionScene(in: .asked)
+    scene.scene.rules.adoptTimeout = 900
     scene.approve()
     scene.pass(1)
     scene.scene.handle(.delivered(message: try #require(scene.terms?.message)))

@@ -85,11 +85,20 @@ import ThreadDataset
         testDescription: "no network is preferred", states: [.due] + underWay + failed + obstacles,
         change: { $0.scene.command(.forgetPreferred) }, next: nil),
       Check(
-        testDescription: "it is only behind", states: [.due, .asked, .agreed] + obstacles,
+        testDescription: "it is only behind",
+        states: [.due, .asked, .agreed] + failed + obstacles,
         change: { $0.report(.of(1, at: 4, channel: 20)) }, next: nil),
       Check(
-        testDescription: "it is disputed", states: [.due, .asked, .agreed] + obstacles,
+        testDescription: "it is disputed",
+        states: [.due, .asked, .agreed] + failed + obstacles,
         change: { $0.report(.of(1, at: 5, channel: 20)) }, next: nil),
+      Check(
+        testDescription: "it is only behind, and nothing can be sealed",
+        states: [.asked, .agreed] + failed,
+        change: {
+          $0.scene.handle(.revoke("anna", forgets: true))
+          $0.report(.of(1, at: 4, channel: 20))
+        }, next: nil),
       Check(
         testDescription: "another network is preferred", states: underWay + failed,
         change: { $0.prefer(.of(7)) }, next: .due),
@@ -271,6 +280,14 @@ import ThreadDataset
     #expect(scene.state == .due && scene.waiting.isEmpty)
     scene.pass(1)
     #expect(scene.state == .asked)
+  }
+
+  @Test("A question that was lost has expired")
+  func lost() throws {
+    var scene = try AdoptionScene(in: .asked)
+    scene.scene.home.questions = []
+    scene.pass(1)
+    #expect(scene.state == .expired)
   }
 
   @Test("What is given is what is preferred, and reported, when a person agrees")

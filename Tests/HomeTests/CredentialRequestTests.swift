@@ -299,6 +299,23 @@ import ThreadDataset
       agreed(&scene, .nearbyNetworks)?.map(\.agent) == [.number(1), .number(2), .number(3)])
   }
 
+  @Test("A question about a router's network gives nothing once the router is another team's")
+  func handedOver() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1), from: "hub")
+    scene.announce(2, .of(2), from: "anna")
+    scene.rules.isAwaited = { _ in true }
+    scene.ask(.getNetwork(.number(2)), by: Self.machine)
+    scene.handle(.remove(.number(2)))
+    scene.announce(2, .of(2), from: "bert")
+    if let asked = scene.home.questions.first { scene.decide(.approve(asked.id, .once)) }
+    #expect(scene.output.settled.map(\.answer) == [.refused(.changed)])
+    #expect(scene.home.decisions.last?.obstacle == .changed)
+    #expect(
+      scene.ask(.getCredentials(.number(2)), by: Self.anna)
+        == .refused(.noCredentials(.number(2))))
+  }
+
   @Test("Agreement to one team's network gives nothing that another has stored under its id")
   func namesake() {
     for name in ["evil-lab", "net-2"] {

@@ -30,8 +30,17 @@ struct AdoptionScene {
   }
 
   /// In a state of the adoption.
-  init(in wanted: AdoptionState?, _ change: (inout HomeRules) -> Void = { _ in }) throws {
-    self.init(change)
+  init(in wanted: AdoptionState?) throws {
+    self = try #require(Self.scenes[wanted])
+    #expect(state == wanted)
+  }
+
+  /// Each is lived through once.
+  private static let scenes = Dictionary(
+    uniqueKeysWithValues: ([nil] + AdoptionState.allCases).map { ($0, AdoptionScene(living: $0)) })
+
+  private init(living wanted: AdoptionState?) {
+    self.init()
     switch wanted {
     case nil: return
     case .due:
@@ -64,7 +73,6 @@ struct AdoptionScene {
         }
       }
     }
-    #expect(state == wanted)
   }
 
   var state: AdoptionState? { scene.router(1)?.adoption?.state }
