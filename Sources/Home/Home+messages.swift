@@ -308,6 +308,7 @@ extension Home {
     absent.credential = router.dataset == nil ? .missing : .stored
     absent.credentialCreatedAt = router.credentialCreatedAt
     absent.credentialChangedAt = router.credentialChangedAt
+    absent.datasetChangedAt = router.datasetChangedAt
     absent.followsPreferred = router.followsPreferred
     absent.order = router.order
     put(absent)

@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// The routers of a home, in the order in which they came.
+/// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
 ///
 /// A copy of the table costs nothing until one of the two changes, and a change then copies one page of 64 references
 /// and the list of pages, not the routers: so a reader keeps a snapshot while the home goes on. When a router was

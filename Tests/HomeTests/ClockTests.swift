@@ -127,6 +127,21 @@ import ThreadDataset
     #expect(scene.home.takeChanges().isEmpty)
   }
 
+  @Test("A notice of the daemon ends a day after it was published last")
+  func notices() {
+    for name in [AlertName.storeDamaged, .discoveryAltered] {
+      var scene = HomeScene()
+      scene.handle(.condition(name, AlertFacts(.daemon)))
+      scene.pass(seconds: Self.day / 2)
+      var facts = AlertFacts(.daemon)
+      facts.names = ["other"]
+      #expect(scene.handle(.condition(name, facts)).alerts == [name: .updated])
+      scene.pass(seconds: Self.day - 1)
+      #expect(scene.alarms == [.of(name)])
+      #expect(scene.pass(seconds: 1).alerts == [name: .resolved])
+    }
+  }
+
   @Test("Conditions of the daemon begin and end with it, at once")
   func conditions() {
     var scene = HomeScene()

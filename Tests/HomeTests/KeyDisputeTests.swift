@@ -112,12 +112,31 @@ import ThreadDataset
       scene.alert(.preferredKeyDisputed)?.phase == .resolved && scene.verdict(of: 1) == .match)
   }
 
-  @Test("A removal of the other side decides at once")
-  func otherSideRemoved() {
+  @Test("A removal of the other side decides at once, listed or not", arguments: [true, false])
+  func otherSideRemoved(_ isListed: Bool) {
     var scene = Self.scene()
-    scene.publish(.leave, 2)
+    if !isListed { scene.publish(.leave, 2) }
     scene.handle(.remove(.number(2)))
     #expect(scene.home.preferred?.dataset == Self.claim)
+  }
+
+  @Test(
+    "When another team has no member any more, two of one team are enough",
+    arguments: [true, false])
+  func otherTeamRemoved(_ isListed: Bool) {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    for agent: UInt64 in 1...2 { scene.announce(agent, .of(1)) }
+    if isListed {
+      scene.announce(3, .of(1), from: "other")
+    } else {
+      scene.ask(.storeCredentials(.number(3), .of(1)), by: HomeScene.requester("other"))
+    }
+    #expect(scene.router(3)?.followsPreferred == true)
+    for agent: UInt64 in 1...2 { scene.announce(agent, Self.claim) }
+    #expect(scene.home.preferred?.dataset == .of(1) && scene.alarms == [.of(.preferredKeyDisputed)])
+    scene.handle(.remove(.number(3)))
+    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.alarms == [.of(.preferredNetworkChanged)] && scene.verdict(of: 1) == .match)
   }
 
   @Test("Damaged records may be those of another member: then nobody is the only one")

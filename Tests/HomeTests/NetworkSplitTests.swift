@@ -159,6 +159,42 @@ import ThreadDataset
     #expect(scene.home.alerts[.split(1)] == nil)
   }
 
+  @Test(
+    "Leaders are parts where the times in which they reported so overlap",
+    arguments: 1...40 as ClosedRange<UInt64>)
+  func overlap(_ seed: UInt64) throws {
+    var state = seed
+    func number(below limit: UInt64) -> Int64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int64((state >> 33) % limit)
+    }
+    var scene = Self.scene()
+    let start = scene.now.milliseconds
+    let span = [20, 200, 2_000][Int(seed % 3)] as UInt64
+    let times = (1...8).map { _ in
+      let since = number(below: span)
+      return (since: since, reported: since + number(below: 40))
+    }
+    let reports = times.enumerated().flatMap { [($0 + 1, $1.since), ($0 + 1, $1.reported)] }
+    for agent: UInt64 in 1...8 { scene.announce(agent, .of(1)) }
+    for (agent, time) in reports.sorted(by: { $0.1 < $1.1 }) {
+      scene.now = WireTime(milliseconds: start + time)
+      Self.lead(UInt64(agent), &scene)
+    }
+    scene.tick()
+    let leading = times.indices.filter { one in
+      times.indices.contains {
+        $0 != one && times[one].reported > times[$0].since && times[$0].reported > times[one].since
+      }
+    }
+    let message = scene.home.alerts[.split(1)]?.facts.message
+    if case .split(_, let parts) = message {
+      #expect(parts == leading.count)
+    } else {
+      #expect(message == nil && leading.isEmpty)
+    }
+  }
+
   @Test("Leaders of different networks, and one that is offline, are no split")
   func others() {
     var scene = Self.scene()
