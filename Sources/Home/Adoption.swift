@@ -106,7 +106,7 @@ package struct Adoption: Hashable, Sendable {
     /// The login that it is sent to, and the fingerprint of its key: another one is another question.
     package let user: ExactName
     package let fingerprint: String
-    package let preferred: DatasetSummary
+    package internal(set) var preferred: DatasetSummary
     /// What the router reports that it uses.
     package internal(set) var reported: DatasetSummary
     /// Of the question, or of the grant that made one needless.
@@ -164,15 +164,15 @@ extension Adoption {
     let user: ExactName
     let key: AdoptionKey
 
-    func hasSamePreferred(as terms: Terms) -> Bool { preferred.isSame(as: terms.preferred) }
-
-    func hasSameKey(as terms: Terms) -> Bool {
-      user == terms.user && key == .enrolled(terms.fingerprint)
+    /// Whether the same would be sent, sealed to the same key.
+    func isSameToSend(as terms: Terms) -> Bool {
+      preferred.isSame(as: terms.preferred) && user == terms.user
+        && key == .enrolled(terms.fingerprint)
     }
 
     /// Timestamps make no other network.
     func isSame(as terms: Terms) -> Bool {
-      hasSamePreferred(as: terms) && reported.isSame(as: terms.reported) && hasSameKey(as: terms)
+      isSameToSend(as: terms) && reported.isSame(as: terms.reported)
     }
   }
 
@@ -214,7 +214,7 @@ extension Adoption {
     // Its Wi-Fi does not matter while its report is waited for.
     case .sent:
       guard isAwaited, let terms = adoption.terms else { return .begin }
-      return now.hasSamePreferred(as: terms) && now.hasSameKey(as: terms) ? .keep : .begin
+      return now.isSameToSend(as: terms) ? .keep : .begin
     case .asked, .agreed: return !isElsewhere ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
       .notAttached:

@@ -157,11 +157,7 @@ extension Home {
 
   /// Whether a person was asked about something else than holds now.
   private func isOutdated(_ terms: Adoption.Terms, _ router: Router) -> Bool {
-    guard let preferred = preferredCredentials,
-      let (user, key) = addressee(of: router, terms), user == terms.user,
-      key == .enrolled(terms.fingerprint)
-    else { return true }
-    return !preferred.isSame(as: terms.preferred)
+    situation(of: router, terms)?.isSameToSend(as: terms) != true
   }
 
   /// What is to be given to a router now; nil where it is not on another network.
@@ -233,10 +229,9 @@ extension Home {
     guard let target = target(of: stored), holds(terms, stored) else {
       return replaceAdoption(of: stored, by: .due)
     }
-    terms = Adoption.Terms(
-      user: terms.user, fingerprint: terms.fingerprint, preferred: target.preferred,
-      reported: target.reported, consent: terms.consent, message: max(1, rules.random()),
-      deadline: now.adding(seconds: timeout))
+    (terms.preferred, terms.reported) = target
+    terms.message = max(1, rules.random())
+    terms.deadline = now.adding(seconds: timeout)
     var router = stored
     router.adoption = Adoption(.sent, terms)
     deliver(&router, terms, to: connection)
@@ -327,7 +322,7 @@ extension Home {
   mutating func settleAdoption(_ record: ConsentRecord) {
     guard record.subject.command == .adopt, let agent = record.subject.router?.agent else { return }
     guard let stored = routers[agent], stored.isPresent, let adoption = stored.adoption,
-      adoption.state == .asked, let terms = adoption.terms, terms.consent == record.id
+      adoption.state == .asked, var terms = adoption.terms, terms.consent == record.id
     else {
       if record.outcome == .approved { noteNotGiven(record.id, .changed) }
       return
@@ -339,18 +334,12 @@ extension Home {
     }
     guard rules.adoptTimeout != nil, !isOutdated(terms, stored), let target = target(of: stored)
     else {
-      var router = stored
-      router.adoption = rules.adoptTimeout == nil ? nil : Adoption(.due)
-      step.output.events.append(.adoptionChanged(agent))
-      finish(router, stored)
+      replaceAdoption(of: stored, by: rules.adoptTimeout == nil ? nil : .due)
       return noteNotGiven(record.id, .changed)
     }
+    (terms.preferred, terms.reported) = target
     var router = stored
-    router.adoption = Adoption(
-      .agreed,
-      Adoption.Terms(
-        user: terms.user, fingerprint: terms.fingerprint, preferred: target.preferred,
-        reported: target.reported, consent: terms.consent))
+    router.adoption = Adoption(.agreed, terms)
     finish(router, stored)
   }
 
