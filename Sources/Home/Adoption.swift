@@ -235,17 +235,13 @@ extension Adoption {
     case disagreement
   }
 
-  /// - Parameters:
-  ///   - preferred: the current one; what follows from a change of it is decided elsewhere.
-  ///   - isAwaited: as for `decide`.
+  /// - Parameter isAwaited: as for `decide`.
   /// - Returns: nil where the report does not count. One that comes after the time to wait is over counts as it would
   ///   have in time, where the router uses what it was sent.
-  func report(
-    _ incoming: DatasetSummary, preferred: DatasetSummary?, isAttached: Bool, isAwaited: Bool
-  ) -> Report? {
+  func report(_ incoming: DatasetSummary, isAttached: Bool, isAwaited: Bool) -> Report? {
     guard state.mayBeConfirmed, let terms else { return nil }
     var report = Report.disagreement
-    if incoming.isSame(as: terms.preferred) || preferred.map(incoming.isSame(as:)) == true {
+    if incoming.isSame(as: terms.preferred) {
       report = isAttached ? .confirmed : .configured
     } else if incoming.isSame(as: terms.reported) {
       report = .notYet

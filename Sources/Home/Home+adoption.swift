@@ -90,7 +90,7 @@ extension Home {
       return nil
     }
     let report = adoption.report(
-      incoming, preferred: preferredCredentials,
+      incoming,
       isAttached: router.isAttached(to: incoming.network), isAwaited: isAwaited(router))
     guard let report else { return nil }
     // The order is sent again, and the change may end in time: only in the last minute that reason is final.

@@ -236,6 +236,19 @@ import ThreadDataset
     #expect(given.map(\.dataset) == [.of(2, key: 2, at: 9, channel: 20)])
   }
 
+  @Test("A question names each network once, the preferred one first")
+  mutating func named() {
+    scene.announce(2, .of(2), from: "anna")
+    scene.announce(3, .of(2), from: "anna")
+    scene.announce(4, .of(2), from: "bob")
+    scene.command(.setPreferred(.dataset(.of(3))))
+    scene.announce(5, .of(3), from: "bob")
+    ask(.nearbyNetworks)
+    let networks = scene.home.questions[0].subject.networks
+    #expect(networks.map(\.id) == ([3, 1, 2, 2] as [UInt64]).map { .number($0) })
+    #expect(networks.map(\.team) == [nil, "hub", "anna", "bob"])
+  }
+
   @Test("Of the networks nearby only those that were agreed to are given")
   mutating func nearby() {
     scene.announce(2, .of(2), from: "anna")
