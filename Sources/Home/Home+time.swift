@@ -4,6 +4,17 @@ import ThreadDataset
 
 /// What time brings.
 extension Home {
+  /// What depends on the settings is decided again.
+  mutating func start() {
+    step.needsRouterChecks = true
+    step.needsHomeCheck = true
+    step.needsKeyCheck = true
+    // What a login has sent unsealed matters as long as it publishes for a router.
+    for key in alerts.keys {
+      if case .user(let user) = key.subject { endPlaintext(of: user) }
+    }
+  }
+
   mutating func tick(_ link: Link) {
     // Before alerts are raised: a split that is over is none.
     if discovery.needsSplitCheck { checkSplits() }

@@ -83,6 +83,7 @@ package struct Home: Sendable {
   ) -> HomeOutput {
     step = Step(now: now, rules: rules)
     switch input {
+    case .started: start()
     case .message(let message, let user): receive(message, from: user)
     case .request(let request, let context): step.output.answer = answer(request, context)
     case .decision(let decision): step.output.answer = decide(decision)

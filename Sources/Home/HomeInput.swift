@@ -5,6 +5,8 @@ import ThreadDataset
 /// What a home is told. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary:
 /// what becomes of it is in the output.
 package enum HomeInput: Sendable {
+  /// The daemon has started: its settings may be others.
+  case started
   /// What a login published about a router or an access point.
   case message(RouterMessage, from: ExactName)
   case request(HomeRequest, RequestContext)

@@ -39,9 +39,9 @@ package struct Router: Hashable, Sendable {
   package var datasetChangedAt: WireTime?
   /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
   /// Extended PAN ID since. Only such a router can move the preferred network.
-  var followsPreferred = false
+  package var followsPreferred = false
   /// The preferred network that it was on last.
-  var memberOf: ExtendedPANID?
+  package var memberOf: ExtendedPANID?
   /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
   package var currentNetwork: ExtendedPANID?
   package var threadState: ThreadState?
