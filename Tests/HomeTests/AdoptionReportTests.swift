@@ -41,6 +41,10 @@ import ThreadDataset
         testDescription: "what it was sent, and that it is still elsewhere", dataset: home,
         thread: ThreadReport(state: .router, network: .number(2)), next: .sent, stored: home),
       Report(
+        testDescription: "what it was sent, after the time is up, and that it is detached",
+        from: .timeout, dataset: home, thread: ThreadReport(state: .detached), next: .timeout,
+        stored: home),
+      Report(
         testDescription: "what it reported before", dataset: guest, next: .sent, stored: guest),
       Report(
         testDescription: "what it reported before, with a later time", dataset: .of(2, at: 9),

@@ -74,6 +74,7 @@ import ThreadDataset
 
   @Test("5 questions of one requester wait, 90 of all, and 10 more of the daemon's user and root")
   mutating func limits() {
+    let empty = scene
     for network in 10..<16 as Range<UInt64> { scene.announce(network, .of(network), from: "hub") }
     fill(1_000..<1_001)
     let sixth = scene.ask(
@@ -88,6 +89,13 @@ import ThreadDataset
     // Those whose time is over take no place.
     scene.wait(seconds: 120)
     #expect(ask() == .waiting(scene.home.questions[100].id))
+    // Theirs take none of the others' places either.
+    scene = empty
+    for network in 10..<16 as Range<UInt64> { scene.announce(network, .of(network), from: "hub") }
+    scene.rules.ownUser = 998
+    for user in [0, 998] as [UInt32] { fill(user..<user + 1) }
+    fill(1_000..<1_020)
+    #expect(scene.home.questions.count == 100)
   }
 
   @Test(

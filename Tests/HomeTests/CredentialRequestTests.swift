@@ -57,7 +57,7 @@ import ThreadDataset
       #expect(scene.output.types(of: 1) == row.types)
       let router = try #require(scene.router(1))
       #expect(router.dataset == row.incoming && router.isPresent == isListed)
-      #expect(router.owner == "anna" && router.credential == .stored)
+      #expect(router.owner == "anna" && router.user == "anna" && router.credential == .stored)
       let isChange = row.change != .keep
       #expect(
         scene.output.secrets
