@@ -278,12 +278,8 @@ extension Home {
       noteKeys(stored.dataset)
     }
     guard stored.isPresent else {
-      if hadCredentials {
-        put(gone)
-      } else {
-        routers.set(gone, firstSeen: now)
-        step.output.isDuplicate = true
-      }
+      if gone.looksTheSame(as: stored) { routers.set(gone, firstSeen: now) } else { put(gone) }
+      step.output.isDuplicate = !hadCredentials
       return
     }
     var event = RouterEvent()

@@ -56,8 +56,8 @@ extension Home {
       key = .router(read.router.agent)
     case .former:
       let read: FormerNetwork = try coder(nil)
-      former.append(read)
-      former.sort { $0.until > $1.until }
+      // The newest is written last. Two may be of the same time, or the clock was set back between them.
+      former.insert(read, at: 0)
       key = .former(read.id)
     case .alert:
       let read: KeyedAlert = try coder(nil)

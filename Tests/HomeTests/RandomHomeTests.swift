@@ -24,6 +24,7 @@ import ThreadDataset
       try records.write(scene.home.takeChanges(), of: scene.home)
       let context = Comment(rawValue: "seed \(seed), input \(number): \(input)")
       try #require(scene.missingAlerts.isEmpty, context)
+      try #require(scene.wrongHomeAlerts == [], context)
       try #require(scene.countsAreRight, context)
       if number % 25 == 0 {
         let read = try records.home(scene.rules)
@@ -41,7 +42,8 @@ private struct Records {
   mutating func write(_ changes: Home.Changes, of home: Home) throws {
     // Of one input the home decides the order of its lists.
     let keys =
-      home.questions.map { RecordKey.question($0.id) } + home.grants.map { .grant($0.id) }
+      home.former.reversed().map { RecordKey.former($0.id) }
+      + home.questions.map { .question($0.id) } + home.grants.map { .grant($0.id) }
       + home.decisions.map { .decision($0.id) }
     let rank = Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first }
     for key in changes.records.sorted(by: { rank[$0] ?? 0 < rank[$1] ?? 0 }) {
@@ -101,6 +103,31 @@ extension HomeScene {
       if case .router(let agent) = key.subject, home.routers[agent] == nil { wrong.append(key) }
     }
     return wrong
+  }
+
+  /// The same of alerts of the home.
+  fileprivate var wrongHomeAlerts: [AlertKey] {
+    var wrong: [AlertKey] = []
+    func check(_ name: AlertName, _ holds: Bool) {
+      if holds != home.isActive(AlertKey(name)) { wrong.append(AlertKey(name)) }
+    }
+    check(
+      .noPreferredNetwork, home.preferred == nil && home.routers.contains(where: \.isPresent))
+    check(.homeMoved, home.destination != nil)
+    let claims = home.preferred.map { preferred in
+      home.members(of: preferred.dataset).present.contains {
+        preferred.dataset.hasCredentials && $0.dataset.relation(to: preferred.dataset) == .newer
+          && !$0.dataset.hasKeys(of: preferred.dataset)
+      }
+    }
+    check(.preferredKeyDisputed, claims == true)
+    guard !home.discovery.needsSplitCheck else { return wrong }
+    var copy = home
+    copy.checkSplits()
+    return wrong
+      + Set(home.alerts.keys).union(copy.alerts.keys).filter {
+        $0.name == .networkSplit && home.isActive($0) != copy.isActive($0)
+      }
   }
 
   fileprivate var countsAreRight: Bool {

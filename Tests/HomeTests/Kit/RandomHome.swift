@@ -93,6 +93,7 @@ struct RandomHome: RandomNumberGenerator {
     if chance(70), kind == .announce || kind == .dataset { message.dataset = dataset() }
     if chance(30) { message.name = pick(["Hall", "Attic"]) }
     if chance(30) { message.accessPoint = "ap" }
+    if chance(20) { message.extendedAddress = pick([1, 2]) }
     if kind == .ssid { message.ssid = pick(["home", "guest"]) }
     if kind == .offline { message.offlineReason = pick([nil, .stopped, .unreachable]) }
     if chance(40) {
@@ -159,6 +160,7 @@ struct RandomHome: RandomNumberGenerator {
       found?.partition = pick([nil, 1, 2])
       found?.activeSeconds = pick([nil, 1, 3])
       found?.isThreadActive = chance(90)
+      if chance(20) { found?.extendedAddress = pick([1, 2]) }
       return found
     }
     return Sightings(list, isComplete: chance(80))
