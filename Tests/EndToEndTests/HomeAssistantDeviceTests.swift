@@ -15,10 +15,11 @@ struct HomeAssistantDeviceTests {
     "homeassistant/device/threadkeeper/threadkeeper_threadkeeper_\(router.agent)/config"
   }
 
-  /// Topics of what was published since the subscription, in their order.
+  /// Topics of the devices that were announced since the subscription, in their order. A removal may be said twice:
+  /// by who removes, and by the look at what the broker keeps.
   private func news(_ audience: Audience) -> [String] {
     audience.look { heard in
-      heard.messages.filter { $0.topic.contains("/device/") }.map(\.topic)
+      heard.messages.filter { $0.topic.contains("/device/") && !$0.payload.isEmpty }.map(\.topic)
     }
   }
 
@@ -75,7 +76,7 @@ struct HomeAssistantDeviceTests {
     try await audience.until("the removal") { $0.latest[Self.topic(first)] == "" }
     #expect(try await daemon.stop() == .exit(0))
     try await audience.caughtUp()
-    #expect(news(audience).count == 5)
+    #expect(news(audience).count == 3)
   }
 
   @Test("A router that was offline and is back says so, once, in the entity of its events")
