@@ -79,9 +79,27 @@ final class AuditLog: Sendable {
   }
 }
 
-extension AuditLog {
+extension Keychain {
+  /// Names whom the changes in the rest of this transaction are made for.
+  package func act(as actor: String, in tx: WriteTransaction) {
+    ChangeLedger.of(tx).audit.actor = actor
+  }
+
+  /// Adds a line about something that is no change of an item.
+  ///
+  /// - Parameter subject: never a secret. Its first 300 bytes are kept.
+  package func note(
+    _ action: AuditAction, _ subject: @autoclosure () -> String, in tx: WriteTransaction
+  ) throws(KeychainError) {
+    guard auditLog.isKept else { return }
+    try checkWritable()
+    try KeychainError.wrap("writing the audit") {
+      auditLog.note(action, subject(), try ledger(tx))
+    }
+  }
+
   /// The number of the last record; 0 when there is none.
-  func lastRecord(in database: SQLiteDatabase) throws(KeychainError) -> Int64 {
+  package func lastAuditRecord() throws(KeychainError) -> Int64 {
     try KeychainError.wrap("reading the audit") {
       try database.read { try AuditRow.last(in: $0)?.number ?? 0 }
     }
@@ -91,9 +109,8 @@ extension AuditLog {
   /// before.
   ///
   /// - Throws: `decode` at the first that is missing, altered or not in its place; what `body` throws.
-  func forEachRecord(
-    after number: Int64, limit: Int = .max, in database: SQLiteDatabase,
-    _ body: (AuditRecord) throws -> Void
+  package func forEachAuditRecord(
+    after number: Int64 = 0, limit: Int = .max, _ body: (AuditRecord) throws -> Void
   ) throws(KeychainError) {
     try KeychainError.wrap("reading the audit") {
       try database.read { tx in
@@ -125,7 +142,7 @@ extension AuditLog {
       guard id.purpose == .audit else { throw SodiumError.notAuthentic }
       let key = try AuditKey(id, keys.key(id, in: tx), in: keys.arena)
       opened = AuditRecord.decode(
-        try key.open(row.sealed, number: row.number, store: store), number: row.number)
+        try key.open(row.sealed, number: row.number, store: storeID), number: row.number)
       link = try key.link(to: previous?.sealed)
     } catch is SodiumError {
       throw Self.broken(row.number, "was altered, or belongs elsewhere")

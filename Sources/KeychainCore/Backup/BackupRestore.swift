@@ -148,7 +148,7 @@ package struct BackupRestore {
     for position in 0...further.count {
       let group =
         try position == 0
-        ? secrets : further[position - 1](refusal, StoreOpener.slots(at: location))
+        ? secrets : further[position - 1](refusal, Keychain.slots(at: location))
       for (number, secret) in group.enumerated() {
         do {
           return (try Keychain.open(at: location, with: secret, options: options), secret)
@@ -171,8 +171,8 @@ package struct BackupRestore {
         guard let key = try KeyTable.newest(accessible.keyPurpose, in: tx),
           try isOfOtherDevice(key, staged.keys, tx)
         else { continue }
-        let ledger = try staged.changes.ledger(tx)
-        count += try staged.itemTable.deleteClass(accessible, ledger, in: tx)
+        let ledger = try staged.ledger(tx)
+        count += try staged.deleteClass(accessible, ledger, in: tx)
         staged.auditLog.note(
           .deleted, "the items and keys of another device, \(accessible)", ledger)
       }
@@ -206,7 +206,7 @@ package struct BackupRestore {
   /// Counts on, beyond all that was ever committed in the store that is replaced. Returns where it is.
   private func goBeyond(_ report: RestoreReport, _ staged: Keychain) throws -> UInt64 {
     try staged.database.write { tx in
-      let ledger = try staged.changes.ledger(tx)
+      let ledger = try staged.ledger(tx)
       guard ledger.manifest?.advance(by: report.behindBy ?? 0) == true,
         ledger.manifest?.advance(by: Self.margin) == true, let manifest = ledger.manifest
       else { throw ManifestStore.noGenerationLeft() }

@@ -10,13 +10,7 @@ import SodiumCrypto
 #endif
 
 /// A backup: a copy of the database in one file, with a trailer and a tag over every byte.
-struct StoreBackup {
-  let database: SQLiteDatabase
-  let manifest: ManifestStore
-  let health: StoreHealth
-  let verifier: StoreVerifier
-  let options: KeychainOptions
-
+extension Keychain {
   /// Writes a copy of the store as it is now into one file, for this user alone. Others use the store
   /// meanwhile. Neither keys nor the device key are in it but sealed: to open it takes what opens the
   /// store now. It is whole and on the disk when this returns.
@@ -24,10 +18,10 @@ struct StoreBackup {
   /// - Parameter progress: gets the bytes that are written and about how many there will be; what it throws ends the
   ///   backup.
   /// - Throws: `readOnly` for a store that is not what it should be; `diskFull`, `io`.
-  func write(
-    into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void
+  package func backup(
+    into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
-    if health.condition == .healthy { try verifier.verify(.manifest) }
+    if health.condition == .healthy { try verify(.manifest) }
     if case .readOnly(let reason) = health.condition {
       throw KeychainError(
         .readOnly, "a backup of this store would be worth nothing: \(reason)")
@@ -42,6 +36,17 @@ struct StoreBackup {
       try file.sync()
       return trailer
     }
+  }
+
+  /// The same, and gives it its name.
+  package func backup(
+    to path: String, replacing isReplacing: Bool = false,
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+  ) throws(KeychainError) -> BackupTrailer {
+    let draft = try BackupDraft(path, replacing: isReplacing)
+    let trailer = try backup(into: draft, progress: progress)
+    try draft.place()
+    return trailer
   }
 
   private func expectedLength() throws -> UInt64 {
@@ -64,9 +69,9 @@ struct StoreBackup {
       let (counted, manifestKey) = try manifest.read(in: tx)
       let length = try file.length()
       let trailer = BackupTrailer(
-        store: manifest.store, generation: counted.generation, created: options.now(),
+        store: storeID, generation: counted.generation, created: options.now(),
         databaseLength: UInt64(length), items: counted.items)
-      var tag = try BackupTag(manifest.keys.key(manifestKey.id, in: tx), in: manifest.keys.arena)
+      var tag = try BackupTag(keys.key(manifestKey.id, in: tx), in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
       try tag.add(trailer.bytes)
       try file.write(trailer.bytes + tag.value, at: length)

@@ -5,26 +5,16 @@ import SodiumCrypto
 
 /// Compares the store with its manifest, and opens every item where that is asked for. What it finds goes to
 /// `StoreHealth`.
-final class StoreVerifier: Sendable {
-  private let health: StoreHealth
-  private let manifest: ManifestStore
-  private let search: ItemSearch
-  private let transactions: StoreTransactions
-
-  init(search: ItemSearch, transactions: StoreTransactions) {
-    self.search = search
-    self.transactions = transactions
-    health = search.health
-    manifest = search.manifest
-  }
-
+extension Keychain {
   /// Compares the store with its manifest, on a snapshot: others can write meanwhile. A mismatch
   /// turns the store read-only. With `everything` the file is read again, and not what SQLite has in memory of it.
   @discardableResult
-  func verify(_ depth: Keychain.VerificationDepth) throws(KeychainError) -> VerificationReport {
+  package func verify(
+    _ depth: VerificationDepth = .manifest
+  ) throws(KeychainError) -> VerificationReport {
     try KeychainError.wrap("verifying the store") {
       // With the keys as they are now: another process may have renewed them.
-      try transactions.read { tx in
+      try read { tx in
         var report = VerificationReport()
         if depth == .everything { try tx.forEach("PRAGMA shrink_memory", bound: []) { _ in true } }
         do {
@@ -50,16 +40,16 @@ final class StoreVerifier: Sendable {
 
   /// What is wrong with the audit, or nil. Everything is opened: the links, and that the last record is
   /// the one that the manifest counts.
-  func auditProblem(_ audit: AuditLog) throws(KeychainError) -> String? {
+  package func auditProblem() throws(KeychainError) -> String? {
     do {
-      try audit.forEachRecord(after: 0, in: transactions.database) { _ in }
+      try forEachAuditRecord { _ in }
     } catch {
       guard error.status == .decode else { throw error }
       return error.message
     }
     guard try verify(.manifest).matchesManifest else {
       return
-        "the chain is whole up to record \(try audit.lastRecord(in: transactions.database)), but the store is"
+        "the chain is whole up to record \(try lastAuditRecord()), but the store is"
         + " not what its manifest says: records after it may have been cut off, or other rows were altered"
     }
     return nil
@@ -85,7 +75,7 @@ final class StoreVerifier: Sendable {
       "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", bound: []
     ) { row in
       do {
-        _ = try search.reader.secret(of: search.reader.item(from: row, in: tx), in: tx)
+        _ = try secret(of: item(from: row, in: tx), in: tx)
       } catch let error as KeychainError where error.status == .decode {
         report.unreadable.append(row.integer(0))
       } catch let error as KeychainError

@@ -84,10 +84,7 @@ struct BlindIndex {
 }
 
 /// Names that follow from the store's keys.
-struct Pseudonym {
-  let keys: KeyRing
-  let changes: StoreChanges
-
+extension Keychain {
   /// 32 hexadecimal digits that follow from the store's keys and a label, and that nobody computes without the keys.
   ///
   /// They stay the same over restarts, backups and key rotations: they come from the first audit key, which no
@@ -96,11 +93,13 @@ struct Pseudonym {
   ///
   /// - Parameter tx: a store of an early version has no audit key; a write transaction makes it.
   /// - Throws: `decode` when the key is damaged, or missing and `tx` cannot make it.
-  func make(for label: String, in tx: ReadTransaction) throws(KeychainError) -> String {
+  package func pseudonym(
+    for label: String, in tx: ReadTransaction
+  ) throws(KeychainError) -> String {
     try KeychainError.wrap("deriving a pseudonym") {
       let first = KeyID(.audit, epoch: 1)
       if let tx = tx as? WriteTransaction, try KeyTable.newest(.audit, in: tx) == nil {
-        _ = try keys.current(.audit, changes.ledger(tx), in: tx)
+        _ = try keys.current(.audit, ledger(tx), in: tx)
       }
       let root = try keys.key(first, in: tx)
       let subkey = try keys.arena.key { memory in

@@ -5,17 +5,7 @@ import SodiumCrypto
 
 /// Opens rows of `items`: the metadata under the metadata key, the secret under the row's own key, which
 /// its class key wraps. Changes nothing; a row that does not open is reported to `StoreHealth`.
-final class ItemReader: Sendable {
-  let store: StoreID
-  let keys: KeyRing
-  let health: StoreHealth
-
-  init(store: StoreID, keys: KeyRing, health: StoreHealth) {
-    self.store = store
-    self.keys = keys
-    self.health = health
-  }
-
+extension Keychain {
   /// Opens the metadata of the row that stands in the columns
   /// `id, uuid, class, version, metadata`.
   func item(from row: SQLiteRow, in tx: ReadTransaction) throws -> Item {
@@ -47,12 +37,12 @@ final class ItemReader: Sendable {
         try key.withUnsafeBytes { key in
           try SealedPart.open(
             sealed,
-            at: ItemRow.metadataPlace(store, id, form: form.rawValue, version: version),
+            at: ItemRow.metadataPlace(storeID, id, form: form.rawValue, version: version),
             key: key, into: plaintext)
         }
         return try ItemMetadata(decoding: UnsafeRawBufferPointer(plaintext))
       }
-    } catch let error where isDamage(error) {
+    } catch let error where StoreHealth.isDamage(error) {
       throw health.corrupt(row: row, "the metadata")
     }
   }
@@ -74,30 +64,22 @@ final class ItemReader: Sendable {
         let key = try known ?? keys.key(keyID, in: tx)
         try key.withUnsafeBytes { key in
           try SealedPart.open(
-            wrapped, at: ItemRow.itemKeyPlace(store, id), key: key, into: itemKey)
+            wrapped, at: ItemRow.itemKeyPlace(storeID, id), key: key, into: itemKey)
         }
-      } catch let error where isDamage(error) {
+      } catch let error where StoreHealth.isDamage(error) {
         throw health.corrupt(row: row, "the key")
       }
       return try body(UnsafeRawBufferPointer(itemKey))
     }
   }
 
-  private func isDamage(_ error: any Error) -> Bool {
-    switch error {
-    case is SodiumError: true
-    case let error as KeychainError: error.status == .decode
-    default: false
-    }
-  }
-}
-
-extension ItemReader {
   /// The secret of an item, as it is now (the item may have been changed since it was read).
   ///
   /// - Throws: `itemNotFound` when it is gone, `interactionNotAllowed` when its class is locked,
   ///   `decode` when the row was altered.
-  func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
+  package func secret(
+    of item: Item, in tx: ReadTransaction
+  ) throws(KeychainError) -> SecretBytes {
     try KeychainError.wrap("reading a secret") {
       let secret = try tx.first(
         """
@@ -156,7 +138,7 @@ extension ItemReader {
     guard try SealedPart.keyID(of: sealed) == .none else { throw SodiumError.notAuthentic }
     return try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
       try SealedPart.open(
-        sealed, at: ItemRow.secretPlace(store, item.id, item.itemClass, version: version),
+        sealed, at: ItemRow.secretPlace(storeID, item.id, item.itemClass, version: version),
         key: key, into: padded)
       return try Padding.unpaddedCount(
         UnsafeRawBufferPointer(padded), block: ItemRow.secretBlock)

@@ -4,21 +4,7 @@ import SQLiteDatabase
 import SodiumCrypto
 
 /// Finds items: by their row, by the blind index, or by a walk over all rows.
-final class ItemSearch: Sendable {
-  let access: Keychain.Access
-  let reader: ItemReader
-  let manifest: ManifestStore
-  let keys: KeyRing
-  let health: StoreHealth
-
-  init(access: Keychain.Access, reader: ItemReader, manifest: ManifestStore) {
-    self.access = access
-    self.reader = reader
-    self.manifest = manifest
-    keys = reader.keys
-    health = reader.health
-  }
-
+extension Keychain {
   /// The items that a query means, in the order of their rows or the newest first; empty when there are
   /// none. Secrets are not opened, so this works while classes are locked.
   ///
@@ -26,7 +12,7 @@ final class ItemSearch: Sendable {
   /// query opens all rows. A large walk goes in pages, with `limit` and `after`.
   ///
   /// - Throws: `decode` when a row that may be meant was altered.
-  func items(
+  package func items(
     matching query: ItemQuery, in tx: ReadTransaction
   ) throws(KeychainError) -> [Item] {
     try KeychainError.wrap("searching") {
@@ -136,21 +122,19 @@ final class ItemSearch: Sendable {
     _ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction
   ) throws -> Item? {
     do {
-      return try reader.item(from: row, in: tx)
+      return try item(from: row, in: tx)
     } catch let error as KeychainError
       where error.status == .decode && query.unreadable == .skip
     {
       return nil
     }
   }
-}
 
-extension ItemSearch {
   /// The first item that a query means, with its secret; nil when there is none. For a query that gives a
   /// whole primary key this looks at the store once, where `items` and `secret` look twice.
   ///
   /// - Throws: what these two throw.
-  func first(
+  package func first(
     matching query: ItemQuery, in tx: ReadTransaction
   ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
     try KeychainError.wrap("reading an item") {
@@ -168,7 +152,7 @@ extension ItemSearch {
       var query = query
       query.limit = min(query.limit ?? 1, 1)
       guard let item = try items(matching: query, in: tx).first else { return nil }
-      return (item, try reader.secret(of: item, in: tx))
+      return (item, try secret(of: item, in: tx))
     }
   }
 
@@ -186,16 +170,14 @@ extension ItemSearch {
       else { return nil }
       return (
         item,
-        try reader.openSecret(of: item, version: item.secretVersion, from: row, at: 5, in: tx)
+        try openSecret(of: item, version: item.secretVersion, from: row, at: 5, in: tx)
       )
     }
     return found ?? nil
   }
-}
 
-extension ItemSearch {
   /// How many items there are: of all classes at once (the manifest knows), of one by counting.
-  func count(
+  package func count(
     of itemClass: ItemClass? = nil, in tx: ReadTransaction
   ) throws(KeychainError) -> Int {
     try KeychainError.wrap("counting items") {
@@ -227,9 +209,7 @@ extension ItemSearch {
     ) { Int($0.integer(0)) }
     return count ?? 0
   }
-}
 
-extension ItemSearch {
   /// Tells whether there is something new among the items that a query finds by an indexed attribute: the
   /// name and version of the last row that has the attribute. No item is opened. What is added gets a later
   /// row, so it always becomes another text; so it may when something is changed or deleted.
@@ -238,7 +218,7 @@ extension ItemSearch {
   /// meant by the rest of the query.
   ///
   /// - Returns: nil where only a walk over all items could tell.
-  func newestMark(
+  package func newestMark(
     matching query: ItemQuery, in tx: ReadTransaction
   ) throws(KeychainError) -> String? {
     try KeychainError.wrap("searching") {

@@ -3,7 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-extension ItemTable {
+extension Keychain {
   /// Changes an item and returns it as it is now. What is nil stays.
   ///
   /// - Parameters:
@@ -12,7 +12,8 @@ extension ItemTable {
   ///   - accessible: with another class the item's key is re-wrapped.
   /// - Throws: `itemNotFound`, `duplicateItem` (nothing has changed then, and the transaction can
   ///   go on), `interactionNotAllowed` when the secret or the class changes and is locked.
-  func update(
+  @discardableResult
+  package func update(
     _ item: Item, attributes: ItemAttributes? = nil,
     removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
     accessible: Accessibility? = nil, in tx: WriteTransaction
@@ -26,13 +27,13 @@ extension ItemTable {
       guard let form = RowForm(rawValue: stored.form) else {
         throw health.corrupt(row: stored.rowID, "its class")
       }
-      let ledger = try changes.ledger(tx)
+      let ledger = try ledger(tx)
       var metadata = try stored.metadata.withUnsafeBytes { sealed in
-        try reader.openMetadata(
+        try openMetadata(
           sealed, row: stored.rowID, id: stored.id, form: form, version: stored.version, in: tx)
       }
       let isMoved = accessible.map { $0 != metadata.accessible } ?? false
-      metadata.change(attributes ?? [:], removing: removing, now: now())
+      metadata.change(attributes ?? [:], removing: removing, now: options.now())
       metadata.accessible = accessible ?? metadata.accessible
       if secret != nil { metadata.secretVersion = stored.version + 1 }
       var row = ItemRow(
@@ -46,15 +47,15 @@ extension ItemTable {
         try withScratchMemory(KeyArena.keyLength) { itemKey in
           RandomBytes.fill(itemKey)
           let itemKey = UnsafeRawBufferPointer(itemKey)
-          try row.sealSecret(of: store, secret, itemKey: itemKey)
-          try row.wrap(of: store, itemKey: itemKey, by: classKey)
+          try row.sealSecret(of: storeID, secret, itemKey: itemKey)
+          try row.wrap(of: storeID, itemKey: itemKey, by: classKey)
         }
       } else if let classKey {
         row.secretTag = stored.secretTag
         try stored.wrappedKey.withUnsafeBytes { wrapped in
-          try reader.withItemKey(
+          try withItemKey(
             wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-          ) { try row.wrap(of: store, itemKey: $0, by: classKey) }
+          ) { try row.wrap(of: storeID, itemKey: $0, by: classKey) }
         }
       } else {
         row.secretTag = stored.secretTag
@@ -65,7 +66,7 @@ extension ItemTable {
       try ledger.insert(row.manifestElement(rowID: stored.rowID))
       if secret != nil || isMoved { ledger.owesErasure = true }
       let item = row.item(rowID: stored.rowID)
-      audit.note(secret == nil ? .changed : .secretChanged, item, ledger)
+      auditLog.note(secret == nil ? .changed : .secretChanged, item, ledger)
       return item
     }
   }

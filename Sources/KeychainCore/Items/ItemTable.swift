@@ -3,42 +3,21 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// Changes items. Every change goes into the transaction's ledger, with its line for the audit; finding and
-/// opening is done by `ItemSearch` and `ItemReader`.
-final class ItemTable: Sendable {
-  let store: StoreID
-  let keys: KeyRing
-  let health: StoreHealth
-  let reader: ItemReader
-  let search: ItemSearch
-  let changes: StoreChanges
-  let audit: AuditLog
-  /// Microseconds since 1970, for the dates of items.
-  let now: @Sendable () -> Int64
-
-  init(search: ItemSearch, changes: StoreChanges, now: @escaping @Sendable () -> Int64) {
-    self.search = search
-    self.changes = changes
-    self.now = now
-    reader = search.reader
-    audit = changes.audit
-    store = reader.store
-    keys = reader.keys
-    health = reader.health
-  }
-
+/// Changes items. Every change goes into the transaction's ledger, with its line for the audit.
+extension Keychain {
   /// Adds an item and returns it as it was stored.
   ///
   /// - Throws: `duplicateItem` when its primary key is taken (the transaction can go on),
   ///   `interactionNotAllowed` when its class is locked, `dataTooLarge`.
-  func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
+  @discardableResult
+  package func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
     try health.checkWritable()
     return try KeychainError.wrap("adding an item") {
       guard new.secret.count <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
-      let ledger = try changes.ledger(tx)
+      let ledger = try ledger(tx)
       let classKey = try classKey(new.accessible, ledger, in: tx)
       var attributes = new.attributes
-      let now = now()
+      let now = options.now()
       if attributes[.creationDate] == nil { attributes[.creationDate] = .date(microseconds: now) }
       if attributes[.modificationDate] == nil {
         attributes[.modificationDate] = .date(microseconds: now)
@@ -55,8 +34,8 @@ final class ItemTable: Sendable {
         let itemKey = drawn(16..<48)
         var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
         try sealMetadata(of: &row, ledger, in: tx, nonce: drawn(48..<72))
-        try row.sealSecret(of: store, new.secret, itemKey: itemKey, nonce: drawn(72..<96))
-        try row.wrap(of: store, itemKey: itemKey, by: classKey, nonce: drawn(96..<120))
+        try row.sealSecret(of: storeID, new.secret, itemKey: itemKey, nonce: drawn(72..<96))
+        try row.wrap(of: storeID, itemKey: itemKey, by: classKey, nonce: drawn(96..<120))
         try tx.execute(
           """
           INSERT INTO items (uuid, class, version, class_key, index_epoch, primary_index, index_1,
@@ -70,7 +49,7 @@ final class ItemTable: Sendable {
         let rowID = tx.lastInsertedRowID
         try ledger.insert(row.manifestElement(rowID: rowID))
         let item = row.item(rowID: rowID)
-        audit.note(.added, item, ledger)
+        auditLog.note(.added, item, ledger)
         return item
       }
     }
@@ -98,16 +77,16 @@ final class ItemTable: Sendable {
   ) throws {
     let metadataKey = try keys.current(.metadata, ledger, in: tx)
     let indexKey = try keys.current(.blindIndex, ledger, in: tx)
-    try row.sealMetadata(of: store, metadataKey, indexKey, nonce: nonce)
+    try row.sealMetadata(of: storeID, metadataKey, indexKey, nonce: nonce)
   }
 }
 
 /// Whole classes. Items "when passcode set" need a passphrase slot, and go with the last one.
-extension ItemTable {
+extension Keychain {
   /// Deletes the items "when passcode set" and their keys.
   func deletePasscodeItems(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
     try deleteClass(.whenPasscodeSetThisDeviceOnly, ledger, in: tx)
-    audit.note(.deleted, "the items and keys \"when passcode set\"", ledger)
+    auditLog.note(.deleted, "the items and keys \"when passcode set\"", ledger)
   }
 
   /// Deletes the items of a class, and its keys. Returns how many items it were.
@@ -135,7 +114,7 @@ extension ItemTable {
       ledger.newKeys[id] = nil
     }
     ledger.owesErasure = true
-    tx.onCommit("class \(purpose.rawValue)") { [keys, erasure = changes.erasure] in
+    tx.onCommit("class \(purpose.rawValue)") { [keys, erasure] in
       keys.forget(purpose)
       erasure.retire(records.map(\.0))
     }
@@ -143,19 +122,19 @@ extension ItemTable {
   }
 }
 
-extension ItemTable {
+extension Keychain {
   /// Deletes an item.
   ///
   /// - Throws: `itemNotFound` when it is gone already.
-  func delete(_ item: Item, in tx: WriteTransaction) throws(KeychainError) {
+  package func delete(_ item: Item, in tx: WriteTransaction) throws(KeychainError) {
     try health.checkWritable()
     try KeychainError.wrap("deleting an item") {
       guard let stored = try StoredRow(item.reference, in: tx) else {
         throw KeychainError.noSuchItem()
       }
-      let ledger = try changes.ledger(tx)
+      let ledger = try ledger(tx)
       try remove(stored, ledger, in: tx)
-      audit.note(.deleted, item, ledger)
+      auditLog.note(.deleted, item, ledger)
       ledger.owesErasure = true
     }
   }
@@ -165,12 +144,13 @@ extension ItemTable {
   ///
   /// - Parameter query: with a whole primary key, whose index says which row is meant.
   /// - Returns: how many rows went.
-  func deleteDamaged(
+  @discardableResult
+  package func deleteDamaged(
     matching query: ItemQuery, in tx: WriteTransaction
   ) throws(KeychainError) -> Int {
     try health.checkWritable()
     return try KeychainError.wrap("deleting a damaged item") {
-      guard case .primary(let values) = try search.plan(query, keys.index, in: tx) else { return 0 }
+      guard case .primary(let values) = try plan(query, keys.index, in: tx) else { return 0 }
       var damaged: [ItemReference] = []
       for value in values {
         try tx.forEach(
@@ -178,7 +158,7 @@ extension ItemTable {
           bound: [.blob(value)]
         ) { row in
           do {
-            _ = try reader.item(from: row, in: tx)
+            _ = try item(from: row, in: tx)
           } catch let error as KeychainError where error.status == .decode {
             guard let id = row.withBlob(1, { ItemID($0) }) else { throw error }
             damaged.append(ItemReference(rowID: row.integer(0), id: id))
@@ -194,12 +174,12 @@ extension ItemTable {
   /// Takes out a row that does not open.
   func remove(damaged reference: ItemReference, in tx: WriteTransaction) throws {
     guard let stored = try StoredRow(reference, in: tx) else { throw KeychainError.noSuchItem() }
-    let ledger = try changes.ledger(tx)
+    let ledger = try ledger(tx)
     try remove(stored, ledger, in: tx)
-    audit.note(.deleted, "the damaged item in row \(stored.rowID)", ledger)
+    auditLog.note(.deleted, "the damaged item in row \(stored.rowID)", ledger)
     ledger.owesErasure = true
-    tx.afterCommit("damaged \(stored.rowID)") {
-      self.health.forget(row: stored.rowID)
+    tx.afterCommit("damaged \(stored.rowID)") { [health] in
+      health.forget(row: stored.rowID)
     }
   }
 

@@ -8,46 +8,19 @@ import SodiumCrypto
 ///     before COMMIT   the audit's records, then the manifest
 ///     on COMMIT       the new keys are published, before anyone else can write
 ///     after COMMIT    the anchor, and the erasure of old secrets where it is not left to `tick`
-final class StoreChanges: Sendable {
-  let manifest: ManifestStore
-  let audit: AuditLog
-  let keys: KeyRing
-  let anchor: AnchorWriter
-  let erasure: LogErasure
-
-  init(
-    manifest: ManifestStore, audit: AuditLog, keys: KeyRing, anchor: AnchorWriter,
-    erasure: LogErasure
-  ) {
-    self.manifest = manifest
-    self.audit = audit
-    self.keys = keys
-    self.anchor = anchor
-    self.erasure = erasure
-  }
-
+extension Keychain {
   /// The transaction's ledger with the manifest in it; from here on the commit writes a new one.
   func ledger(_ tx: WriteTransaction) throws -> ChangeLedger {
     let ledger = ChangeLedger.of(tx)
     if ledger.manifest != nil { return ledger }
     (ledger.manifest, ledger.manifestKey) = try manifest.read(in: tx)
-    tx.beforeCommit(ChangeLedger.key) { [audit, manifest] tx in
-      try audit.append(ledger, in: tx)
+    tx.beforeCommit(ChangeLedger.key) { [auditLog, manifest] tx in
+      try auditLog.append(ledger, in: tx)
       try manifest.write(ledger, in: tx)
     }
     tx.onCommit(ChangeLedger.key) { [keys] in keys.publish(ledger.newKeys) }
     tx.afterCommit(ChangeLedger.key) { self.committed(ledger) }
     return ledger
-  }
-
-  /// Notes a line for the audit, for `actor` if one is given.
-  func note(
-    _ action: AuditAction, _ subject: @autoclosure () -> String, for actor: String?,
-    in tx: WriteTransaction
-  ) throws {
-    let ledger = try ledger(tx)
-    if let actor { ledger.audit.actor = actor }
-    audit.note(action, subject(), ledger)
   }
 
   private func committed(_ ledger: ChangeLedger) {
@@ -61,7 +34,7 @@ final class StoreChanges: Sendable {
 /// What a transaction has changed so far: the manifest that its commit will write, keys that are
 /// not committed yet, and whether old secrets have to be erased after it.
 ///
-/// Every transaction has one (`of`). It counts changes once `StoreChanges.ledger` has put the manifest in it.
+/// Every transaction has one (`of`). It counts changes once `Keychain.ledger` has put the manifest in it.
 final class ChangeLedger: TransactionState {
   static let key = "keychain"
 

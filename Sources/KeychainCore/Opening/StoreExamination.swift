@@ -3,19 +3,11 @@
 import SQLiteDatabase
 
 /// What a store is compared with when it is opened, and how one that was rolled back is accepted.
-struct StoreExamination {
-  let keychain: Keychain
-
-  private var health: StoreHealth { keychain.health }
-  private var keys: KeyRing { keychain.keys }
-  private var anchor: AnchorWriter { keychain.anchor }
-
-  init(_ keychain: Keychain) { self.keychain = keychain }
-
+extension Keychain {
   /// After opening: loads the keys, compares the store with its anchor and, if it is small, with
   /// its manifest.
-  func run(_ found: Anchor.Found) throws {
-    let generation: UInt64? = try keychain.database.read { tx in
+  func examine(_ found: Anchor.Found) throws {
+    let generation: UInt64? = try database.read { tx in
       guard try KeySetMark(in: tx).hasSameSlots(as: keys.opening) else {
         throw KeychainError(
           .notAvailable, "the ways into the store were changed while it was opened: try again",
@@ -23,14 +15,14 @@ struct StoreExamination {
       }
       try keys.loadAll(in: tx)
       do {
-        return try keychain.manifest.read(in: tx).0.generation
+        return try manifest.read(in: tx).0.generation
       } catch let error where !(error is SQLiteError) {
         health.fail(.manifestUnreadable)
         return nil
       }
     }
     guard let generation else { return }
-    let path = keychain.location.anchorPath(keychain.storeID)
+    let path = location.anchorPath(storeID)
     switch found {
     case .generation(let anchored) where anchored > generation:
       health.fail(.rolledBack(behindBy: anchored - generation))
@@ -39,22 +31,22 @@ struct StoreExamination {
     case .missing: health.note(.anchorMissing(path: path))
     case .unreadable: health.note(.anchorUnreadable(path: path))
     }
-    switch keychain.access {
+    switch access {
     case .readWrite: anchor.noteCommit(generation)
     case .shared:
       anchor.committed(generation)
       anchor.flush()
     case .readOnly: break
     }
-    try keychain.verifier.verify(.manifest)
+    try verify(.manifest)
   }
 
   /// Takes a store that is older than its anchor for the true one, from now on.
   ///
   /// - Throws: `param` when it was not rolled back; `decode` when it is not whole, and then it stays
   ///   read-only.
-  func acceptRollback() throws(KeychainError) {
-    guard keychain.access == .readWrite else {
+  package func acceptRollback() throws(KeychainError) {
+    guard access == .readWrite else {
       throw KeychainError(.readOnly, "the store is open for reading only")
     }
     guard case .readOnly(.rolledBack(let behindBy)) = health.condition else {
@@ -62,19 +54,19 @@ struct StoreExamination {
     }
     health.acceptRollback()
     do throws(KeychainError) {
-      guard try keychain.verifier.verify(.manifest).matchesManifest else {
+      guard try verify(.manifest).matchesManifest else {
         throw KeychainError(
           .decode,
           "the store is not what its manifest says, so it is not accepted: restore a backup")
       }
       try KeychainError.wrap("accepting the rollback") {
-        try keychain.transactions.write { tx in
-          let ledger = try keychain.changes.ledger(tx)
+        try write { tx in
+          let ledger = try ledger(tx)
           // Beyond the anchor: whatever was lost stays lost, and is never mistaken for newer.
           guard ledger.manifest?.advance(by: behindBy) == true else {
             throw ManifestStore.noGenerationLeft()
           }
-          keychain.auditLog.note(.rollbackAccepted, "\(behindBy) changes are lost", ledger)
+          auditLog.note(.rollbackAccepted, "\(behindBy) changes are lost", ledger)
         }
       }
     } catch {

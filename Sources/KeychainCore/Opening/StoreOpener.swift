@@ -4,17 +4,17 @@ import Glibc
 import SQLiteDatabase
 import SodiumCrypto
 
-/// Opens a store: checks the files, finds the root keys, compares the store with anchor and manifest.
-enum StoreOpener {
+/// Opening a store: the files are checked, the root keys found, the store compared with anchor and manifest.
+extension Keychain {
   /// Opens a store.
   ///
   /// - Throws: `noSuchKeychain`; `notAvailable` when others could read it or another process holds
   ///   it (`lockHolder`); `authFailed` when no key slot opens with `secret`; `decode` when the store
   ///   itself was altered. A store whose rows were altered or that is an old copy opens, but
   ///   read-only: see `condition`.
-  static func open(
-    at location: StoreLocation, with secret: KeySlotSecret, access: Keychain.Access,
-    options: KeychainOptions
+  package static func open(
+    at location: StoreLocation, with secret: KeySlotSecret, access: Access = .readWrite,
+    options: KeychainOptions = .init()
   ) throws(KeychainError) -> Keychain {
     try KeychainError.wrap("opening the store") {
       try Sodium.initialize()
@@ -32,7 +32,7 @@ enum StoreOpener {
         do {
           return try open(location, lock: lock, access: access, options: options, arena: arena) {
             tx, store in
-            try KeySlots.open(secret, bytes, store: store, arena: arena, in: tx)
+            try roots(openedBy: secret, bytes, store: store, arena: arena, in: tx)
           }
         } catch let error as KeychainError {
           // Beside a process that renews the root keys just now.
@@ -45,7 +45,7 @@ enum StoreOpener {
 
   /// Opens what lies at `location` with the root keys that `roots` finds.
   static func open(
-    _ location: StoreLocation, lock: StoreLock?, access: Keychain.Access, options: KeychainOptions,
+    _ location: StoreLocation, lock: StoreLock?, access: Access, options: KeychainOptions,
     arena: KeyArena, roots: (ReadTransaction, StoreID) throws -> [KeyID: GuardedKey]
   ) throws -> Keychain {
     var databaseOptions = SQLiteDatabase.Options()
@@ -70,7 +70,7 @@ enum StoreOpener {
     let keychain = Keychain(
       location: location, database: database, storeID: store, access: access, options: options,
       arena: arena, roots: keys, opening: mark, anchored: anchored, lock: lock)
-    try StoreExamination(keychain).run(found)
+    try keychain.examine(found)
     return keychain
   }
 
@@ -95,7 +95,7 @@ enum StoreOpener {
 
   /// The key slots of a store that is not open. What they say of themselves may have been altered:
   /// good to ask for the right secret, and for nothing else.
-  static func slots(at location: StoreLocation) throws(KeychainError) -> [KeySlot] {
+  package static func slots(at location: StoreLocation) throws(KeychainError) -> [KeySlot] {
     try KeychainError.wrap("looking for the key slots") {
       guard location.hasStore else {
         throw KeychainError(.noSuchKeychain, "there is no store at \(location.databasePath)")
@@ -108,14 +108,17 @@ enum StoreOpener {
   }
 }
 
-extension StoreOpener {
+extension Keychain {
+  /// Whether there is a store.
+  package static func exists(at location: StoreLocation) -> Bool { location.hasStore }
+
   /// Makes an empty store and opens it. It is built under another name and put in place whole, so
   /// that a crash leaves nothing that looks like a store.
   ///
   /// - Parameter slots: the ways to open it, at least one. A key file that does not exist is made.
   /// - Throws: `duplicateKeychain` when there is one already.
-  static func create(
-    at location: StoreLocation, slots: [KeySlotSecret], options: KeychainOptions
+  package static func create(
+    at location: StoreLocation, slots: [KeySlotSecret], options: KeychainOptions = .init()
   ) throws(KeychainError) -> Keychain {
     guard !slots.isEmpty else {
       throw KeychainError(.param, "a store needs a key file or a passphrase to open it")

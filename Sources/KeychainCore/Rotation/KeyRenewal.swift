@@ -6,12 +6,12 @@ import SodiumCrypto
 /// The next keys of some purposes, and what the old ones had sealed sealed again under them, in the caller's
 /// transaction. None of the old keys stays: a key or an item that does not open ends it.
 struct KeyRenewal {
-  let items: ItemTable
+  let keychain: Keychain
   /// What wraps the keys, and what is to.
   let from: RootKeys
   let to: RootKeys
 
-  private var keys: KeyRing { items.keys }
+  private var keys: KeyRing { keychain.keys }
 
   /// - Parameters:
   ///   - purposes: those of attributes and index together with all classes, or classes alone.
@@ -50,7 +50,7 @@ struct KeyRenewal {
     ledger.owesErasure = true
     let retired = Set(old.keys).union([from.master.id, from.session.id])
       .subtracting([to.master.id, to.session.id])
-    tx.onCommit("renewed keys") { [erasure = items.changes.erasure] in erasure.retire(retired) }
+    tx.onCommit("renewed keys") { [erasure = keychain.erasure] in erasure.retire(retired) }
     return report
   }
 
@@ -58,7 +58,7 @@ struct KeyRenewal {
   {
     try wrapped.withUnsafeBytes {
       try KeyRecord.unwrap(
-        $0, id: id, store: items.store, wrapper: from.wrapper(of: id.purpose).key, device: device,
+        $0, id: id, store: keychain.storeID, wrapper: from.wrapper(of: id.purpose).key, device: device,
         in: keys.arena)
     }
   }
@@ -84,7 +84,7 @@ struct KeyRenewal {
   private func delete(
     _ classes: [Accessibility], isWanted: Bool, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> Int {
-    let count = try classes.reduce(0) { try $0 + items.search.count(ofClass: $1, in: tx) }
+    let count = try classes.reduce(0) { try $0 + keychain.count(ofClass: $1, in: tx) }
     guard count == 0 || isWanted else {
       throw KeychainError(
         .notAvailable,
@@ -92,8 +92,8 @@ struct KeyRenewal {
           + " put it back, or delete them with `threadkeeper keys rotate --delete-device-items`")
     }
     for accessible in classes {
-      try items.deleteClass(accessible, ledger, in: tx)
-      items.audit.note(
+      try keychain.deleteClass(accessible, ledger, in: tx)
+      keychain.auditLog.note(
         .deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
     }
     return count
@@ -118,7 +118,7 @@ extension KeyRenewal {
       }
       do {
         guard let classKey = old[stored.classKey] else {
-          throw items.health.corrupt(row: stored.rowID, "the key")
+          throw keychain.health.corrupt(row: stored.rowID, "the key")
         }
         try write(resealed(stored, classKey, ledger, in: tx), over: stored, ledger, in: tx)
         count += 1
@@ -140,10 +140,10 @@ extension KeyRenewal {
     _ stored: StoredRow, _ classKey: GuardedKey, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> ItemRow {
     guard let form = RowForm(rawValue: stored.form) else {
-      throw items.health.corrupt(row: stored.rowID, "its class")
+      throw keychain.health.corrupt(row: stored.rowID, "its class")
     }
     let metadata = try stored.metadata.withUnsafeBytes { sealed in
-      try items.reader.openMetadata(
+      try keychain.openMetadata(
         sealed, row: stored.rowID, id: stored.id, form: form, version: stored.version, in: tx)
     }
     var row = ItemRow(
@@ -151,11 +151,11 @@ extension KeyRenewal {
     row.secretTag = stored.secretTag
     let next = try keys.current(stored.classKey.purpose, ledger, in: tx)
     try stored.wrappedKey.withUnsafeBytes { wrapped in
-      try items.reader.withItemKey(
+      try keychain.withItemKey(
         wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, key: classKey, in: tx
-      ) { try row.wrap(of: items.store, itemKey: $0, by: next) }
+      ) { try row.wrap(of: keychain.storeID, itemKey: $0, by: next) }
     }
-    try items.sealMetadata(of: &row, ledger, in: tx)
+    try keychain.sealMetadata(of: &row, ledger, in: tx)
     return row
   }
 

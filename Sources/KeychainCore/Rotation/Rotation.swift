@@ -9,12 +9,7 @@ import SodiumCrypto
 /// The keys of before open nothing in the store afterwards but the audit's earlier records, which keep their key.
 /// The secrets themselves stay as they are: their item keys are wrapped again. Who has an older copy with its key
 /// has those secrets, and the item keys of those that have not changed since.
-struct Rotation {
-  let slots: KeySlots
-
-  private var keys: KeyRing { slots.keys }
-  private var changes: StoreChanges { slots.changes }
-
+extension Keychain {
   /// Seals the root keys into the slots that open with `secrets`; all other slots are removed. Others who
   /// write wait meanwhile, some 50 µs an item; readers go on.
   ///
@@ -28,48 +23,50 @@ struct Rotation {
   /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and none
   ///   among them; `notAvailable` when there are items whose device key is not here; `decode` when an item
   ///   does not open, or the store is not what its manifest says.
-  func run(
-    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool, for actor: String?
+  @discardableResult
+  package func rotateKeys(
+    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool = false,
+    for actor: String? = nil
   ) throws(KeychainError) -> RotationReport {
-    try slots.health.checkWritable()
+    try health.checkWritable()
     return try KeychainError.wrap("renewing the keys") {
       guard !secrets.isEmpty else {
         throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
       }
-      let known = try slots.all()
+      let known = try slots()
       let (rows, kept, opened) = try newSlots(for: secrets, known)
       let isGuarded = known.contains { $0.kind.guardsSession }
       guard !isGuarded || rows.contains(where: { $0.row.slot.kind.guardsSession }) else {
         throw KeychainError(
           .param, "the passphrase is needed too: give it, or remove its slot first")
       }
-      let report = try slots.transactions.write { tx in
+      let report = try write { tx in
         guard try KeySlotRow.all(in: tx).map(\.row.slot) == known else {
           throw KeychainError(
             .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
         }
-        let ledger = try changes.ledger(tx)
+        let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
         let old = RootKeys(master: try keys.root(.master), session: try session(opened, in: tx))
         let new = try old.next(in: keys.arena)
         for root in [new.master, new.session] { ledger.newKeys[root.id] = root.key }
-        var report = try KeyRenewal(items: slots.items, from: old, to: new).run(
+        var report = try KeyRenewal(keychain: self, from: old, to: new).run(
           [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose),
           deletingDeviceItems: deletesDeviceItems, ledger, in: tx)
         report.removedSlots = known.filter { !kept.contains($0.number) }
         try renewAuditKey(from: old, to: new, ledger, in: tx)
         try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
-        changes.audit.note(.rotated, "\(report.items) items", ledger)
+        auditLog.note(.rotated, "\(report.items) items", ledger)
         for slot in report.removedSlots {
-          changes.audit.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
+          auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
         }
         // Last: what was sealed by the old manifest key must not be taken for the store's word.
-        try changes.manifest.renewKey(ledger, by: new.master, changes.erasure, in: tx)
+        try manifest.renewKey(ledger, by: new.master, erasure, in: tx)
         keys.loaded.withLock { $0.prepare(new, ledger.newKeys) }
         return report
       }
       // What has come of it is reported, whatever the disk does now: the next tick tries again.
-      _ = try? changes.erasure.run()
+      _ = try? erasure.run()
       return report
     }
   }
@@ -85,7 +82,7 @@ struct Rotation {
     var rows: [NewSlot] = []
     var roots: [KeyID: GuardedKey] = [:]
     for secret in secrets {
-      let opened = try slots.opened(by: secret)
+      let opened = try opened(by: secret)
       let numbers = opened.map(\.slot.number)
       guard let slot = known.first(where: { numbers.contains($0.number) }) else {
         throw KeychainError(.authFailed, "no key slot of the store opens with \(secret.words)")
@@ -93,7 +90,7 @@ struct Rotation {
       guard kept.isDisjoint(with: numbers) else { continue }
       kept.formUnion(numbers)
       for each in opened { roots.merge(each.roots) { first, _ in first } }
-      let row = try KeySlotRow(new: slot.kind, label: slot.label, options: slots.options)
+      let row = try KeySlotRow(new: slot.kind, label: slot.label, options: options)
       rows.append((row, try row.slotKey(from: secret.bytes(), in: keys.arena)))
     }
     return (rows, kept, roots)
@@ -114,7 +111,7 @@ struct Rotation {
     }
     let master = try keys.root(.master)
     let key = try wrapped.withUnsafeBytes {
-      try KeyRecord.unwrap($0, id: id, store: slots.store, wrapper: master.key, in: keys.arena)
+      try KeyRecord.unwrap($0, id: id, store: storeID, wrapper: master.key, in: keys.arena)
     }
     return (id, key)
   }
@@ -126,10 +123,10 @@ struct Rotation {
     for (id, wrapped) in try KeyTable.records(in: tx) where id.purpose == .audit {
       let key = try wrapped.withUnsafeBytes {
         try KeyRecord.unwrap(
-          $0, id: id, store: slots.store, wrapper: old.master.key, in: keys.arena)
+          $0, id: id, store: storeID, wrapper: old.master.key, in: keys.arena)
       }
       let rewrapped = try KeyRecord.wrap(
-        key, id: id, store: slots.store, by: new.master.id, wrapper: new.master.key)
+        key, id: id, store: storeID, by: new.master.id, wrapper: new.master.key)
       try KeyTable.replace(wrapped, by: rewrapped, of: id, ledger, in: tx)
     }
     guard let newest = try KeyTable.newest(.audit, in: tx) else { return }
@@ -147,7 +144,7 @@ struct Rotation {
     }
     for (row, key) in rows {
       let roots = row.slot.kind.holdsSession ? [new.master, new.session] : [new.master]
-      try ledger.insert(row.insert(roots, store: slots.store, slotKey: key, in: tx))
+      try ledger.insert(row.insert(roots, store: storeID, slotKey: key, in: tx))
     }
     if let id = try KeyTable.newest(.session, in: tx),
       let wrapped = try KeyTable.record(of: id, in: tx)
@@ -155,7 +152,7 @@ struct Rotation {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
     guard !isGuarded else { return }
-    try slots.insertSessionRecord(new.session, by: new.master, ledger, in: tx)
+    try insertSessionRecord(new.session, by: new.master, ledger, in: tx)
   }
 }
 

@@ -3,35 +3,10 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// The key slots of an open store: listed, added, removed, and opened by a secret. A slot holds root keys.
-final class KeySlots: Sendable {
-  let store: StoreID
-  let access: Keychain.Access
-  let options: KeychainOptions
-  let database: SQLiteDatabase
-  let keys: KeyRing
-  let health: StoreHealth
-  let transactions: StoreTransactions
-  let changes: StoreChanges
-  let items: ItemTable
-
-  init(
-    access: Keychain.Access, options: KeychainOptions, transactions: StoreTransactions,
-    items: ItemTable
-  ) {
-    self.access = access
-    self.options = options
-    self.transactions = transactions
-    self.items = items
-    database = transactions.database
-    store = items.store
-    keys = items.keys
-    health = items.health
-    changes = items.changes
-  }
-
+/// The key slots of an open store: listed, added, removed. A slot holds root keys.
+extension Keychain {
   /// The key slots, oldest first.
-  func all() throws(KeychainError) -> [KeySlot] {
+  package func slots() throws(KeychainError) -> [KeySlot] {
     try KeychainError.wrap("listing the key slots") {
       try health.checkListing()
       return try database.read { try KeySlotRow.all(in: $0).map(\.row.slot) }
@@ -50,8 +25,10 @@ final class KeySlots: Sendable {
   ///   - wroteDeviceKey: called when that file is written again.
   /// - Throws: among others, for a first passphrase, `notAvailable` when there are items of its classes whose
   ///   device key is not here, and `decode` when an item of them does not open.
-  func add(
-    _ secret: KeySlotSecret, label: String, for actor: String?, wroteDeviceKey: () -> Void
+  @discardableResult
+  package func addKeySlot(
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil,
+    wroteDeviceKey: () -> Void = {}
   ) throws(KeychainError) -> KeySlot {
     try health.checkWritable()
     return try KeychainError.wrap("adding a key slot") {
@@ -60,8 +37,8 @@ final class KeySlots: Sendable {
       let new = try KeySlotRow(new: secret.kind, label: label, options: options)
       // Before the transaction: a passphrase takes its time.
       let slotKey = try new.slotKey(from: bytes, in: keys.arena)
-      return try transactions.write { tx in
-        let ledger = try changes.ledger(tx)
+      return try write { tx in
+        let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
         var roots = [try keys.root(.master)]
         if new.slot.kind.guardsSession {
@@ -70,9 +47,9 @@ final class KeySlots: Sendable {
         } else if new.slot.kind.holdsSession {
           roots.append(try keys.root(.session))
         }
-        let element = try new.insert(roots, store: store, slotKey: slotKey, in: tx)
+        let element = try new.insert(roots, store: storeID, slotKey: slotKey, in: tx)
         try ledger.insert(element)
-        changes.audit.note(.slotAdded, "\(new.slot.kind) \(label)", ledger)
+        auditLog.note(.slotAdded, "\(new.slot.kind) \(label)", ledger)
         ledger.owesErasure = true
         return KeySlot(
           number: tx.lastInsertedRowID, id: new.slot.id, kind: new.slot.kind, label: label,
@@ -85,11 +62,11 @@ final class KeySlots: Sendable {
   /// copy. With the last passphrase, items "when passcode set" are deleted.
   ///
   /// - Throws: `itemNotFound`, `param` for the last slot.
-  func remove(_ number: Int64, for actor: String?) throws(KeychainError) {
+  package func removeKeySlot(_ number: Int64, for actor: String? = nil) throws(KeychainError) {
     try health.checkWritable()
     try KeychainError.wrap("removing a key slot") {
-      try transactions.write { tx in
-        let ledger = try changes.ledger(tx)
+      try write { tx in
+        let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
         let slots = try KeySlotRow.all(in: tx)
         guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
@@ -103,9 +80,9 @@ final class KeySlots: Sendable {
         {
           try insertSessionRecord(
             keys.root(.session), by: keys.root(.master), ledger, in: tx)
-          try items.deletePasscodeItems(ledger, in: tx)
+          try deletePasscodeItems(ledger, in: tx)
         }
-        changes.audit.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
+        auditLog.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
         try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
         try ledger.remove(row.manifestElement(number: number, payload: payload))
         ledger.owesErasure = true
@@ -128,9 +105,9 @@ final class KeySlots: Sendable {
 }
 
 /// Root keys out of slots.
-extension KeySlots {
+extension Keychain {
   /// The numbers of the slots that open with `secret`; empty when none does, or when it is not there.
-  func numbers(openedBy secret: KeySlotSecret) throws(KeychainError) -> [Int64] {
+  package func slotsOpened(by secret: KeySlotSecret) throws(KeychainError) -> [Int64] {
     try KeychainError.wrap("trying the key slots") { try opened(by: secret).map(\.slot.number) }
   }
 
@@ -143,7 +120,7 @@ extension KeySlots {
     return try slots.filter { $0.row.slot.kind == secret.kind }.compactMap { row, payload in
       do {
         let slotKey = try row.slotKey(from: bytes, in: keys.arena)
-        return (row.slot, try row.open(payload, store: store, slotKey: slotKey, in: keys.arena))
+        return (row.slot, try row.open(payload, store: storeID, slotKey: slotKey, in: keys.arena))
       } catch is SodiumError {
         return nil
       }
@@ -151,8 +128,8 @@ extension KeySlots {
   }
 
   /// Tries the slots of the kind of `secret`, the oldest first.
-  static func open(
-    _ secret: KeySlotSecret, _ bytes: SecretBytes, store: StoreID, arena: KeyArena,
+  static func roots(
+    openedBy secret: KeySlotSecret, _ bytes: SecretBytes, store: StoreID, arena: KeyArena,
     in tx: ReadTransaction
   ) throws -> [KeyID: GuardedKey] {
     var refusal = ""
@@ -173,20 +150,23 @@ extension KeySlots {
 }
 
 /// Locking and unlocking: the session key comes out of a slot again.
-extension KeySlots {
+extension Keychain {
+  /// Whether what is accessible "when unlocked" can be reached.
+  package var isUnlocked: Bool { keys.isUnlocked }
+
   /// Drops the session key and the class keys below it, and makes none of them come back before
   /// `unlock`. Reading that is under way ends with the keys that it has.
-  func lock() { keys.lock() }
+  package func lock() { keys.lock() }
 
   /// Brings the keys back that `lock` dropped, or that the way in which the store was opened did not
   /// reach.
   ///
   /// - Throws: `authFailed` when no slot opens with `secret`; `interactionNotAllowed` when the slot does
   ///   not reach what is accessible "when unlocked".
-  func unlock(with secret: KeySlotSecret) throws(KeychainError) {
+  package func unlock(with secret: KeySlotSecret) throws(KeychainError) {
     try KeychainError.wrap("unlocking the store") {
       try unlock(by: rootsOpened(by: secret))
-      guard keys.isUnlocked else {
+      guard isUnlocked else {
         keys.lock()
         throw KeychainError(
           .interactionNotAllowed,
@@ -203,7 +183,7 @@ extension KeySlots {
     let bytes = try secret.bytes()
     return try database.read { tx in
       (
-        try Self.open(secret, bytes, store: store, arena: keys.arena, in: tx),
+        try Self.roots(openedBy: secret, bytes, store: storeID, arena: keys.arena, in: tx),
         try KeySetMark(in: tx)
       )
     }
@@ -215,7 +195,7 @@ extension KeySlots {
       try database.read { try unlock(by: opened, in: $0) }
     } else {
       // Not beside who renews the root keys: the session key would be an old one.
-      try transactions.write { try unlock(by: opened, in: $0) }
+      try write { try unlock(by: opened, in: $0) }
     }
   }
 
@@ -231,7 +211,7 @@ extension KeySlots {
 }
 
 /// The session key in slots and beside the other keys: it has a record of its own as long as no slot guards it.
-extension KeySlots {
+extension Keychain {
   /// The session key for a slot that guards it. Where none did, it is a new one, and so is every class key that
   /// it wraps: who has a key file and an older copy of the store opens nothing that is written in these classes
   /// from then on.
@@ -245,7 +225,7 @@ extension KeySlots {
     let new = RootKeys(master: old.master, session: try old.next(in: keys.arena).session)
     ledger.newKeys[new.session.id] = new.session.key
     let classes = Accessibility.allCases.filter { $0.wrapper == .session }
-    let report = try KeyRenewal(items: items, from: old, to: new).run(
+    let report = try KeyRenewal(keychain: self, from: old, to: new).run(
       classes.map(\.keyPurpose), deletingDeviceItems: false, ledger, in: tx)
     if report.hasWrittenDeviceKey { wroteDeviceKey() }
     try KeyTable.remove(old.session.id, tag: wrapped.tag, ledger, in: tx)
@@ -259,7 +239,7 @@ extension KeySlots {
     in tx: WriteTransaction
   ) throws {
     let wrapped = try KeyRecord.wrap(
-      session.key, id: session.id, store: store, by: master.id, wrapper: master.key)
+      session.key, id: session.id, store: storeID, by: master.id, wrapper: master.key)
     try KeyTable.insert(wrapped, of: session.id, ledger, in: tx)
   }
 }

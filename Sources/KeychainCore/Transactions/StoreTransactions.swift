@@ -12,44 +12,20 @@ import SodiumCrypto
 /// Reading and writing a store that several processes may change: each takes the lock for a
 /// transaction, and looks whether another has changed the keys since. Of a store that is not shared,
 /// these are the database's own transactions.
-final class StoreTransactions: Sendable {
-  private struct State {
+extension Keychain {
+  /// What is known of other processes.
+  struct Sharing {
     /// The keys that were there when they were last read.
     var known: KeySetMark
     /// Others changed the key slots.
     var isOutdated = false
   }
 
-  let database: SQLiteDatabase
-  private let access: Keychain.Access
-  private let keys: KeyRing
-  private let erasure: LogErasure
-  private let lockPath: String
-  private let turnLimit: UInt64
-  private let state: Locked<State>
-  /// The threads of this process take turns here, so that they need not poll.
-  /// Not `Void`, which has no address of its own: the thread sanitizer would see a race.
-  private let turn = Locked(false)
-
-  /// - Parameter turnLimit: how long to wait for other processes, in nanoseconds.
-  init(
-    _ database: SQLiteDatabase, access: Keychain.Access, keys: KeyRing, erasure: LogErasure,
-    lockPath: String, turnLimit: UInt64
-  ) {
-    self.database = database
-    self.access = access
-    self.keys = keys
-    self.erasure = erasure
-    self.lockPath = lockPath
-    self.turnLimit = turnLimit
-    state = Locked(State(known: keys.opening))
-  }
-
   /// Whether another process has changed the key slots since the store was opened: it must be opened again.
-  var isOutdated: Bool { state.withLock { $0.isOutdated } }
+  package var isOutdated: Bool { sharing.withLock { $0.isOutdated } }
 
   /// Runs `body` on a snapshot.
-  func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
+  package func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
     try KeychainError.wrap("reading") {
       defer {
         // What a reader held back when it was deleted may go now.
@@ -65,8 +41,8 @@ final class StoreTransactions: Sendable {
   /// Runs `body` in one transaction, and in a shared store in its turn.
   ///
   /// - Throws: what `body` throws, and then nothing has changed; `notAvailable` when another process
-  ///   holds a shared store for longer than `turnLimit`.
-  func write<R>(_ body: (WriteTransaction) throws -> R) throws(KeychainError) -> R {
+  ///   holds a shared store for longer than `KeychainOptions.turnLimit`.
+  package func write<R>(_ body: (WriteTransaction) throws -> R) throws(KeychainError) -> R {
     try KeychainError.wrap("writing") {
       guard access == .shared else { return try database.write(body) }
       // For all that is waited for: other threads do not add their time to it.
@@ -79,7 +55,7 @@ final class StoreTransactions: Sendable {
             let result = try body(tx)
             // What this process has changed itself, it knows.
             let mark = try KeySetMark(in: tx)
-            tx.onCommit("key set") { self.state.withLock { $0.known = mark } }
+            tx.onCommit("key set") { [sharing] in sharing.withLock { $0.known = mark } }
             return result
           }
         }
@@ -90,16 +66,16 @@ final class StoreTransactions: Sendable {
   /// Reads the keys again if others have changed them.
   private func catchUp(in tx: ReadTransaction) throws {
     let found = try KeySetMark(in: tx)
-    let known = state.withLock { $0.known }
+    let known = sharing.withLock { $0.known }
     guard found != known else { return }
     guard found.hasSameSlots(as: known) else {
-      state.withLock { $0.isOutdated = true }
+      sharing.withLock { $0.isOutdated = true }
       throw KeychainError(
         .notAvailable, "the ways into the store were changed by another process: open it again",
         asksForReopening: true)
     }
     try keys.loadAll(in: tx)
-    state.withLock { $0.known = found }
+    sharing.withLock { $0.known = found }
   }
 
   /// Waits until no other process has the lock. It is tried once, however long ago `start` is.
@@ -107,9 +83,9 @@ final class StoreTransactions: Sendable {
     var pause: UInt32 = 200
     while true {
       do {
-        return try StoreLock(lockPath)
+        return try StoreLock(location.lockPath)
       } catch {
-        guard error.lockHolder != nil, MonotonicTime.nanoseconds() - start < turnLimit else {
+        guard error.lockHolder != nil, MonotonicTime.nanoseconds() - start < options.turnLimit else {
           throw error
         }
         usleep(pause)

@@ -93,26 +93,29 @@ final class LogErasure: Sendable {
 }
 
 /// What commits leave behind for later: the anchor, and the erasure of what was deleted.
-struct StoreUpkeep: Sendable {
+extension Keychain {
   /// How long what is done last waits for other processes, in nanoseconds.
-  static let lastWait: UInt64 = 1_000_000_000
+  private static let lastWait: UInt64 = 1_000_000_000
 
-  let access: Keychain.Access
-  let health: StoreHealth
-  let anchor: AnchorWriter
-  let erasure: LogErasure
-
-  /// Whether a call has left something for `run` to do.
-  var isOwed: Bool {
-    guard access != .readOnly else { return false }
-    return erasure.isOwed || anchor.isBehind && health.condition == .healthy
+  /// Whether a call has left something for `tick` to do.
+  package var owesUpkeep: Bool {
+    guard access != .readOnly, !isClosed else { return false }
+    return erasure.isOwed || anchor.isBehind && condition == .healthy
   }
 
-  /// - Parameter limit: how long to wait for another process's lock, in nanoseconds.
-  func run(waiting limit: UInt64) throws(KeychainError) {
+  /// What is due from time to time: call it about once a second.
+  package func tick() throws(KeychainError) { try tick(waiting: 0) }
+
+  /// The same where there is no next time: it waits a little for other processes.
+  package func lastTick() throws(KeychainError) { try tick(waiting: Self.lastWait) }
+
+  private func tick(waiting limit: UInt64) throws(KeychainError) {
     guard access != .readOnly else { return }
     // What was deleted has to go, whatever becomes of the anchor.
-    if case .healthy = health.condition { anchor.flush(waiting: limit) }
-    _ = try erasure.run()
+    if condition == .healthy { anchor.flush(waiting: limit) }
+    _ = try eraseDeletedPages()
   }
+
+  /// Drives what was deleted out of the write-ahead log. False when a reader holds it: try again.
+  package func eraseDeletedPages() throws(KeychainError) -> Bool { try erasure.run() }
 }

@@ -199,11 +199,11 @@ struct RotationReaderTests {
     let (location, arena) = (rotated.store.location, KeyArena())
     let bytes = try rotated.store.keyFile.bytes()
     do {
-      _ = try StoreOpener.open(
+      _ = try Keychain.open(
         location, lock: nil, access: .readOnly, options: RotatedStore.options, arena: arena
       ) { tx, store in
-        let roots = try KeySlots.open(
-          rotated.store.keyFile, bytes, store: store, arena: arena, in: tx)
+        let roots = try Keychain.roots(
+          openedBy: rotated.store.keyFile, bytes, store: store, arena: arena, in: tx)
         try rotated.rotate()
         return roots
       }

@@ -229,7 +229,7 @@ struct RotationTests {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     try keychain.database.write { tx in
-      let ledger = try keychain.changes.ledger(tx)
+      let ledger = try keychain.ledger(tx)
       let id = KeyID(Accessibility.always.keyPurpose, epoch: 1)
       let wrapped = try #require(try KeyTable.record(of: id, in: tx))
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)

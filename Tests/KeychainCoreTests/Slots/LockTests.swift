@@ -109,7 +109,7 @@ import Testing
     try keychain.addKeySlot(other)
     let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
     keychain.lock()
-    let opened = try keychain.keySlots.rootsOpened(by: passphrase)
+    let opened = try keychain.rootsOpened(by: passphrase)
     #expect(opened.roots.keys.contains { $0.purpose == .session })
     switch meanwhile {
     case .slotRemoved: try keychain.removeKeySlot(slot.number)
@@ -119,7 +119,7 @@ import Testing
       try keychain.addKeySlot(.keyFile(path: rotated.store.path + "/second.key"))
     case .rotated: try keychain.rotateKeys([rotated.store.keyFile, other])
     }
-    refuses(.notAvailable) { try keychain.keySlots.unlock(by: opened) }
+    refuses(.notAvailable) { try keychain.unlock(by: opened) }
     #expect(!keychain.isUnlocked)
     let locked = try #require(
       try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
