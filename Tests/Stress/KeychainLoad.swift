@@ -16,7 +16,7 @@ struct KeychainLoad: Load {
     location = StoreLocation(directory: directory + "/store")
     keySlot = .keyFile(path: directory + "/store.key")
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     options.auditor = "stress"
     keychain = try Keychain.create(at: location, slots: [keySlot], options: options)
   }
@@ -79,9 +79,7 @@ struct KeychainLoad: Load {
   private func keys(_ choice: Int, _ journal: Journal) throws -> Bool {
     switch choice {
     case 0..<2: try keychain.rotateKeys([keySlot])
-    case 2..<4:
-      keychain.lock()
-    case 4..<10: try keychain.unlock(with: keySlot)
+    case 2..<10: try keychain.unlock(with: keySlot)
     case 10:
       if let problem = try keychain.auditProblem() { journal.complain(problem) }
     default: return false

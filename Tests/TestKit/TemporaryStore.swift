@@ -43,3 +43,28 @@ package final class TemporaryStore {
       at: location, with: keyFile, access: .readOnly, options: options ?? self.options)
   }
 }
+
+extension Keychain {
+  /// A backup under its name.
+  package func backup(
+    to path: String, replacing isReplacing: Bool = false,
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+  ) throws(KeychainError) -> BackupTrailer {
+    let draft = try BackupDraft(path, replacing: isReplacing)
+    let trailer = try backup(into: draft, progress: progress)
+    try draft.place()
+    return trailer
+  }
+
+  /// `BackupRestore.run` in one call.
+  package static func restore(
+    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
+    replacing isReplacing: Bool = false, keyFile: String? = nil, options: KeychainOptions = .init()
+  ) throws(KeychainError) -> RestoreReport {
+    var restore = BackupRestore(to: location)
+    restore.isReplacing = isReplacing
+    restore.keyFile = keyFile
+    restore.options = options
+    return try restore.run(path, with: secrets)
+  }
+}

@@ -19,7 +19,8 @@ extension Keychain {
   ///   backup.
   /// - Throws: `readOnly` for a store that is not what it should be; `diskFull`, `io`.
   package func backup(
-    into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+    into draft: BackupDraft,
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
     if health.condition == .healthy { try verify(.manifest) }
     if case .readOnly(let reason) = health.condition {
@@ -36,17 +37,6 @@ extension Keychain {
       try file.sync()
       return trailer
     }
-  }
-
-  /// The same, and gives it its name.
-  package func backup(
-    to path: String, replacing isReplacing: Bool = false,
-    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
-  ) throws(KeychainError) -> BackupTrailer {
-    let draft = try BackupDraft(path, replacing: isReplacing)
-    let trailer = try backup(into: draft, progress: progress)
-    try draft.place()
-    return trailer
   }
 
   private func expectedLength() throws -> UInt64 {

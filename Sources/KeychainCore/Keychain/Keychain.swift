@@ -79,7 +79,7 @@ package final class Keychain: Sendable {
     anchor = AnchorWriter(
       Anchor(path: location.anchorPath(storeID)), generation: 0, written: anchored,
       options: options, lockPath: access == .shared ? location.lockPath : nil, health: health)
-    erasure = LogErasure(access: access, upkeep: options.upkeep, database: database, keys: keys)
+    erasure = LogErasure(access: access, database: database, keys: keys)
     sharing = Locked(Sharing(known: opening))
   }
 
@@ -94,9 +94,7 @@ package final class Keychain: Sendable {
       return !holding.isClosed
     }
     guard wasOpen else { return }
-    if access != .readOnly {
-      try? lastTick()
-    }
+    try? lastTick()
     database.close()
     keys.wipe()
     holding.withLock { $0.lock = nil }

@@ -205,13 +205,10 @@ extension KeyRing {
   }
 }
 
-/// Locking: what is accessible "when unlocked" is out of reach, everything else goes on.
+/// Unlocking. While the session key is missing, what is accessible "when unlocked" is out of reach, and all else goes on.
 extension KeyRing {
   /// Whether what is accessible "when unlocked" can be reached.
   var isUnlocked: Bool { loaded.withLock { $0.isUnlocked } }
-
-  /// Drops the session key and the class keys below it, and makes none of them come back before `unlock`.
-  func lock() { loaded.withLock { $0.lock() } }
 
   /// Takes the session key out of `roots`, and what it wraps out of the records.
   func unlock(by roots: [KeyID: GuardedKey], in tx: ReadTransaction) throws {

@@ -60,13 +60,6 @@ struct LoadedKeys {
     }
   }
 
-  mutating func lock() {
-    isLocked = true
-    keys = keys.filter { !$0.key.purpose.isOfSession }
-    // The class keys stay known, and so their records are asked for; the session key is just missing.
-    current[.session] = nil
-  }
-
   mutating func unlock() { isLocked = false }
 
   /// A store whose session key nobody gave is locked from the start.

@@ -16,7 +16,7 @@ final class AnchorWriter: Sendable {
   private let interval: UInt64
   /// Of a shared store: who writes the anchor holds this, or else it could go back.
   private let lockPath: String?
-  private let upkeep: KeychainOptions.Upkeep
+  private let isDeferred: Bool
   private let health: StoreHealth
 
   /// - Parameters:
@@ -30,7 +30,7 @@ final class AnchorWriter: Sendable {
   ) {
     self.anchor = anchor
     interval = options.anchorInterval
-    upkeep = options.upkeep
+    isDeferred = options.defersUpkeep
     self.lockPath = lockPath
     self.health = health
     state = Locked(State(committed: generation, written: written))
@@ -48,7 +48,7 @@ final class AnchorWriter: Sendable {
   /// caller holds the lock of the store.
   func noteCommit(_ generation: UInt64) {
     committed(generation)
-    guard upkeep != .deferred else { return }
+    guard !isDeferred else { return }
     do { try write(evenIfRecent: false) } catch { noteFailure(error) }
   }
 

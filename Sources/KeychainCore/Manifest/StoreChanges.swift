@@ -27,7 +27,7 @@ extension Keychain {
     let owes = erasure.committed(owing: ledger.owesErasure)
     if let manifest = ledger.manifest { anchor.noteCommit(manifest.generation) }
     // What a reader still holds back is tried again at the next change, tick or close.
-    if owes, erasure.runsByItself { _ = try? erasure.run() }
+    if owes, !options.defersUpkeep { _ = try? erasure.run() }
   }
 }
 

@@ -212,21 +212,11 @@ extension StoreLocation {
 
 /// How a keychain behaves.
 package struct KeychainOptions: Sendable {
-  /// When the work is done that a commit leaves behind: to drive deleted secrets out of the
-  /// write-ahead log, and to write the anchor.
-  package enum Upkeep: Sendable {
-    /// After the commit: the anchor at most once in `anchorInterval`, the log after each transaction
-    /// that deleted an item or changed a secret.
-    case immediate
-    /// The anchor as above. The log when the owner calls `tick`, about a second after a call that
-    /// left something: a hundred changes in a row are not a hundred times as much to write.
-    case gathered
-    /// When the owner calls `tick`, which the daemon does once a second, so that no event waits
-    /// for it.
-    case deferred
-  }
-
-  package var upkeep = Upkeep.immediate
+  /// Whether what a commit leaves behind waits until the owner calls `tick`: deleted secrets in the write-ahead log, and
+  /// the anchor. So no call waits for it, and a hundred changes in a row are not a hundred times as much to write.
+  /// Otherwise the anchor is written at most once in `anchorInterval`, and the log is emptied after each transaction that
+  /// deleted an item or changed a secret.
+  package var defersUpkeep = false
   /// For passphrase slots that are made.
   package var passwordHash = Argon2id.Parameters.standard
   /// The least time between two writes of the anchor after commits, in nanoseconds.

@@ -47,7 +47,7 @@ extension Keychain {
         }
         let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
-        let old = RootKeys(master: try keys.root(.master), session: try session(opened, in: tx))
+        let old = RootKeys(master: try keys.root(.master), session: try session(opened))
         let new = try old.next(in: keys.arena)
         for root in [new.master, new.session] { ledger.newKeys[root.id] = root.key }
         var report = try KeyRenewal(keychain: self, from: old, to: new).run(
@@ -96,24 +96,13 @@ extension Keychain {
     return (rows, kept, roots)
   }
 
-  /// The session key, from memory, from a slot, or from its record where no passphrase guards it.
-  private func session(
-    _ roots: [KeyID: GuardedKey], in tx: ReadTransaction
-  ) throws -> RootKeys.Root {
+  /// The session key, from memory or from a slot.
+  private func session(_ roots: [KeyID: GuardedKey]) throws -> RootKeys.Root {
     if let session = try? keys.root(.session) { return session }
-    if let session = roots.first(where: { $0.key.purpose == .session }) {
-      return (session.key, session.value)
-    }
-    guard let id = try KeyTable.newest(.session, in: tx),
-      let wrapped = try KeyTable.record(of: id, in: tx)
-    else {
+    guard let session = roots.first(where: { $0.key.purpose == .session }) else {
       throw keys.locked()
     }
-    let master = try keys.root(.master)
-    let key = try wrapped.withUnsafeBytes {
-      try KeyRecord.unwrap($0, id: id, store: storeID, wrapper: master.key, in: keys.arena)
-    }
-    return (id, key)
+    return (session.key, session.value)
   }
 
   /// The next key of the audit. The older ones stay, because their records do.

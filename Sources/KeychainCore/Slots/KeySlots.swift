@@ -149,17 +149,12 @@ extension Keychain {
   }
 }
 
-/// Locking and unlocking: the session key comes out of a slot again.
+/// Unlocking: the session key comes out of a slot.
 extension Keychain {
   /// Whether what is accessible "when unlocked" can be reached.
   package var isUnlocked: Bool { keys.isUnlocked }
 
-  /// Drops the session key and the class keys below it, and makes none of them come back before
-  /// `unlock`. Reading that is under way ends with the keys that it has.
-  package func lock() { keys.lock() }
-
-  /// Brings the keys back that `lock` dropped, or that the way in which the store was opened did not
-  /// reach.
+  /// Brings the keys that the way in which the store was opened did not reach.
   ///
   /// - Throws: `authFailed` when no slot opens with `secret`; `interactionNotAllowed` when the slot does
   ///   not reach what is accessible "when unlocked".
@@ -167,7 +162,6 @@ extension Keychain {
     try KeychainError.wrap("unlocking the store") {
       try unlock(by: rootsOpened(by: secret))
       guard isUnlocked else {
-        keys.lock()
         throw KeychainError(
           .interactionNotAllowed,
           "\(secret.words) opens the store, but not what is locked: give the passphrase or a recovery"

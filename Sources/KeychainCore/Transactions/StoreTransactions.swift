@@ -27,11 +27,7 @@ extension Keychain {
   /// Runs `body` on a snapshot.
   package func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
     try KeychainError.wrap("reading") {
-      defer {
-        // What a reader held back when it was deleted may go now.
-        if access == .shared, erasure.runsByItself { _ = try? erasure.run() }
-      }
-      return try database.read { tx in
+      try database.read { tx in
         if access == .shared { try catchUp(in: tx) }
         return try body(tx)
       }

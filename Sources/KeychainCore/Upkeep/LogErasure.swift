@@ -10,23 +10,17 @@ final class LogErasure: Sendable {
   private struct State {
     /// A secret was deleted or changed, and its old bytes may still lie in the log.
     var isOwed: Bool
-    /// A reader was in the way of it.
-    var isLate = false
     /// Keys whose records are gone. A reader may still be at an older state of the store.
     var retired: Set<KeyID> = []
   }
 
   private let access: Keychain.Access
-  private let upkeep: KeychainOptions.Upkeep
   private let database: SQLiteDatabase
   private let keys: KeyRing
   private let state: Locked<State>
 
-  init(
-    access: Keychain.Access, upkeep: KeychainOptions.Upkeep, database: SQLiteDatabase, keys: KeyRing
-  ) {
+  init(access: Keychain.Access, database: SQLiteDatabase, keys: KeyRing) {
     self.access = access
-    self.upkeep = upkeep
     self.database = database
     self.keys = keys
     // A process that was killed may have owed it.
@@ -37,7 +31,7 @@ final class LogErasure: Sendable {
 
   var retired: Set<KeyID> { state.withLock { $0.retired } }
 
-  func owe() { state.withLock { $0.isOwed = true } }
+  private func owe() { state.withLock { $0.isOwed = true } }
 
   /// To be forgotten when no reader can need them any more.
   func retire(_ ids: some Sequence<KeyID>) { state.withLock { $0.retired.formUnion(ids) } }
@@ -47,15 +41,6 @@ final class LogErasure: Sendable {
     state.withLock { state in
       if owes { state.isOwed = true }
       return state.isOwed
-    }
-  }
-
-  /// Whether a call does it that does not ask for it: what is late does not wait for the next tick.
-  var runsByItself: Bool {
-    switch upkeep {
-    case .immediate: true
-    case .gathered: state.withLock { $0.isLate }
-    case .deferred: false
     }
   }
 
@@ -73,20 +58,14 @@ final class LogErasure: Sendable {
         if try database.checkpointTruncate() {
           // Nobody reads a state of the store any more that needs these keys.
           if !retired.isEmpty { keys.loaded.withLock { $0.forget(retired) } }
-          state.withLock { state in
-            state.retired.subtract(retired)
-            state.isLate = false
-          }
+          state.withLock { $0.retired.subtract(retired) }
           return true
         }
       } catch {
         owe()
         throw error
       }
-      state.withLock { state in
-        state.isOwed = true
-        state.isLate = true
-      }
+      owe()
       return false
     }
   }

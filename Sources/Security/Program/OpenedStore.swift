@@ -45,7 +45,7 @@ struct OpenedStore {
       try StoreLocation.checkDirectory(directory)
     }
     var options = KeychainOptions()
-    options.upkeep = .gathered
+    options.defersUpkeep = true
     keychain = try Keychain.open(
       at: location, with: ways[0], access: .shared, options: options)
     upkeep = StoreUpkeep(keychain)

@@ -137,7 +137,7 @@ package struct Daemon {
     _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
   ) throws -> Keychain {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     options.auditor = "daemon"
     guard !OpenStore.exists(settings) else {
       return try OpenStore.forWriting(settings, options: options, ask: ask)

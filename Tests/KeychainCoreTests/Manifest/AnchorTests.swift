@@ -62,7 +62,7 @@ import Testing
 
   @Test func withDeferredUpkeepNoCommitWritesTheAnchorAndATickDoes() throws {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     options.anchorInterval = 0
     let store = try TemporaryStore(options: options)
     let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"

@@ -141,14 +141,14 @@ struct RotationTests {
   }
 
   /// The passphrase that is given has the session key: nobody has to unlock the store for it.
-  @Test("A locked store is rotated by the passphrase, and stays locked", arguments: [false, true])
-  func locked(byHand isLockedByHand: Bool) throws {
+  @Test("A locked store is rotated by the passphrase, and stays locked")
+  func locked() throws {
     let rotated = try RotatedStore()
     let code = RecoveryCode()
     try rotated.keychain.addKeySlot(passphrase)
     try rotated.keychain.addKeySlot(.recoveryCode(code))
     let leaked = LeakedKeys(rotated.keychain)
-    if isLockedByHand { rotated.keychain.lock() } else { try rotated.store.reopen() }
+    try rotated.store.reopen()
     #expect(!rotated.keychain.isUnlocked)
     let secrets = [rotated.store.keyFile, passphrase, .recoveryCode(code)]
     #expect(try rotated.keychain.rotateKeys(secrets) == RotationReport(items: 18))
@@ -170,16 +170,6 @@ struct RotationTests {
           == RotatedStore.expected(0..<18).merging(["new": "x"]) { first, _ in first })
     }
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 19))
-  }
-
-  @Test("A store without a passphrase that is locked is rotated too")
-  func lockedWithoutPassphrase() throws {
-    let rotated = try RotatedStore()
-    rotated.keychain.lock()
-    #expect(try rotated.rotate().items == 18)
-    #expect(!rotated.keychain.isUnlocked)
-    try rotated.keychain.unlock(with: rotated.store.keyFile)
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
   @Test("A store that was altered keeps its keys, and takes no more changes")

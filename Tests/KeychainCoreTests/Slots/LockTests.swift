@@ -15,12 +15,12 @@ import Testing
     return rotated
   }
 
-  @Test func aLockDropsTheSessionKeyAndWhatItWraps() throws {
+  @Test func whatWasOpenedByItsKeyFileHasNoSessionKeyAndNothingThatItWraps() throws {
     let rotated = try guarded()
-    let keychain = rotated.keychain
-    #expect(keychain.isUnlocked)
+    #expect(rotated.keychain.isUnlocked)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-    keychain.lock()
+    try rotated.store.reopen()
+    let keychain = rotated.keychain
     #expect(!keychain.isUnlocked)
     keychain.keys.loaded.withLock { loaded in
       let purposes = Set(loaded.keys.keys.map(\.purpose.rawValue))
@@ -49,11 +49,12 @@ import Testing
 
   @Test func onlyWhatReachesEverythingUnlocks() throws {
     let rotated = try guarded()
-    let keychain = rotated.keychain
     let code = KeySlotSecret.recoveryCode(RecoveryCode())
-    try keychain.addKeySlot(code)
+    try rotated.keychain.addKeySlot(code)
     for way in [passphrase, code] {
-      keychain.lock()
+      try rotated.store.reopen()
+      let keychain = rotated.keychain
+      #expect(!keychain.isUnlocked)
       refuses(.authFailed) { try keychain.unlock(with: .passphrase(Sample.secret("wrong"))) }
       refuses(.interactionNotAllowed) { try keychain.unlock(with: rotated.store.keyFile) }
       #expect(!keychain.isUnlocked)
@@ -63,37 +64,6 @@ import Testing
       try keychain.add(Sample.password("\(way.kind)", accessible: .whenUnlocked))
       try keychain.items(ItemQuery()).suffix(1).forEach { try keychain.delete($0) }
     }
-    // What was opened by its key file is locked from the start.
-    try rotated.store.reopen()
-    #expect(!rotated.keychain.isUnlocked)
-    try rotated.keychain.unlock(with: passphrase)
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-  }
-
-  @Test func withoutAPassphraseTheKeyFileUnlocks() throws {
-    let rotated = try RotatedStore()
-    let keychain = rotated.keychain
-    keychain.lock()
-    #expect(!keychain.isUnlocked)
-    #expect(try keychain.verify(.everything).locked == 3)
-    refuses(.interactionNotAllowed) { try keychain.addKeySlot(passphrase) }
-    try keychain.unlock(with: rotated.store.keyFile)
-    #expect(try rotated.contents() == RotatedStore.expected(0..<18))
-  }
-
-  @Test func aTransactionThatALockOvertakesBringsNothingBack() throws {
-    let rotated = try RotatedStore(items: 0)
-    let keychain = rotated.keychain
-    try keychain.database.write { tx in
-      // The first of its class: its key is made here, and published with the commit.
-      _ = try keychain.add(Sample.password("a", accessible: .whenUnlocked), in: tx)
-      keychain.keys.lock()
-    }
-    #expect(!keychain.isUnlocked)
-    let item = try #require(try keychain.items(ItemQuery()).first)
-    refuses(.interactionNotAllowed) { _ = try keychain.secret(of: item) }
-    try keychain.unlock(with: rotated.store.keyFile)
-    #expect(try keychain.secret(of: item) == Sample.secret("secret"))
   }
 
   /// What happens to the slots while a passphrase takes its time.
@@ -104,11 +74,11 @@ import Testing
   @Test(arguments: Meanwhile.allCases)
   func aPassphraseWhoseSlotGoesWhileItIsTriedUnlocksNothing(_ meanwhile: Meanwhile) throws {
     let rotated = try guarded()
-    let keychain = rotated.keychain
     let other = KeySlotSecret.passphrase(Sample.secret("another one"))
-    try keychain.addKeySlot(other)
+    try rotated.keychain.addKeySlot(other)
+    try rotated.store.reopen()
+    let keychain = rotated.keychain
     let slot = try #require(try keychain.slots().first { $0.kind == .passphrase })
-    keychain.lock()
     let opened = try keychain.rootsOpened(by: passphrase)
     #expect(opened.roots.keys.contains { $0.purpose == .session })
     switch meanwhile {

@@ -37,10 +37,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [KeychainOptions.Upkeep.immediate, .gathered, .deferred])
-  func noSecretAndNoAttributeIsInAnyFile(_ upkeep: KeychainOptions.Upkeep) throws {
+  @Test(arguments: [false, true])
+  func noSecretAndNoAttributeIsInAnyFile(isDeferred: Bool) throws {
     var options = KeychainOptions()
-    options.upkeep = upkeep
+    options.defersUpkeep = isDeferred
     let store = try TemporaryStore(options: options)
     let keychain = store.keychain
     let secret = RandomBytes.make(48)
@@ -96,7 +96,7 @@ import Testing
 
   @Test func deferredErasureWaitsForItsOwner() throws {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     let store = try TemporaryStore(options: options)
     let keychain = store.keychain
     let item = try keychain.add(Sample.password("anna"))
@@ -124,7 +124,7 @@ import Testing
 
   @Test func theTickErasesWhereTheAnchorCannotBeWritten() throws {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     options.anchorInterval = 0
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
@@ -138,7 +138,7 @@ import Testing
 
   @Test func whatAKilledProcessDeletedIsErasedByTheNextOne() async throws {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
     let sealed = try sealedSecret(of: item, in: store.keychain)
@@ -147,7 +147,7 @@ import Testing
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [directory = directory as String, key = key as String] in
       var options = KeychainOptions()
-      options.upkeep = .deferred
+      options.defersUpkeep = true
       let keychain = try Keychain.open(
         at: StoreLocation(directory: directory), with: .keyFile(path: key), options: options)
       let item = try #require(try keychain.items(ItemQuery()).first)
@@ -162,7 +162,7 @@ import Testing
 
   @Test func whatIsNotErasedYetIsErasedAtClosing() throws {
     var options = KeychainOptions()
-    options.upkeep = .deferred
+    options.defersUpkeep = true
     let store = try TemporaryStore(options: options)
     let item = try store.keychain.add(Sample.password("anna"))
     let sealed = try sealedSecret(of: item, in: store.keychain)

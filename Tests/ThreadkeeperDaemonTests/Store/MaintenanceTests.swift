@@ -53,16 +53,22 @@ struct MaintenanceTests {
 
   @Test("A locked store is verified, and what was not opened is counted")
   func locked() async throws {
+    let moved = try MovedStore()
     try moved.keychain.database.write { [keychain = moved.keychain] tx in
-      _ = try keychain.add(
-        NewItem(
-          .genericPassword, attributes: [.account: .string("a"), .accessGroup: .string("own")],
-          secret: .init(copying: [7]), accessible: .whenUnlocked), in: tx)
+      for (account, accessible) in [("a", Accessibility.whenUnlocked), ("b", .afterFirstUnlock)] {
+        _ = try keychain.add(
+          NewItem(
+            .genericPassword,
+            attributes: [.account: .string(account), .accessGroup: .string("own")],
+            secret: .init(copying: [7]), accessible: accessible), in: tx)
+      }
     }
-    #expect(try await server.perform(VerifyStore()).locked == 0)
-    moved.keychain.lock()
+    try moved.keychain.addKeySlot(.passphrase(.init(copying: Array("correct horse".utf8))))
+    // By its key file.
+    try moved.store.reopen()
+    let server = try OperationServer(moved.store)
     let outcome = try await server.perform(VerifyStore())
-    #expect(outcome.locked == 1 && outcome.items == 201, "\(outcome)")
+    #expect(outcome.locked == 1 && outcome.items == 2, "\(outcome)")
   }
 
   @Test("What was altered on the disk is found, though the daemon has read it before")
