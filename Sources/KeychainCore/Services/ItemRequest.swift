@@ -38,7 +38,7 @@ package struct ItemRequest: Sendable {
   /// `u_OpPrompt`: told to the person who is asked.
   package var prompt: String?
   /// `u_AuthCtx`: answers for a person who has agreed a short while ago, or asks.
-  package var agreement: (@Sendable (_ ask: () -> PresenceAnswer) -> PresenceAnswer)?
+  package var agreement: (@Sendable (_ ask: () -> Bool?) -> Bool?)?
 
   package init(_ itemClass: RequestClass? = nil) {
     self.itemClass = itemClass

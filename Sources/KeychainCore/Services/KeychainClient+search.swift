@@ -6,14 +6,19 @@ import SodiumCrypto
 extension KeychainClient {
   /// Finds items, with their secrets if the request wants data.
   ///
-  /// - Parameter granted: items for which a person was asked already.
   /// - Throws: `itemNotFound`, `missingEntitlement`, `param`, `decode` when a row that may be meant
   ///   was altered (it stays, and `Keychain.quarantine` names it), `interactionNotAllowed` when a
-  ///   secret is locked, or somebody would have to be asked and must not be.
-  package func search(
-    _ request: ItemRequest, granted: Set<ItemID> = [], in tx: ReadTransaction
-  ) throws(KeychainError) -> PresenceStep<[FoundItem]> {
+  ///   secret is locked, or nobody can be asked, `userCanceled` when somebody has refused.
+  package func search(_ request: ItemRequest) throws(KeychainError) -> [FoundItem] {
     try request.checkForSearch()
+    return try asking(request) { granted throws(KeychainError) in
+      try keychain.read { tx in try search(request, granted: granted, in: tx) }
+    }
+  }
+
+  private func search(
+    _ request: ItemRequest, granted: Set<ItemID>, in tx: ReadTransaction
+  ) throws(KeychainError) -> PresenceStep<[FoundItem]> {
     var found = try matches(request, limit: (request.limit ?? .one).count, in: tx)
     guard !found.isEmpty else { throw Self.nothingFound() }
     let asking = found.flatMap(\.halves).filter { $0.needsPresence }
@@ -187,5 +192,37 @@ package struct FoundItem: Sendable {
   package var attributes: ItemAttributes {
     guard let privateKey else { return item.attributes }
     return privateKey.attributes.merging(item.attributes) { _, certificate in certificate }
+  }
+}
+
+/// A name for an item that outlives the program and any change of the item's attributes. As bytes:
+///
+///     class 4 ("genp") | row 8, big-endian | item 16
+///
+/// For an identity, the item is its certificate.
+package struct PersistentReference: Hashable, Sendable {
+  private static let length = 28
+
+  package let itemClass: RequestClass
+  package let reference: ItemReference
+
+  package init(_ itemClass: RequestClass, _ reference: ItemReference) {
+    self.itemClass = itemClass
+    self.reference = reference
+  }
+
+  /// - Throws: `param` when the bytes are no reference.
+  package init(decoding bytes: [UInt8]) throws(KeychainError) {
+    guard bytes.count == Self.length,
+      let itemClass = RequestClass(code: String(decoding: bytes[..<4], as: UTF8.self)),
+      let id = ItemID(Array(bytes[12...]))
+    else { throw KeychainError(.param, "that is no persistent reference of this keychain") }
+    let row = bytes[4..<12].reduce(0) { $0 << 8 | UInt64($1) }
+    self.init(itemClass, ItemReference(rowID: Int64(bitPattern: row), id: id))
+  }
+
+  package var bytes: [UInt8] {
+    Array(itemClass.code.utf8)
+      + withUnsafeBytes(of: reference.rowID.bigEndian) { Array($0) } + reference.id.bytes
   }
 }

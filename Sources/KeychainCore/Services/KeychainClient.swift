@@ -3,26 +3,60 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A keychain as one client sees it: the rules of Keychain Services over its access groups. Every
-/// call takes the transaction that it works in; `KeychainService` gives each call its own.
+/// A keychain as one client sees it: the rules of Keychain Services over its access groups. Every call is one
+/// transaction, and whoever has to be asked is asked outside of it.
 package struct KeychainClient: Sendable {
-  package let keychain: Keychain
-  package let groups: AccessGroups
+  let keychain: Keychain
+  let groups: AccessGroups
+  private let confirm: (@Sendable (_ prompt: String?) -> Bool?)?
 
-  package init(_ keychain: Keychain, groups: AccessGroups) {
+  /// - Parameter confirm: asks a person, with the words of the program that asks, if it has any: true when somebody
+  ///   agrees, false when somebody refuses, nil when there is nobody. It may take as long as a person does.
+  package init(
+    _ keychain: Keychain, groups: AccessGroups,
+    confirm: (@Sendable (_ prompt: String?) -> Bool?)? = nil
+  ) {
     self.keychain = keychain
     self.groups = groups
+    self.confirm = confirm
   }
 }
 
+/// What a step answers that may need a person first. Nothing has changed when it does.
+enum PresenceStep<Value: Sendable>: Sendable {
+  case done(Value)
+  case asks([Item])
+}
+
 extension KeychainClient {
+  /// Runs `step`, asks for what it needs a person for, and runs it again with the answer. Items
+  /// that came in between are asked for too.
+  func asking<Value>(
+    _ request: ItemRequest, _ step: (Set<ItemID>) throws(KeychainError) -> PresenceStep<Value>
+  ) throws(KeychainError) -> Value {
+    var granted: Set<ItemID> = []
+    while true {
+      switch try step(granted) {
+      case .done(let value):
+        return value
+      case .asks(let items):
+        let ask = { confirm?(request.prompt) }
+        switch request.agreement.map({ $0(ask) }) ?? ask() {
+        case true?: granted.formUnion(items.map(\.id))
+        case false?: throw KeychainError(.userCanceled, "the person who was asked refused")
+        case nil:
+          throw KeychainError(
+            .interactionNotAllowed, "the item needs a person, and there is nobody to ask")
+        }
+      }
+    }
+  }
+
   /// Adds an item. The dates are stamped, whatever the request says.
   ///
   /// - Throws: `duplicateItem`, `missingEntitlement` for a group that is not the client's, `param`,
   ///   `interactionNotAllowed` when the class is locked.
-  package func add(
-    _ request: ItemRequest, in tx: WriteTransaction
-  ) throws(KeychainError) -> FoundItem {
+  package func add(_ request: ItemRequest) throws(KeychainError) -> FoundItem {
     let itemClass = try request.checkedForAdd()
     var attributes = request.defaults.merging(request.attributes) { $1 }
     attributes[.accessControl] = nil
@@ -35,11 +69,10 @@ extension KeychainClient {
     }
     attributes[.hasNoData] = request.secret == nil ? .bool(true) : nil
     let secret = request.secret ?? SecretBytes(copying: [])
-    let item = try keychain.add(
-      NewItem(
-        itemClass, attributes: attributes, secret: secret,
-        accessible: request.accessible ?? .whenUnlocked),
-      in: tx)
+    let new = NewItem(
+      itemClass, attributes: attributes, secret: secret,
+      accessible: request.accessible ?? .whenUnlocked)
+    let item = try keychain.write { tx in try keychain.add(new, in: tx) }
     return FoundItem(item, secret: request.wantsSecret(of: .stored(itemClass)) ? secret : nil)
   }
 }
@@ -47,17 +80,22 @@ extension KeychainClient {
 extension KeychainClient {
   /// Changes every match, or none, and returns how many.
   ///
-  /// - Parameters:
-  ///   - change: attributes and secret that the matches get; what it does not say stays.
-  ///   - granted: items for which a person was asked already.
-  /// - Throws: `itemNotFound`; `duplicateItem`, and then nothing has changed and the transaction can
-  ///   go on; `missingEntitlement`, `param`, `interactionNotAllowed`, `decode`.
+  /// - Parameter change: attributes and secret that the matches get; what it does not say stays.
+  /// - Throws: `itemNotFound`, `duplicateItem`, `missingEntitlement`, `param`, `interactionNotAllowed`, `decode`.
+  @discardableResult
   package func update(
-    _ request: ItemRequest, to change: ItemRequest, granted: Set<ItemID> = [],
-    in tx: WriteTransaction
-  ) throws(KeychainError) -> PresenceStep<Int> {
+    _ request: ItemRequest, to change: ItemRequest
+  ) throws(KeychainError) -> Int {
     try request.checkForUpdate()
     try change.checkAsChange()
+    return try asking(request) { granted throws(KeychainError) in
+      try keychain.write { tx in try update(request, to: change, granted: granted, in: tx) }
+    }
+  }
+
+  private func update(
+    _ request: ItemRequest, to change: ItemRequest, granted: Set<ItemID>, in tx: WriteTransaction
+  ) throws(KeychainError) -> PresenceStep<Int> {
     let found = try matches(request, limit: nil, in: tx)
     guard !found.isEmpty else { throw Self.nothingFound() }
     let asking = found.map(\.item).filter { $0.needsPresence && !granted.contains($0.id) }
@@ -66,19 +104,14 @@ extension KeychainClient {
       return .asks(asking)
     }
     let (attributes, removing) = try changes(change)
-    try KeychainError.wrap("changing items") {
-      try tx.savepoint {
-        for one in found {
-          guard one.privateKey == nil else {
-            throw KeychainError(
-              .param, "an identity is changed as its certificate and its private key")
-          }
-          try check(change, isPossibleFor: one.item.itemClass)
-          _ = try keychain.update(
-            one.item, attributes: attributes, removing: removing, secret: change.secret,
-            accessible: change.accessible, in: tx)
-        }
+    for one in found {
+      guard one.privateKey == nil else {
+        throw KeychainError(.param, "an identity is changed as its certificate and its private key")
       }
+      try check(change, isPossibleFor: one.item.itemClass)
+      try keychain.update(
+        one.item, attributes: attributes, removing: removing, secret: change.secret,
+        accessible: change.accessible, in: tx)
     }
     return .done(found.count)
   }
@@ -125,27 +158,27 @@ extension KeychainClient {
   /// client can see is joined to it.
   ///
   /// - Throws: `itemNotFound`, `missingEntitlement`, `param`, `decode`.
-  package func delete(
-    _ request: ItemRequest, in tx: WriteTransaction
-  ) throws(KeychainError) -> Int {
+  @discardableResult
+  package func delete(_ request: ItemRequest) throws(KeychainError) -> Int {
     try request.checkForDelete()
+    return try keychain.write { tx in try delete(request, in: tx) }
+  }
+
+  private func delete(_ request: ItemRequest, in tx: WriteTransaction) throws(KeychainError) -> Int
+  {
     let found = try matches(request, limit: nil, in: tx)
     guard !found.isEmpty else { throw Self.nothingFound() }
-    try KeychainError.wrap("deleting items") {
-      try tx.savepoint {
-        var gone: Set<ItemID> = []
-        for one in found where gone.insert(one.item.id).inserted {
-          try keychain.delete(one.item, in: tx)
-        }
-        for one in found {
-          guard let key = one.privateKey, gone.insert(key.id).inserted else { continue }
-          var others = ItemRequest(.identity)
-          others.attributes[.publicKeyHash] = one.item[.publicKeyHash]
-          others.synchronizable = .any
-          guard try matches(others, limit: 1, in: tx).isEmpty else { continue }
-          try keychain.delete(key, in: tx)
-        }
-      }
+    var gone: Set<ItemID> = []
+    for one in found where gone.insert(one.item.id).inserted {
+      try keychain.delete(one.item, in: tx)
+    }
+    for one in found {
+      guard let key = one.privateKey, gone.insert(key.id).inserted else { continue }
+      var others = ItemRequest(.identity)
+      others.attributes[.publicKeyHash] = one.item[.publicKeyHash]
+      others.synchronizable = .any
+      guard try matches(others, limit: 1, in: tx).isEmpty else { continue }
+      try keychain.delete(key, in: tx)
     }
     return found.count
   }
@@ -205,3 +238,12 @@ extension KeychainClient {
 extension AttributeValue {
   fileprivate var hashedBytes: [UInt8] { withCanonicalBytes { Array($0) } }
 }
+
+/// The secret of an item, under a name for callers that do not see the library below.
+package typealias ItemSecret = SecretBytes
+
+/// The system's random source, likewise.
+package typealias SystemRandom = RandomBytes
+
+/// A value that one thread at a time may touch, likewise.
+package typealias Guarded<Value> = Locked<Value>

@@ -95,8 +95,7 @@ extension RequestReader {
     let reason = context.localizedReason
     if request.prompt == nil, !reason.isEmpty { request.prompt = reason }
     request.agreement = { ask in
-      PresenceAnswer(
-        agrees: context.agreement { context.interactionNotAllowed ? nil : ask().agrees })
+      context.agreement { context.interactionNotAllowed ? nil : ask() }
     }
   }
 }

@@ -70,13 +70,13 @@ final class ProgramKeychain: Sendable {
   /// - Throws: `itemNotFound` when there is none yet, and before that whatever is wrong with the
   ///   call itself.
   func perform<R>(
-    _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainService) throws -> R
+    _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainClient) throws -> R
   ) throws -> R {
     try request.check(for: call, by: AccessGroups(settings.accessGroups))
     let first = try opened(call)
     defer { first.store.upkeep.plan() }
     do {
-      return try body(first.services)
+      return try body(first.client)
     } catch let error as KeychainError {
       guard error.asksForReopening else { throw error }
     }
@@ -84,12 +84,12 @@ final class ProgramKeychain: Sendable {
     close { $0.keychain === first.store.keychain }
     let second = try opened(call)
     defer { second.store.upkeep.plan() }
-    return try body(second.services)
+    return try body(second.client)
   }
 
   private func opened(
     _ call: KeychainCall
-  ) throws(KeychainError) -> (store: OpenedStore, services: KeychainService) {
+  ) throws(KeychainError) -> (store: OpenedStore, client: KeychainClient) {
     let makingStore = if case .add = call { true } else { false }
     var (settings, choice, open) = current()
     if open == nil {
@@ -105,10 +105,9 @@ final class ProgramKeychain: Sendable {
       }
     }
     guard let open else { throw KeychainError(.itemNotFound, "there is no keychain yet") }
-    let services = KeychainService(
-      KeychainClient(open.keychain, groups: AccessGroups(settings.accessGroups)),
-      presence: ProgramPresence(settings.confirmPresence))
-    return (open, services)
+    let client = KeychainClient(
+      open.keychain, groups: AccessGroups(settings.accessGroups), confirm: settings.confirmPresence)
+    return (open, client)
   }
 
   private func current() -> (LinuxKeychain.Settings, choice: Int, OpenedStore?) {
@@ -131,16 +130,5 @@ extension ProgramKeychain.State {
     let settings = settings ?? LinuxKeychain.Settings()
     self.settings = settings
     return settings
-  }
-}
-
-/// Asks the program's own function.
-private struct ProgramPresence: PresenceProvider {
-  private let confirm: (@Sendable (String?) -> Bool?)?
-
-  init(_ confirm: (@Sendable (String?) -> Bool?)?) { self.confirm = confirm }
-
-  func ask(_ question: PresenceQuestion) -> PresenceAnswer {
-    PresenceAnswer(agrees: confirm?(question.prompt))
   }
 }
