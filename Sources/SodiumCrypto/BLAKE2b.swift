@@ -23,6 +23,19 @@ package enum BLAKE2b {
     guard result == 0 else { throw .notAuthentic }
   }
 
+  /// The same as an array of `count` bytes.
+  package static func hash(
+    _ message: [UInt8], key: UnsafeRawBufferPointer, count: Int
+  ) throws(SodiumError) -> [UInt8] {
+    var output = [UInt8](repeating: 0, count: count)
+    let result = crypto_generichash_blake2b(
+      &output, count, message, UInt64(message.count), key.pointer, key.count)
+    guard (16...64).contains(count), (16...64).contains(key.count), result == 0 else {
+      throw .wrongLength(expected: 32, found: count)
+    }
+    return output
+  }
+
   /// The hash of `message` without a key: 32 bytes, a name for what is public.
   package static func hash256(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: 32)

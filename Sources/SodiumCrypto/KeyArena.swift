@@ -52,6 +52,17 @@ package final class KeyArena: Sendable {
     return try key { $0.copyMemory(from: bytes) }
   }
 
+  /// The subkey `number` of a key: see `KeyDerivation`.
+  package func subkey(
+    _ number: UInt64, context: StaticString, of key: GuardedKey
+  ) throws -> GuardedKey {
+    try self.key { memory in
+      try key.withUnsafeBytes {
+        try KeyDerivation.derive(number, context: context, from: $0, into: memory)
+      }
+    }
+  }
+
   private func takeSlot() throws(SodiumError) -> UInt {
     // Without it sodium_malloc ends the process.
     try Sodium.initialize()

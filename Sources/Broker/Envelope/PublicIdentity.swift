@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import ThreadDataset
 
 /// The public halves of somebody's two key pairs: one to seal to, one to verify with.
 package struct PublicIdentity: Sendable {
   /// X25519 and Ed25519, 32 bytes each.
   package let sealingKey: [UInt8]
   package let signingKey: [UInt8]
-  /// BLAKE2b-256 of each, 64 hex digits: `aud` and `iss` of an envelope.
+  /// BLAKE2b-256 of each, 64 lower-case hex digits: `aud` and `iss` of an envelope.
   package let sealingHash: String
   package let signingHash: String
   /// 128 bits of a hash over both, in groups that two people can compare:
@@ -29,8 +30,8 @@ package struct PublicIdentity: Sendable {
     }
     self.sealingKey = sealingKey
     self.signingKey = signingKey
-    self.sealingHash = try KeyHash.text(of: sealingKey)
-    self.signingHash = try KeyHash.text(of: signingKey)
+    self.sealingHash = Hexadecimal.encode(try BLAKE2b.hash256(sealingKey))
+    self.signingHash = Hexadecimal.encode(try BLAKE2b.hash256(signingKey))
     self.fingerprint = try Self.fingerprint(of: sealingKey + signingKey)
   }
 
@@ -39,7 +40,7 @@ package struct PublicIdentity: Sendable {
 
   private static func fingerprint(of keys: [UInt8]) throws(SodiumError) -> String {
     let hash = try BLAKE2b.hash256(Array("threadkeeper/identity/v1\0".utf8) + keys)
-    let digits = KeyHash.hex(hash.prefix(16))
+    let digits = Hexadecimal.encode(hash.prefix(16))
     return stride(from: 0, to: 32, by: 4).map { start in
       String(digits.dropFirst(start).prefix(4))
     }.joined(separator: "-")
@@ -111,22 +112,5 @@ extension PublicIdentity {
     }
     guard identity.check == parts[2] else { throw .wrongCheck }
     self = identity
-  }
-}
-
-/// The names that public keys have in envelopes: lower-case hex of their BLAKE2b-256.
-enum KeyHash {
-  static func text(of key: [UInt8]) throws(SodiumError) -> String {
-    hex(try BLAKE2b.hash256(key))
-  }
-
-  static func hex(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -190,8 +190,8 @@ struct AuditKey {
 
   init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
     self.id = id
-    seal = try Self.subkey(1, of: key, in: arena)
-    hash = try Self.subkey(2, of: key, in: arena)
+    seal = try arena.subkey(1, context: "tk-audi1", of: key)
+    hash = try arena.subkey(2, context: "tk-audi1", of: key)
   }
 
   func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
@@ -217,27 +217,13 @@ struct AuditKey {
 
   /// What the next record says of a sealed one; zeros where there is none before.
   func link(to sealed: [UInt8]?) throws -> [UInt8] {
-    var link = [UInt8](repeating: 0, count: Self.linkLength)
-    guard let sealed else { return link }
-    try link.withUnsafeMutableBytes { output in
-      try sealed.withUnsafeBytes { sealed in
-        try hash.withUnsafeBytes { try BLAKE2b.hash(sealed, key: $0, into: output) }
-      }
+    guard let sealed else { return [UInt8](repeating: 0, count: Self.linkLength) }
+    return try hash.withUnsafeBytes {
+      try BLAKE2b.hash(sealed, key: $0, count: Self.linkLength)
     }
-    return link
   }
 
   private static func place(_ number: Int64, _ store: StoreID) -> SealedPart.Place {
     SealedPart.Place(role: .audit, store: store, version: number)
-  }
-
-  private static func subkey(
-    _ number: UInt64, of key: GuardedKey, in arena: KeyArena
-  ) throws -> GuardedKey {
-    try arena.key { memory in
-      try key.withUnsafeBytes { key in
-        try KeyDerivation.derive(number, context: "tk-audi1", from: key, into: memory)
-      }
-    }
   }
 }

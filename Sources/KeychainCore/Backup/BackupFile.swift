@@ -172,20 +172,13 @@ struct BackupTag {
   private(set) var value = [UInt8](repeating: 0, count: Self.length)
 
   init(_ manifestKey: GuardedKey, in arena: KeyArena) throws {
-    key = try arena.key { memory in
-      try manifestKey.withUnsafeBytes { key in
-        try KeyDerivation.derive(3, context: "tk-mani1", from: key, into: memory)
-      }
-    }
+    key = try arena.subkey(3, context: "tk-mani1", of: manifestKey)
   }
 
   /// Goes on with the next piece: `FileBytes.pieceLength` bytes, the last one fewer.
   mutating func add(_ piece: some Collection<UInt8>) throws {
-    let message = value + piece
-    try value.withUnsafeMutableBytes { output in
-      try message.withUnsafeBytes { message in
-        try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, into: output) }
-      }
+    value = try key.withUnsafeBytes {
+      try BLAKE2b.hash(value + piece, key: $0, count: Self.length)
     }
   }
 }

@@ -266,19 +266,11 @@ struct StagingDirectory {
   func remove() { try? Self.remove(path) }
 
   private static func remove(_ path: String) throws(KeychainError) {
-    guard let directory = opendir(path) else {
+    guard let names = StoreLocation.names(in: path) else {
       if errno == ENOENT { return }
       throw .system("look into", path: path)
     }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(path + "/" + name) }
-    }
-    closedir(directory)
-    for name in names where unlink(name) != 0 {
+    for name in names.map({ "\(path)/\($0)" }) where unlink(name) != 0 {
       guard errno == EISDIR else { throw .system("remove", path: name) }
       try remove(name)
     }

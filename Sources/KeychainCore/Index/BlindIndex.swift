@@ -102,18 +102,10 @@ extension Keychain {
         _ = try keys.current(.audit, ledger(tx), in: tx)
       }
       let root = try keys.key(first, in: tx)
-      let subkey = try keys.arena.key { memory in
-        try root.withUnsafeBytes { root in
-          try KeyDerivation.derive(1, context: "tk-pseu1", from: root, into: memory)
-        }
-      }
-      var output = [UInt8](repeating: 0, count: 16)
-      try output.withUnsafeMutableBytes { output in
-        try Array(label.utf8).withUnsafeBytes { label in
-          try subkey.withUnsafeBytes { try BLAKE2b.hash(label, key: $0, into: output) }
-        }
-      }
-      return output.hexadecimal
+      let subkey = try keys.arena.subkey(1, context: "tk-pseu1", of: root)
+      return try subkey.withUnsafeBytes {
+        try BLAKE2b.hash(Array(label.utf8), key: $0, count: 16)
+      }.hexadecimal
     }
   }
 }

@@ -17,16 +17,7 @@ enum DeviceKey {
 
   /// Tells device keys apart, and nothing of what they are.
   static func id(of device: GuardedKey) throws -> [UInt8] {
-    try [UInt8](unsafeUninitializedCapacity: idLength) { buffer, count in
-      try name.withUnsafeBytes { name in
-        try device.withUnsafeBytes { key in
-          try BLAKE2b.hash(
-            name, key: key,
-            into: UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: idLength))
-        }
-      }
-      count = idLength
-    }
+    try device.withUnsafeBytes { try BLAKE2b.hash(name, key: $0, count: idLength) }
   }
 
   /// Lends the key that takes both, the root that `subkey` is of and the device key.

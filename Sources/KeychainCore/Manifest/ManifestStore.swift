@@ -114,17 +114,7 @@ struct ManifestKey {
 
   init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
     self.id = id
-    seal = try Self.subkey(1, of: key, in: arena)
-    sum = try Self.subkey(2, of: key, in: arena)
-  }
-
-  private static func subkey(
-    _ number: UInt64, of key: GuardedKey, in arena: KeyArena
-  ) throws -> GuardedKey {
-    try arena.key { memory in
-      try key.withUnsafeBytes { key in
-        try KeyDerivation.derive(number, context: "tk-mani1", from: key, into: memory)
-      }
-    }
+    seal = try arena.subkey(1, context: "tk-mani1", of: key)
+    sum = try arena.subkey(2, context: "tk-mani1", of: key)
   }
 }

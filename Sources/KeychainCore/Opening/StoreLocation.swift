@@ -69,18 +69,11 @@ extension StoreLocation {
   /// What only a store leaves behind in which something was stored.
   private func trace() throws(KeychainError) -> String? {
     for path in logPaths where try Self.hasName(path) { return path }
-    guard let directory = opendir(anchorDirectory) else {
+    guard let names = Self.names(in: anchorDirectory) else {
       guard errno == ENOENT || errno == ENOTDIR else { throw Self.outOfReach(anchorDirectory) }
       return nil
     }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-        name.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: name.pointee)) {
-          String(cString: $0)
-        }
-      }
-      guard name.hasSuffix(".anchor") else { continue }
+    for name in names where name.hasSuffix(".anchor") {
       let path = anchorDirectory + "/" + name
       switch Anchor(path: path).read() {
       // Written before the store is put in place: a crash may have come between.
@@ -135,6 +128,20 @@ extension StoreLocation {
     guard descriptor >= 0 else { return }
     fsync(descriptor)
     close(descriptor)
+  }
+
+  /// The names in a directory but `.` and `..`; nil when it cannot be read, and then `errno` says why.
+  static func names(in path: String) -> [String]? {
+    guard let directory = opendir(path) else { return nil }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
   }
 
   /// Whether something has that name, as far as this user can see.

@@ -181,14 +181,9 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
       for shift in [24, 16, 8, 0] { input.append(UInt8(truncatingIfNeeded: length >> shift)) }
       input.append(contentsOf: text.utf8)
     }
-    var hash = [UInt8](repeating: 0, count: 16)
-    input.withUnsafeBytes { input in
-      Self.domain.withUnsafeBytes { domain in
-        // The lengths are constants that the function allows.
-        hash.withUnsafeMutableBytes { try? BLAKE2b.hash(input, key: domain, into: $0) }
-      }
-    }
-    bytes = Array(hash.prefix(8))
+    // The lengths are constants that the function allows.
+    let hash = Self.domain.withUnsafeBytes { try? BLAKE2b.hash(input, key: $0, count: 16) }
+    bytes = Array((hash ?? []).prefix(8))
   }
 
   /// As it was stored; `nil` unless it has 8 bytes.

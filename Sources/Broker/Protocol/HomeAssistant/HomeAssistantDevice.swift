@@ -213,14 +213,8 @@ package struct HomeAssistantForm: Hashable, Sendable {
 
   /// - Parameter payload: the device as it is published.
   package init(of payload: [UInt8]) {
-    var hash = [UInt8](repeating: 0, count: 16)
-    payload.withUnsafeBytes { input in
-      Self.domain.withUnsafeBytes { domain in
-        // The lengths are constants that the function allows.
-        hash.withUnsafeMutableBytes { try? BLAKE2b.hash(input, key: domain, into: $0) }
-      }
-    }
-    bytes = hash
+    // The lengths are constants that the function allows.
+    bytes = Self.domain.withUnsafeBytes { try? BLAKE2b.hash(payload, key: $0, count: 16) } ?? []
   }
 
   /// As it was stored; nil unless it has 16 bytes.
