@@ -58,7 +58,7 @@ final class Workspace {
       EmbeddedBrokerConfiguration(
         directory: fresh("broker"), persistence: false, logins: [],
         receiveMaximum: UInt16(Helper.window),
-        extraConfiguration: ["max_queued_bytes 0", "log_type error"]))
+        extraConfiguration: ["max_queued_bytes 0", "log_type error", "log_type information"]))
     try broker.start()
     return broker
   }

@@ -30,6 +30,9 @@ struct BrokerDirectory {
 
   func clientDirectory(_ user: String) -> String { "\(path)/clients/\(user)" }
 
+  /// Whether the broker has logged that it runs: when it has read its files and opened its listeners.
+  var isLoggedAsRunning: Bool { PrivateFile.read(logFile)?.contains(" running\n") == true }
+
   /// The end of the broker's log.
   var logTail: String {
     let lines = (PrivateFile.read(logFile, last: 4096) ?? "").split(separator: "\n")

@@ -104,37 +104,6 @@ final class BrokerProcess: Sendable {
   }
 }
 
-extension BrokerProcess {
-  /// Whether it is this process that listens on 127.0.0.1, and not another program that happens to
-  /// answer there.
-  func listens(on port: UInt16) -> Bool {
-    let sockets = Self.listeners(port)
-    let directory = "/proc/\(identifier)/fd"
-    var buffer = [CChar](repeating: 0, count: 64)
-    return DirectoryNames.list(directory).contains { name in
-      let length = readlink("\(directory)/\(name)", &buffer, buffer.count)
-      guard length > 0 else { return false }
-      let target = String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      return sockets.contains(target)
-    }
-  }
-
-  /// The sockets that listen on a port, in the kernel's notation: `socket:[12345]`.
-  private static func listeners(_ port: UInt16) -> Set<String> {
-    let digits = String(port, radix: 16, uppercase: true)
-    let local = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-    var sockets: Set<String> = []
-    for line in (PrivateFile.read("/proc/net/tcp") ?? "").split(separator: "\n") {
-      // sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode; 0A is LISTEN.
-      let fields = line.split(separator: " ")
-      if fields.count > 9, fields[1] == local, fields[3] == "0A" {
-        sockets.insert("socket:[\(fields[9])]")
-      }
-    }
-    return sockets
-  }
-}
-
 /// TCP ports of 127.0.0.1.
 package enum LoopbackPort {
   /// A port that nobody listens on now.
@@ -153,7 +122,10 @@ package enum LoopbackPort {
     // As the broker does: a port whose last connections still linger is free.
     var one: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in.loopback(port)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let code = withUnsafeMutableBytes(of: &address) { bytes -> Int32 in
       let address = bytes.bindMemory(to: sockaddr.self).baseAddress
@@ -163,15 +135,5 @@ package enum LoopbackPort {
     }
     guard code == 0 else { throw .system("bind", code) }
     return UInt16(bigEndian: address.sin_port)
-  }
-}
-
-extension sockaddr_in {
-  static func loopback(_ port: UInt16) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    return address
   }
 }

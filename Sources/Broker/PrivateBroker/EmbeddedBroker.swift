@@ -65,7 +65,7 @@ package final class EmbeddedBroker: Sendable {
 
   // MARK: Life
 
-  /// Writes the files, starts the broker and waits until it lets the first login in.
+  /// Writes the files, starts the broker and waits until it runs.
   ///
   /// Starting it again after `stop` or `kill` uses the same port and passwords.
   package func start() throws(EmbeddedBrokerError) {
