@@ -204,7 +204,7 @@ package final class Bridge: Service {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
     intake.unsubscriptions = retiredFilters
-    intake.subscriptions = bridge.topics.intakeFilters.map { .init(filter: $0, qos: 1) }
+    intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
     intake.batchMessages = batchMessages
     intake.receiveMaximum = UInt16(2 * batchMessages)
     intake.sessionExpiry = sessionDays * 86_400
@@ -220,18 +220,16 @@ package final class Bridge: Service {
     var status = connection
     status.clientID = "\(clientID)-status"
     status.subscriptions = [
-      .init(filter: bridge.homeAssistant.birthTopic, qos: 0, isRequired: false),
-      .init(filter: StatusConnection.droppedMessages, qos: 0, isRequired: false),
+      .init(bridge.homeAssistant.birthTopic, qos: 0, isRequired: false),
+      .init(StatusConnection.droppedMessages, qos: 0, isRequired: false),
     ]
     status.subscriptions += retained.filters.map { filter in
-      var subscription = MosquittoConfiguration.Subscription(
-        filter: filter, qos: 1, isRequired: false)
+      var subscription = MosquittoConfiguration.Subscription(filter, isRequired: false)
       subscription.retained = .ownOnce
       return subscription
     }
     if let filter = retained.deviceFilter {
-      var subscription = MosquittoConfiguration.Subscription(
-        filter: filter, qos: 1, isRequired: false)
+      var subscription = MosquittoConfiguration.Subscription(filter, isRequired: false)
       subscription.retained = .own
       status.subscriptions.append(subscription)
     }

@@ -17,26 +17,3 @@ struct SealedIntake: Sendable {
   /// None while none were needed, or when they are damaged.
   var identity: Identity? { given ?? enrolments.identity }
 }
-
-extension Rejection {
-  /// An envelope was refused: the code is that of the envelope's own rules.
-  init(_ refusal: EnvelopeRefusal) {
-    let code: Code =
-      switch refusal {
-      case .tooLarge: .tooLarge
-      case .notAnEnvelope: .notAnEnvelope
-      case .unsupportedVersion: .unsupportedVersion
-      case .unsupportedAlgorithm: .unsupportedAlgorithm
-      case .unknownKeyID: .unknownKeyID
-      case .cannotOpen: .cannotOpen
-      case .unknownIssuer: .unknownIssuer
-      case .badSignature: .badSignature
-      case .wrongAudience: .wrongAudience
-      case .wrongTopic: .wrongTopic
-      case .expired: .expired
-      case .notYetValid: .notYetValid
-      case .replayed: .replayed
-      }
-    self.init(code, field: "sealed", message: refusal.message)
-  }
-}

@@ -141,10 +141,6 @@ extension MosquittoConfiguration {
       self.qos = qos
       self.isRequired = isRequired
     }
-
-    package init(filter: String, qos: QualityOfService = 1, isRequired: Bool = true) {
-      self.init(filter, qos: qos, isRequired: isRequired)
-    }
   }
 
   /// Waiting times between connections: doubling from `initial` to `ceiling`.

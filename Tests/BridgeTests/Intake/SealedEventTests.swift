@@ -139,13 +139,6 @@ struct SealedEventTests {
     #expect(try bridge.credential(Agent.living) != nil)
   }
 
-  @Test("Each refusal of an envelope is published under the name that it has there")
-  func names() {
-    for refusal in EnvelopeRefusal.allCases {
-      #expect(Rejection(refusal).code == refusal.rawValue)
-    }
-  }
-
   @Test("What lies beside the envelope says the same, and holds no dataset")
   func outside() throws {
     try enroll()

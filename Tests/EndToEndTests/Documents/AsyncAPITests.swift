@@ -183,14 +183,14 @@ struct AsyncAPITests {
     #expect(
       try Set(names("alert-event.json", "properties", "event_type"))
         == Set(types.filter { OutboundEventTypes.alert.contains($0.type) }.map(\.name)))
-    let rejections = Rejection.Code.allCases.map(\.rawValue)
+    let rejections =
+      Rejection.Code.allCases.map(\.rawValue) + EnvelopeRefusal.allCases.map(\.rawValue)
     let datasets = DatasetError.Code.allCases.map(\.rawValue)
     #expect(try Set(names("event.json", "properties", "code")) == Set(rejections + datasets))
     #expect(
       try Set(names("answer.json", "definitions", "failure", "properties", "code"))
         == Set(
-          rejections + datasets + AnswerCode.allCases.map(\.rawValue)
-            + EnvelopeRefusal.allCases.map(\.rawValue)))
+          rejections + datasets + AnswerCode.allCases.map(\.rawValue)))
     #expect(
       try Set(names("router.json", "properties", "adoption"))
         == Set(AdoptionState.allCases.compactMap(\.published)))

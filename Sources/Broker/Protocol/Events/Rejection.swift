@@ -5,7 +5,8 @@ import ThreadkeeperSupport
 
 /// Why a message was not acted upon. Names the place and the remedy, never a payload.
 package struct Rejection: Error, Hashable, Sendable {
-  /// Stable names: they are counted, published and written into automations.
+  /// Stable names, beside those of `DatasetError` and `EnvelopeRefusal`: they are counted, published and written into
+  /// automations.
   package enum Code: String, CaseIterable, Sendable {
     case invalidTopic = "invalid_topic"
     case unknownEvent = "unknown_event"
@@ -28,21 +29,7 @@ package struct Rejection: Error, Hashable, Sendable {
     case tooManyRouters = "too_many_routers"
     case cannotApply = "cannot_apply"
     case rateLimited = "rate_limited"
-    // Of envelopes: the names of `EnvelopeRefusal`. This module does not open any, and does not know
-    // that one: what is published has its list of names here, all of it. A test holds the two together.
-    case notAnEnvelope = "not_an_envelope"
-    case unsupportedVersion = "unsupported_version"
-    case unsupportedAlgorithm = "unsupported_algorithm"
-    case unknownKeyID = "unknown_kid"
-    case cannotOpen = "cannot_open"
-    case unknownIssuer = "unknown_issuer"
-    case badSignature = "bad_signature"
-    case wrongAudience = "wrong_audience"
-    case wrongTopic = "wrong_topic"
-    case expired
-    case notYetValid = "not_yet_valid"
-    case replayed
-    // And of what is around them.
+    // Of what is around an envelope.
     case notSealed = "not_sealed"
     case notEnrolled = "not_enrolled"
     case outsideDiffers = "outside_differs"
@@ -74,6 +61,15 @@ package struct Rejection: Error, Hashable, Sendable {
     self.tlv = error.tlvName
     self.offset = error.offset
     self.message = error.message
+  }
+
+  /// An envelope was refused: the code is that of the envelope's own rules.
+  package init(_ refusal: EnvelopeRefusal) {
+    self.code = refusal.rawValue
+    self.field = "sealed"
+    self.tlv = nil
+    self.offset = nil
+    self.message = refusal.message
   }
 }
 
