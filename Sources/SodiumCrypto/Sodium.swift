@@ -2,6 +2,12 @@
 
 import CLibSodium
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The library itself.
 package enum Sodium {
   /// Prepares libsodium: it picks the fastest code for this processor and opens the random source.
@@ -83,5 +89,71 @@ extension UnsafeMutableRawBufferPointer {
   func requiredPointer() throws(SodiumError) -> UnsafeMutablePointer<UInt8> {
     guard let pointer else { throw .wrongLength(expected: 1, found: 0) }
     return pointer
+  }
+}
+
+/// Keeps the memory of this process out of files that others may read.
+package enum ProcessHardening {
+  /// Forbids core dumps, and other processes of this user to attach to this one. Children that
+  /// this process starts keep the limit, not the second part.
+  package static func forbidCoreDumps() throws(SodiumError) {
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else {
+      throw .notHardened(errno: errno)
+    }
+    #if os(Linux)
+      guard threadkeeper_forbid_dumping() == 0 else { throw .notHardened(errno: errno) }
+    #endif
+  }
+
+  /// Whether core dumps are forbidden now.
+  package static var areCoreDumpsForbidden: Bool {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_max == 0
+    else { return false }
+    #if os(Linux)
+      return threadkeeper_dumpable() == 0
+    #else
+      return true
+    #endif
+  }
+}
+
+/// Base64 (RFC 4648), in a time that does not depend on the bytes, and strict: for any bytes there is
+/// exactly one text.
+package enum Base64 {
+  package enum Alphabet: Sendable {
+    /// Section 4, with padding.
+    case standard
+    /// Section 5, without padding.
+    case urlSafe
+
+    fileprivate var variant: Int32 {
+      switch self {
+      case .standard: Int32(sodium_base64_VARIANT_ORIGINAL)
+      case .urlSafe: Int32(sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+      }
+    }
+  }
+
+  package static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
+    let count = sodium_base64_encoded_len(bytes.count, alphabet.variant)
+    var text = [CChar](repeating: 0, count: count)
+    sodium_bin2base64(&text, count, bytes, bytes.count, alphabet.variant)
+    // Without the zero at the end.
+    return String(decoding: text.dropLast().lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// - Returns: nil for anything that `encode` does not write.
+  package static func decode(_ text: String, _ alphabet: Alphabet = .standard) -> [UInt8]? {
+    let characters = text.utf8.map { CChar(bitPattern: $0) }
+    guard !characters.isEmpty else { return [] }
+    var count = 0
+    var bytes = [UInt8](repeating: 0, count: characters.count / 4 * 3 + 3)
+    let result = sodium_base642bin(
+      &bytes, bytes.count, characters, characters.count, nil, &count, nil, alphabet.variant)
+    guard result == 0 else { return nil }
+    bytes.removeSubrange(count...)
+    return bytes
   }
 }

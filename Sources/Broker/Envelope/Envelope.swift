@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SodiumCrypto
+import ThreadkeeperSupport
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What is sealed to one reader and signed by one writer, as it travels on the broker.
 ///
@@ -129,4 +136,252 @@ extension OpenedEnvelope: CustomStringConvertible, CustomReflectable {
   /// Never the body.
   package var description: String { "an envelope of \(issuer)" }
   package var customMirror: Mirror { Mirror(self, children: ["issuer": issuer.fingerprint]) }
+}
+
+/// Why something cannot be sealed.
+package enum SealingError: Error, Equatable, Sendable {
+  /// The body is no JSON object.
+  case notAnObject
+  /// The envelope would have more than `Envelope.limit` bytes.
+  case tooLarge
+  /// An `id` needs a lifetime, and has 1 to 128 bytes; a lifetime is 1 to 300 seconds.
+  case badOrder
+  case crypto(SodiumError)
+
+  package var message: String {
+    switch self {
+    case .notAnObject: "what is to be sealed is no JSON object"
+    case .tooLarge:
+      "what is to be sealed is too long: an envelope has at most \(Envelope.limit) bytes"
+    case .badOrder:
+      "an id has 1 to \(Envelope.identifierLimit) bytes, and a lifetime 1 to "
+        + "\(Envelope.longestLifetime) seconds"
+    case .crypto(let error): error.description
+    }
+  }
+}
+
+extension Envelope {
+  /// Where an envelope belongs, and when.
+  package struct Place: Sendable {
+    /// The whole topic on which it will be published.
+    package var topic: String
+    package var order: Order
+    /// Unix seconds.
+    package var now: Int64
+    /// Seconds; nil: for ever, which takes an `order` that rises.
+    package var lifetime: Int64?
+
+    package init(topic: String, order: Order, now: Int64, lifetime: Int64? = nil) {
+      self.topic = topic
+      self.order = order
+      self.now = now
+      self.lifetime = lifetime
+    }
+  }
+
+  /// - Parameter body: the text of a JSON object. It goes into the envelope as it is.
+  package static func seal(
+    _ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place
+  ) throws(SealingError) -> [UInt8] {
+    guard (try? UntrustedJSON.check(body, depth: nesting - 1)) == true else {
+      throw .notAnObject
+    }
+    let claims = claims(of: place, to: recipient.sealingHash, from: sender.keys.signingHash)
+    guard claims.order != nil, claims.hasSoundLifetime else { throw .badOrder }
+    var signed = text(of: claims)
+    // The claims are a flat object: the body becomes its last member.
+    signed.removeLast()
+    signed += bodyMember + body + [UInt8(ascii: "}")]
+    defer { wipe(&signed) }
+    return try seal(signed: signed, to: recipient, from: sender)
+  }
+
+  static let bodyMember = Array(",\"body\":".utf8)
+
+  static func claims(
+    of place: Place, to audience: String, from issuer: String
+  ) -> EnvelopeClaims {
+    var claims = EnvelopeClaims(
+      aud: audience, iss: issuer, topic: place.topic, iat: place.now,
+      exp: place.lifetime.map { place.now &+ $0 })
+    switch place.order {
+    case .sequence(let sequence): claims.seq = sequence
+    case .identifier(let identifier): claims.id = identifier
+    }
+    return claims
+  }
+
+  /// Signs exactly these bytes, and seals them.
+  static func seal(
+    signed: [UInt8], to recipient: PublicIdentity, from sender: Identity
+  ) throws(SealingError) -> [UInt8] {
+    let signature: [UInt8]
+    do throws(SodiumError) {
+      signature = try sender.signing.sign(domain + signed)
+    } catch {
+      throw .crypto(error)
+    }
+    return try seal(
+      inside: text(
+        of: EnvelopeInside(signed: Base64.encode(signed), sig: Base64.encode(signature))),
+      to: recipient)
+  }
+
+  /// Fills up and seals.
+  static func seal(
+    inside: [UInt8], to recipient: PublicIdentity
+  ) throws(SealingError) -> [UInt8] {
+    let length = (inside.count + block - 1) / block * block
+    var padded = inside + [UInt8](repeating: 0x20, count: length - inside.count)
+    defer { wipe(&padded) }
+    var box = [UInt8](repeating: 0, count: length + SealedBox.overhead)
+    do {
+      try box.withUnsafeMutableBytes { box in
+        try padded.withUnsafeBytes {
+          try SealedBox.seal($0, to: recipient.sealingKey, into: box)
+        }
+      }
+    } catch {
+      throw .crypto(error as? SodiumError ?? .unusableKey)
+    }
+    let bytes = text(
+      of: EnvelopeOutside(
+        v: version, typ: kind, alg: algorithm, kid: recipient.keyID, ct: Base64.encode(box)))
+    guard bytes.count <= limit else { throw .tooLarge }
+    return bytes
+  }
+
+  static func text(of value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Texts and whole numbers always encode.
+    return (try? encoder.encode(value)).map { Array($0) } ?? []
+  }
+}
+
+extension Envelope {
+  /// Opens an envelope and believes nothing of it that is not signed.
+  ///
+  /// - Parameters:
+  ///   - identity: of the reader.
+  ///   - senders: who may have signed it.
+  ///   - topic: on which it came.
+  ///   - now: Unix seconds.
+  ///   - skew: seconds that the clocks may differ.
+  package static func open(
+    _ bytes: [UInt8], with identity: Identity, from senders: [PublicIdentity], topic: String,
+    now: Int64, skew: Int64 = Envelope.skew
+  ) throws(EnvelopeRefusal) -> OpenedEnvelope {
+    guard bytes.count <= limit else { throw .tooLarge }
+    var inside = try unseal(bytes, with: identity)
+    defer { wipe(&inside) }
+    let parts: EnvelopeInside = try read(inside)
+    guard var signed = Base64.decode(parts.signed), let signature = Base64.decode(parts.sig) else {
+      throw .notAnEnvelope
+    }
+    defer { wipe(&signed) }
+    let claims: EnvelopeClaims = try read(signed)
+    guard let issuer = senders.first(where: { $0.signingHash == claims.iss }) else {
+      throw .unknownIssuer
+    }
+    guard Ed25519.isValid(signature, of: domain + signed, by: issuer.signingKey) else {
+      throw .badSignature
+    }
+    guard claims.aud == identity.keys.sealingHash else { throw .wrongAudience }
+    guard claims.topic.utf8.elementsEqual(topic.utf8) else { throw .wrongTopic }
+    guard let order = claims.order, claims.hasSoundLifetime,
+      let body = UntrustedJSON.value(of: "body", in: signed, depth: nesting),
+      body.first == UInt8(ascii: "{")
+    else { throw .notAnEnvelope }
+    try check(claims, now: now, skew: skew)
+    return OpenedEnvelope(
+      body: body, issuer: issuer, order: order, issuedAt: claims.iat, expiresAt: claims.exp)
+  }
+
+  /// The bytes in the box.
+  private static func unseal(
+    _ bytes: [UInt8], with identity: Identity
+  ) throws(EnvelopeRefusal) -> [UInt8] {
+    let outside: EnvelopeOutside = try read(bytes)
+    guard outside.typ == kind else { throw .notAnEnvelope }
+    guard outside.v == version else { throw .unsupportedVersion }
+    guard outside.alg == algorithm else { throw .unsupportedAlgorithm }
+    guard let keyID = outside.kid, let text = outside.ct else { throw .notAnEnvelope }
+    guard keyID == identity.keys.keyID else { throw .unknownKeyID }
+    guard let box = Base64.decode(text) else { throw .notAnEnvelope }
+    guard box.count > SealedBox.overhead else { throw .cannotOpen }
+    var inside = [UInt8](repeating: 0, count: box.count - SealedBox.overhead)
+    do {
+      try inside.withUnsafeMutableBytes { inside in
+        try box.withUnsafeBytes { box in
+          try SealedBox.open(box, with: identity.sealing, into: inside)
+        }
+      }
+    } catch {
+      throw .cannotOpen
+    }
+    return inside
+  }
+
+  private static func check(
+    _ claims: EnvelopeClaims, now: Int64, skew: Int64
+  ) throws(EnvelopeRefusal) {
+    // Against overflow: numbers near the ends are no times.
+    let times = 0...Int64(1) << 40
+    guard times.contains(claims.iat) else { throw .notAnEnvelope }
+    guard claims.iat <= now + skew else { throw .notYetValid }
+    if let exp = claims.exp, now - skew >= exp { throw .expired }
+  }
+
+  private static func read<T: Decodable>(_ bytes: [UInt8]) throws(EnvelopeRefusal) -> T {
+    guard (try? UntrustedJSON.check(bytes, depth: nesting)) == true,
+      let value = try? JSONDecoder().decode(T.self, from: Data(bytes))
+    else { throw .notAnEnvelope }
+    return value
+  }
+}
+
+/// Why an envelope was not opened. The names are stable: they are published, and written into scripts.
+package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
+  case tooLarge = "too_large"
+  /// It has not the form of an envelope, outside or inside.
+  case notAnEnvelope = "not_an_envelope"
+  case unsupportedVersion = "unsupported_version"
+  case unsupportedAlgorithm = "unsupported_algorithm"
+  /// Sealed to a key that the reader has not.
+  case unknownKeyID = "unknown_kid"
+  /// Altered, or sealed to another key than it says.
+  case cannotOpen = "cannot_open"
+  /// Signed by nobody whom the reader believes.
+  case unknownIssuer = "unknown_issuer"
+  case badSignature = "bad_signature"
+  /// Signed for another reader, who has sealed it again.
+  case wrongAudience = "wrong_audience"
+  /// Signed for another topic.
+  case wrongTopic = "wrong_topic"
+  case expired
+  /// Signed in the future, by more than the clocks may differ.
+  case notYetValid = "not_yet_valid"
+  /// It came before. Judged by who keeps count: of the ids of requests, or of the order of events.
+  case replayed
+
+  package var message: String {
+    switch self {
+    case .tooLarge: "an envelope has at most \(Envelope.limit) bytes"
+    case .notAnEnvelope: "this has not the form of an envelope"
+    case .unsupportedVersion: "envelopes of this version are not known here"
+    case .unsupportedAlgorithm: "envelopes are sealed with \(Envelope.algorithm)"
+    case .unknownKeyID:
+      "sealed to a key that is not the recipient's current one; get its enrolment line again"
+    case .cannotOpen: "the envelope does not open: it was altered, or sealed to another key"
+    case .unknownIssuer: "signed by a key that is not enrolled for this user"
+    case .badSignature: "the signature is not that of the enrolled key"
+    case .wrongAudience: "signed for another recipient"
+    case .wrongTopic: "signed for another topic"
+    case .expired: "the envelope is too old; is a clock wrong?"
+    case .notYetValid: "the envelope is from the future; is a clock wrong?"
+    case .replayed: "this envelope came before"
+    }
+  }
 }

@@ -2,6 +2,12 @@
 
 import Synchronization
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// One connection of a probe: it connects once, listens, publishes what it is given, and ends.
 ///
 /// It has no session, no last will, and a client id of its own, so it takes nothing from another client.
@@ -189,5 +195,16 @@ extension MosquittoError {
       .noAnswer,
       "\(configuration.address) does not answer in time: is it switched on, is the "
         + "address right, and does a firewall drop the port? (`mqtt.host`, `mqtt.port`)")
+  }
+}
+
+/// What a probe calls itself.
+enum ProbeName {
+  /// Begins like the daemon's own client ids, for brokers that ask for a beginning (`clientid_prefixes`), and is never
+  /// one of them: whoever connects with the id of another client throws that one out.
+  ///
+  /// - Parameter beginning: `mqtt.client_id` of the settings, or `threadkeeper`.
+  static func clientID(beginning: String) -> String {
+    "\(beginning)-probe-\(getpid())-\(UInt32.random(in: 0 ... .max))"
   }
 }

@@ -118,3 +118,111 @@ struct ManifestKey {
     sum = try arena.subkey(2, context: "tk-mani1", of: key)
   }
 }
+
+/// What the store as a whole must be: sealed in one row, changed in every transaction that changes
+/// the store.
+///
+///     generation 8 | items 8 | Thread credentials among them 8 | sum 32
+///
+/// The generation is at most 2^63 - 1. The sum is a multiset hash: BLAKE2b-256 of every element
+/// under a subkey (`ManifestKey`), added modulo 2^256. So a row can be put in or taken out without a look at the others, and nobody without the
+/// key can find rows that add up to the same.
+struct Manifest: Equatable {
+  static let length = 56
+  /// The highest generation that a manifest or an anchor may say.
+  static let lastGeneration = UInt64(Int64.max)
+
+  /// The number of transactions that changed the store.
+  var generation: UInt64 = 0
+  var items: UInt64 = 0
+  var threadCredentials: UInt64 = 0
+  /// Least significant word first.
+  private(set) var sum: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  init() {}
+
+  init(decoding bytes: UnsafeRawBufferPointer) throws {
+    guard bytes.count == Self.length else {
+      throw SodiumError.wrongLength(expected: Self.length, found: bytes.count)
+    }
+    let words = (0..<7).map {
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+    }
+    generation = words[0]
+    items = words[1]
+    threadCredentials = words[2]
+    sum = (words[6], words[5], words[4], words[3])
+  }
+
+  func encode(to memory: UnsafeMutableRawBufferPointer) {
+    let words = [generation, items, threadCredentials, sum.3, sum.2, sum.1, sum.0]
+    for (position, word) in words.enumerated() {
+      memory.storeBytes(of: word.bigEndian, toByteOffset: position * 8, as: UInt64.self)
+    }
+  }
+
+  static func place(_ store: StoreID) -> SealedPart.Place {
+    SealedPart.Place(role: .manifest, store: store)
+  }
+
+  func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
+    try withScratchMemory(Self.length) { plaintext in
+      encode(to: plaintext)
+      return try key.seal.withUnsafeBytes { bytes in
+        try SealedPart.seal(
+          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: bytes)
+      }
+    }
+  }
+
+  /// Goes on by `step` transactions; false, and nothing changes, where the number would not fit.
+  mutating func advance(by step: UInt64) -> Bool {
+    let (next, overflow) = generation.addingReportingOverflow(step)
+    guard !overflow, next <= Self.lastGeneration else { return false }
+    generation = next
+    return true
+  }
+
+  mutating func insert(_ element: ManifestElement, key: GuardedKey) throws {
+    add(try element.hash(key: key))
+    count(element, by: 1)
+  }
+
+  mutating func remove(_ element: ManifestElement, key: GuardedKey) throws {
+    let hash = try element.hash(key: key)
+    // -x = ~x + 1
+    add((~hash.0, ~hash.1, ~hash.2, ~hash.3))
+    add((1, 0, 0, 0))
+    count(element, by: -1)
+  }
+
+  private mutating func count(_ element: ManifestElement, by step: Int) {
+    guard case .item(let item) = element else { return }
+    items = items &+ UInt64(bitPattern: Int64(step))
+    guard item.form == RowForm.threadCredential.rawValue else { return }
+    threadCredentials = threadCredentials &+ UInt64(bitPattern: Int64(step))
+  }
+
+  private mutating func add(_ other: (UInt64, UInt64, UInt64, UInt64)) {
+    var carry: UInt64 = 0
+    func addWord(_ a: UInt64, _ b: UInt64) -> UInt64 {
+      let (partial, first) = a.addingReportingOverflow(b)
+      let (total, second) = partial.addingReportingOverflow(carry)
+      carry = first || second ? 1 : 0
+      return total
+    }
+    sum.0 = addWord(sum.0, other.0)
+    sum.1 = addWord(sum.1, other.1)
+    sum.2 = addWord(sum.2, other.2)
+    sum.3 = addWord(sum.3, other.3)
+  }
+
+  static func == (left: Manifest, right: Manifest) -> Bool {
+    left.generation == right.generation && left.hasSameContents(as: right)
+  }
+
+  /// Whether both speak of the same rows.
+  func hasSameContents(as other: Manifest) -> Bool {
+    items == other.items && threadCredentials == other.threadCredentials && sum == other.sum
+  }
+}

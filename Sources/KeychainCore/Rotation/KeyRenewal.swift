@@ -58,7 +58,8 @@ struct KeyRenewal {
   {
     try wrapped.withUnsafeBytes {
       try KeyRecord.unwrap(
-        $0, id: id, store: keychain.storeID, wrapper: from.wrapper(of: id.purpose).key, device: device,
+        $0, id: id, store: keychain.storeID, wrapper: from.wrapper(of: id.purpose).key,
+        device: device,
         in: keys.arena)
     }
   }
