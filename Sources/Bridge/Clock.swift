@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-
-#if canImport(Glibc)
-  import Glibc
-#endif
+import Glibc
 
 /// Time is an input: it comes from here, and tests turn it by hand.
 package protocol Clock: Sendable {

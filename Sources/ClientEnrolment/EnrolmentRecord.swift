@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import KeychainCore
 import SodiumCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What an enrolment's item holds. The keys are public; that nobody can change them is why they are here.
 struct EnrolmentRecord: Codable {

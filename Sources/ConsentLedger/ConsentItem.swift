@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import KeychainCore
 import SQLiteDatabase
 import SodiumCrypto
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// How a record of the ledger lies in the keychain: a generic password whose account is the record's
 /// id, and whose attribute `gena` holds the record as JSON. The secret is empty: attributes are sealed

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import KeychainCore
 import SQLiteDatabase
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Who asked for which credentials, and what people decided. All of it decides about access, so all
 /// of it are keychain items, sealed and counted by the manifest:

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import ThreadCredentialStore
 import ThreadRequests
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 extension FormerNetworkRecord {
   package init(_ former: FormerNetwork) {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConsentLedger
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 /// All that is to be known of a request beside what it says.
 package struct RequestContext: Hashable, Sendable {

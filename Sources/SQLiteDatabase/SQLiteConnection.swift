@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// One open handle and its prepared statements.
 // Unchecked because SQLite's handle is not thread-safe in the mode used here: a connection has one

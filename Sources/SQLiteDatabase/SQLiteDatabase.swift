@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Glibc
 
 /// One SQLite file in WAL mode: one connection that writes, under a lock, and readers beside it
 /// that never wait for it. Synchronous: a body must not suspend, and should be short.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibSQLite
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// What SQLite answered. It names the statement, never a value that was bound to it.
 package struct SQLiteError: Error, Equatable, Sendable {

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// All that a person can set, checked: a value of this type is fit to run with.
 ///

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import ThreadkeeperSupport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Loads the settings: defaults, then the file, then the variables.
 package enum SettingsLoader {

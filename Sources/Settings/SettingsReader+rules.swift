@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import ThreadkeeperSupport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Rules about several settings together.
 extension SettingsReader {

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibSodium
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Glibc
 
 /// Bytes that must not be seen: zeroed when released, compared in constant time, and printed
 /// only by their number.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibSodium
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// The library itself.
 package enum Sodium {
@@ -101,9 +96,7 @@ package enum ProcessHardening {
     guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else {
       throw .notHardened(errno: errno)
     }
-    #if os(Linux)
-      guard threadkeeper_forbid_dumping() == 0 else { throw .notHardened(errno: errno) }
-    #endif
+    guard threadkeeper_forbid_dumping() == 0 else { throw .notHardened(errno: errno) }
   }
 
   /// Whether core dumps are forbidden now.
@@ -111,11 +104,7 @@ package enum ProcessHardening {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_max == 0
     else { return false }
-    #if os(Linux)
-      return threadkeeper_dumpable() == 0
-    #else
-      return true
-    #endif
+    return threadkeeper_dumpable() == 0
   }
 }
 

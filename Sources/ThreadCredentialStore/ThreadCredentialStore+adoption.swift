@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import KeychainCore
 import SQLiteDatabase
 import SodiumCrypto
 import ThreadDataset
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Adoptions, as keychain items: service `thread-adoption/<home>`, account the border agent id, group
 /// internal. What is not secret is JSON in the sealed attribute `gena`; the secret is the number of

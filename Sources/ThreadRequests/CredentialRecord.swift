@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import ThreadDataset
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The credentials of a border router, or of the preferred network, in an answer.
 package struct CredentialRecord: Hashable, Sendable {

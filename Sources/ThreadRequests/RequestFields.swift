@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 /// The JSON object of a request as it is on the wire. Fields that are not listed are ignored.
 package struct RequestFields: Codable, Hashable, Sendable {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 /// A question that waits for a person, as its own requester is told of it.
 package struct WaitingQuestion: Codable, Hashable, Sendable {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import SQLiteDatabase
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The alerts that are held, firing, or resolved within the last day.
 enum AlertLedger {

@@ -2,14 +2,9 @@
 
 import Broker
 import ClientEnrolment
+import FoundationEssentials
 import SQLiteDatabase
 import ThreadRequests
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Seals answers to enrolled clients, and opens what they ask.
 struct EnrolledExchange: AnswerSealer, RequestOpener {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import FoundationEssentials
 
 extension WireTime {
   var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import SQLiteDatabase
 import SodiumCrypto
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// An existing backup file: the database as SQLite copied it, sealed as it is, the trailer, and the tag.
 struct BackupFile {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import SQLiteDatabase
 import SodiumCrypto
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// What is done with the device key: BLAKE2b under it, of the subkey of a root (32 bytes) to wrap class
 /// keys of this device only, and of the words below (16 bytes) to name it.

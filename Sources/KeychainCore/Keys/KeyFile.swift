@@ -3,12 +3,6 @@
 import Glibc
 import SodiumCrypto
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// A key file: 32 random bytes as one line of 64 lower-case hexadecimal digits, so that it can be
 /// printed and typed in again. 32 raw bytes are read too.
 enum KeyFile {

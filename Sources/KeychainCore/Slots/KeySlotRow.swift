@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import SQLiteDatabase
 import SodiumCrypto
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A row of `key_slots`. Its payload is the root keys, sealed by a subkey of the slot's secret
 /// (`crypto_kdf`, number 1, context "tk-slot1"), each as `key id 4 | key 32`; every other column is

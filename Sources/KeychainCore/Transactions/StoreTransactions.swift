@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import SQLiteDatabase
 import SodiumCrypto
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Who holds a store.
 package struct LockHolder: Equatable, Sendable, CustomStringConvertible {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Glibc
 
 /// A store that is open, and the file that it is.
 struct OpenedStore {

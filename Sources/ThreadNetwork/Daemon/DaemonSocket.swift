@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@_implementationOnly import LocalAPI
+import Glibc
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+@_implementationOnly import LocalAPI
 
 /// The socket of a daemon, with a connection for each call. See docs/reference/local-api.md.
 struct DaemonSocket: Sendable {

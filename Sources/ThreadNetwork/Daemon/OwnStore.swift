@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 @_implementationOnly import CredentialService
 @_implementationOnly import ThreadCredentialStore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// A store that the program opens itself, because no daemon runs on it. Others may do the same: each
 /// holds the lock for a transaction.

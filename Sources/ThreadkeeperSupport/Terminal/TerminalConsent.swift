@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Asks the person at the terminal that this program was started from.
 package enum TerminalConsent {
@@ -103,11 +98,7 @@ package final class QuestionWithdrawal: Sendable {
     var ends: [Int32] = [-1, -1]
     // Sockets, because a pipe cannot be had that is closed on exec from its beginning: another thread
     // may start a program at any time.
-    #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    #else
-      let kind = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
-    #endif
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     if socketpair(AF_UNIX, kind, 0, &ends) != 0 { ends = [-1, -1] }
     (descriptor, other) = (ends[0], ends[1])
   }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import ThreadkeeperSupport
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// Milliseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
 package struct WireTime: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
