@@ -3,63 +3,42 @@
 import Foundation
 import Synchronization
 
-// Unchecked Sendable: all but the channel is constant, and that is behind a lock.
+// Unchecked because NSObject is: the values are in a mutex.
 /// The credentials of a border router, or of the preferred network, as they were when a ``THClient``
 /// found them. Programs do not make them.
 ///
 /// Two are equal when all their values are. Nothing that is secret is in a description.
 public final class THCredentials: NSObject, NSSecureCoding, @unchecked Sendable {
-  // Unchecked because NSObject is: all properties are `let`, the channel is in a mutex.
-  // Unchecked because of NSObject; its properties are constants, and the one that changes is in a mutex.
-
   /// The name of the network, 1 to 16 bytes of UTF-8. It comes from outside.
-  public let networkName: String?
+  public var networkName: String? { values.networkName }
   /// The identity of the network, 8 bytes.
-  public let extendedPANID: Data?
+  public var extendedPANID: Data? { values.extendedPANID }
   /// The border router's id, 8 or 16 bytes; nil for a preferred network on which there is no border
   /// router.
-  public let borderAgentID: Data?
+  public var borderAgentID: Data? { values.borderAgentID }
   /// The whole dataset as it was stored, at most 254 bytes of TLVs. The network key is in it.
-  public let activeOperationalDataSet: Data?
+  public var activeOperationalDataSet: Data? { values.activeOperationalDataSet }
   /// The network key, 16 bytes. Whoever has it can join the network and read all that is sent there.
-  public let networkKey: Data?
+  public var networkKey: Data? { values.networkKey }
   /// The pre-shared key for commissioners (PSKc), 16 bytes; as secret as the network key.
-  public let pskc: Data?
+  public var pskc: Data? { values.pskc }
   /// The PAN ID, 2 bytes, the most significant first.
-  public let panID: Data?
+  public var panID: Data? { values.panID }
   /// When the credentials were first stored.
-  public let creationDate: Date?
+  public var creationDate: Date? { values.creationDate }
   /// When they were last changed.
-  public let lastModificationDate: Date?
-
-  private let channelNumber: Mutex<UInt8>
+  public var lastModificationDate: Date? { values.lastModificationDate }
 
   /// The number of the radio channel, 11 to 26. A change is for this object only, and stored nowhere.
   public var channel: UInt8 {
-    get { channelNumber.withLock { $0 } }
-    set { channelNumber.withLock { $0 = newValue } }
+    get { values.channel }
+    set { stored.withLock { $0.channel = newValue } }
   }
 
-  init(_ values: CredentialValues) {
-    networkName = values.networkName
-    extendedPANID = values.extendedPANID
-    borderAgentID = values.borderAgentID
-    activeOperationalDataSet = values.activeOperationalDataSet
-    networkKey = values.networkKey
-    pskc = values.pskc
-    panID = values.panID
-    channelNumber = Mutex(values.channel)
-    creationDate = values.creationDate
-    lastModificationDate = values.lastModificationDate
-  }
+  private let stored: Mutex<CredentialValues>
+  private var values: CredentialValues { stored.withLock { $0 } }
 
-  private var values: CredentialValues {
-    CredentialValues(
-      networkName: networkName, extendedPANID: extendedPANID, borderAgentID: borderAgentID,
-      activeOperationalDataSet: activeOperationalDataSet, networkKey: networkKey, pskc: pskc,
-      panID: panID, channel: channel, creationDate: creationDate,
-      lastModificationDate: lastModificationDate)
-  }
+  init(_ values: CredentialValues) { stored = Mutex(values) }
 
   // MARK: NSObject
 

@@ -5,8 +5,7 @@ import Foundation
 /// The domain of all errors of this module: `THErrorDomain`.
 public let THErrorDomain = "THErrorDomain"
 
-// Unchecked Sendable: nothing in it changes; what is in `userInfo` are texts and numbers.
-// Unchecked because `NSError` is: what is added here is constant.
+// Unchecked because NSError is: nothing in it changes, and what is in `userInfo` are texts and numbers.
 /// Why a call failed: an `NSError` of ``THErrorDomain`` with one of the codes of ``Code``.
 ///
 /// `localizedDescription` says what is wrong, where, and what can be done about it. It never holds an
@@ -18,9 +17,6 @@ public let THErrorDomain = "THErrorDomain"
 ///       // or, as on Apple's systems: (error as NSError).code == 15
 ///     }
 public final class THError: NSError, @unchecked Sendable {
-  // Unchecked because NSError is: all properties are `let`.
-  // Unchecked because of NSError; it is not changed after init, and `userInfo` has texts and numbers only.
-
   /// Whether the reason may be a daemon that starts or ends.
   let isTemporary: Bool
 

@@ -199,17 +199,11 @@ final class Connection {
   func accepted(_ answer: HandleRecord.Answer) {
     acceptedAt = .now
     handle.logErrors(false)
-    let limit = Int(answer.receiveMaximum ?? .max)
+    var session = answer.session
+    let limit = Int(session.serverReceiveMaximum ?? .max)
     window = PublishWindow(maximum: min(limit, Int(configuration.sendMaximum)))
-    var session = MosquittoSession(
-      sessionPresent: answer.sessionPresent, protocolVersion: configuration.protocolVersion,
-      serverReceiveMaximum: answer.receiveMaximum, publishWindow: window.maximum,
-      isRetainAvailable: answer.isRetainAvailable,
-      maximumPacketSize: answer.maximumPacketSize, sessionExpiry: answer.sessionExpiry,
-      serverKeepAlive: answer.serverKeepAlive)
-    session.maximumQoS = answer.maximumQoS ?? 2
-    session.areWildcardsAvailable = answer.areWildcardsAvailable
-    session.areSharesAvailable = answer.areSharesAvailable
+    session.protocolVersion = configuration.protocolVersion
+    session.publishWindow = window.maximum
     handler.connected(session)
     limitBatch()
     needsPublish = true

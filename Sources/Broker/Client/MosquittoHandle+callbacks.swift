@@ -83,16 +83,20 @@ extension HandleRecord {
 
 extension HandleRecord.Answer {
   fileprivate init(_ code: Int32, _ flags: Int32, _ properties: OpaquePointer?) {
-    self.init(code: code, sessionPresent: flags & 1 != 0)
+    self.code = code
+    session = MosquittoSession(
+      sessionPresent: flags & 1 != 0, protocolVersion: .v5, publishWindow: 0)
     guard properties != nil else { return }
-    receiveMaximum = PropertyList.uint16(properties, MQTT_PROP_RECEIVE_MAXIMUM)
-    maximumPacketSize = PropertyList.uint32(properties, MQTT_PROP_MAXIMUM_PACKET_SIZE)
-    isRetainAvailable = PropertyList.byte(properties, MQTT_PROP_RETAIN_AVAILABLE) != 0
-    maximumQoS = PropertyList.byte(properties, MQTT_PROP_MAXIMUM_QOS)
-    areWildcardsAvailable = PropertyList.byte(properties, MQTT_PROP_WILDCARD_SUB_AVAILABLE) != 0
-    areSharesAvailable = PropertyList.byte(properties, MQTT_PROP_SHARED_SUB_AVAILABLE) != 0
-    sessionExpiry = PropertyList.uint32(properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL)
-    serverKeepAlive = PropertyList.uint16(properties, MQTT_PROP_SERVER_KEEP_ALIVE)
+    session.serverReceiveMaximum = PropertyList.uint16(properties, MQTT_PROP_RECEIVE_MAXIMUM)
+    session.maximumPacketSize = PropertyList.uint32(properties, MQTT_PROP_MAXIMUM_PACKET_SIZE)
+    session.isRetainAvailable = PropertyList.byte(properties, MQTT_PROP_RETAIN_AVAILABLE) != 0
+    session.maximumQoS = PropertyList.byte(properties, MQTT_PROP_MAXIMUM_QOS) ?? 2
+    session.areWildcardsAvailable =
+      PropertyList.byte(properties, MQTT_PROP_WILDCARD_SUB_AVAILABLE) != 0
+    session.areSharesAvailable =
+      PropertyList.byte(properties, MQTT_PROP_SHARED_SUB_AVAILABLE) != 0
+    session.sessionExpiry = PropertyList.uint32(properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL)
+    session.serverKeepAlive = PropertyList.uint16(properties, MQTT_PROP_SERVER_KEEP_ALIVE)
   }
 }
 
@@ -100,16 +104,9 @@ extension HandleRecord.Answer {
 /// whatever follows happens after the library's function has returned.
 final class HandleRecord {
   struct Answer {
-    var code: Int32
-    var sessionPresent: Bool
-    var receiveMaximum: UInt16?
-    var maximumPacketSize: UInt32?
-    var isRetainAvailable = true
-    var maximumQoS: UInt8?
-    var areWildcardsAvailable = true
-    var areSharesAvailable = true
-    var sessionExpiry: UInt32?
-    var serverKeepAlive: UInt16?
+    let code: Int32
+    /// All but the version and the window, which the broker does not say.
+    var session: MosquittoSession
   }
 
   struct Published {
@@ -170,8 +167,9 @@ extension MosquittoHandle {
     return UInt16(truncatingIfNeeded: identifier)
   }
 
-  /// Queues a SUBSCRIBE. Under MQTT 5 the retain flag comes as it was published, unless the subscription says otherwise,
-  /// so that who publishes with it is found out at once, not at the next start.
+  /// Queues a SUBSCRIBE. Under MQTT 5 the retain flag comes as it was published, unless the
+  /// subscription says otherwise, so that who publishes with it is found out at once, not at the next
+  /// start.
   ///
   /// - Returns: the packet identifier of the answer.
   func subscribe(_ subscription: MosquittoConfiguration.Subscription) throws(MosquittoError)

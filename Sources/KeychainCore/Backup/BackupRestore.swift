@@ -39,8 +39,9 @@ package struct BackupRestore {
   /// Asked one after the other when no secret opens the backup. They get the refusal and the slots of the backup, which
   /// nobody has verified yet.
   package var further: [(KeychainError, [KeySlot]) throws -> [KeySlotSecret]] = []
-  /// The key file with which this machine opens its store. Where what opened the backup was given for this once, it gets
-  /// a slot of its own, and is made if there is none. Nil: this machine has another way.
+  /// The key file with which this machine opens its store. Where what opened the backup was given
+  /// for this once, it gets a slot of its own, and is made if there is none. Nil: this machine has
+  /// another way.
   package var keyFile: String?
   package var options = KeychainOptions()
   package var progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }

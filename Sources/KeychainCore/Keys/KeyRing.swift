@@ -205,7 +205,8 @@ extension KeyRing {
   }
 }
 
-/// Unlocking. While the session key is missing, what is accessible "when unlocked" is out of reach, and all else goes on.
+/// Unlocking. While the session key is missing, what is accessible "when unlocked" is out of reach,
+/// and all else goes on.
 extension KeyRing {
   /// Whether what is accessible "when unlocked" can be reached.
   var isUnlocked: Bool { loaded.withLock { $0.isUnlocked } }

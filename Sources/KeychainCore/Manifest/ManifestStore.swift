@@ -125,8 +125,8 @@ struct ManifestKey {
 ///     generation 8 | items 8 | Thread credentials among them 8 | sum 32
 ///
 /// The generation is at most 2^63 - 1. The sum is a multiset hash: BLAKE2b-256 of every element
-/// under a subkey (`ManifestKey`), added modulo 2^256. So a row can be put in or taken out without a look at the others, and nobody without the
-/// key can find rows that add up to the same.
+/// under a subkey (`ManifestKey`), added modulo 2^256. So a row can be put in or taken out without a
+/// look at the others, and nobody without the key can find rows that add up to the same.
 struct Manifest: Equatable {
   static let length = 56
   /// The highest generation that a manifest or an anchor may say.

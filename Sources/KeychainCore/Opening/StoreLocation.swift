@@ -214,10 +214,11 @@ extension StoreLocation {
 
 /// How a keychain behaves.
 package struct KeychainOptions: Sendable {
-  /// Whether what a commit leaves behind waits until the owner calls `tick`: deleted secrets in the write-ahead log, and
-  /// the anchor. So no call waits for it, and a hundred changes in a row are not a hundred times as much to write.
-  /// Otherwise the anchor is written at most once in `anchorInterval`, and the log is emptied after each transaction that
-  /// deleted an item or changed a secret.
+  /// Whether what a commit leaves behind waits until the owner calls `tick`: deleted secrets in the
+  /// write-ahead log, and the anchor. So no call waits for it, and a hundred changes in a row are not
+  /// a hundred times as much to write. Otherwise the anchor is written at most once in
+  /// `anchorInterval`, and the log is emptied after each transaction that deleted an item or changed
+  /// a secret.
   package var defersUpkeep = false
   /// For passphrase slots that are made.
   package var passwordHash = Argon2id.Parameters.standard

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+/// `import ThreadNetwork` brings Foundation, as it does on Apple's systems: files with `Data`, `Date` and `NSError`
+/// need no other import.
+@_exported import Foundation
 
-// Unchecked Sendable: the daemon is a constant, and safe to use from any thread. Subclasses answer for what they add.
-// Unchecked because an open class cannot be checked: what it has itself is constant.
+// Unchecked because an open class cannot be checked: what it has itself is constant. Subclasses
+// answer for theirs.
 /// Stores, finds and deletes the Thread credentials of border routers, and asks about the preferred
 /// network of the home.
 ///
@@ -22,9 +24,6 @@ import Foundation
 /// A border router is named by its *Border Agent ID*: 8 bytes (the MAC extended address) or 16
 /// bytes. 16 bytes that end in eight zero bytes mean the same as the first eight.
 open class THClient: NSObject, @unchecked Sendable {
-  // Unchecked because it is open: all that it has itself is a `let`.
-  // Unchecked because the class is open, as Apple's is; all that it stores is one constant that is Sendable.
-
   let daemon: DaemonLink
 
   /// A client of the daemon, or of the store, that the environment of the program names.

@@ -2,7 +2,8 @@
 
 import SodiumCrypto
 
-/// `<prefix>/device/threadkeeper/<object id>/config`, retained: a device and its entities, for Home Assistant's MQTT discovery
+/// `<prefix>/device/threadkeeper/<object id>/config`, retained: a device and its entities, for Home
+/// Assistant's MQTT discovery
 /// (https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload).
 ///
 /// It says where states are found and how they are read. What changes often stays on its own topics, so this is
