@@ -89,3 +89,135 @@ package final class MosquittoClient: Sendable {
     return (thread, end)
   }
 }
+
+/// What a `MosquittoClient` works for.
+///
+/// Every function is called on the client's own thread, one at a time, and may block: the broker
+/// waits. None is called after `run` has returned.
+package protocol MosquittoHandler: AnyObject, Sendable {
+  /// The broker accepted the connection. The client sends its subscriptions right after this
+  /// returns. A kept session (`sessionPresent`) may deliver before they are answered.
+  func connected(_ session: MosquittoSession)
+
+  /// The broker has answered every subscription; `refused` lists those it would not grant and that
+  /// were not required. A grant proves little: Mosquitto grants every filter and sieves later.
+  func subscribed(refused: [SubscriptionRefusal])
+
+  /// Messages in the order of arrival. **When this returns, they must be on disk**: the
+  /// acknowledgements leave only then.
+  ///
+  /// Throwing ends the connection without acknowledging: the broker delivers the same messages
+  /// again to the next connection, which is made after a back-off. A message may come twice (a
+  /// connection that dies between commit and acknowledgement), so handling must bear repetition.
+  func received(_ batch: [IncomingMessage]) throws
+
+  /// The most messages that the handler takes in the next batch, at least 1; never more than
+  /// `MosquittoConfiguration.batchMessages`. Asked after `connected` and after each batch. A smaller
+  /// batch is acknowledged sooner.
+  var batchLimit: Int { get }
+
+  /// Asks for what is to be published, at most `limit`; fewer means that there is no more now, and
+  /// the client asks again after `MosquittoClient.wake()`, an acknowledgement or a batch.
+  ///
+  /// The client keeps no outbox. What was handed over and not acknowledged when a connection ends
+  /// is forgotten: the handler offers it again after the next `connected`.
+  func publications(upTo limit: Int) -> [Publication]
+
+  /// A publication has been acknowledged by the broker (QoS 1) or written to the socket (QoS 0),
+  /// or it was refused.
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome)
+
+  /// The session, which another client had taken over, has been this client's own for longer than
+  /// `MosquittoConfiguration.Backoff.uncontestedAfter`.
+  func sessionRegained()
+
+  /// A connection ended or could not be made. Not called for a stop that was asked for.
+  func disconnected(_ event: MosquittoDisconnection)
+}
+
+/// A subscription that the broker would not grant.
+package struct SubscriptionRefusal: Sendable, Equatable {
+  package var filter: String
+  package var error: MosquittoError
+
+  package init(filter: String, error: MosquittoError) {
+    self.filter = filter
+    self.error = error
+  }
+}
+
+extension MosquittoHandler {
+  package var batchLimit: Int { .max }
+
+  /// Nothing: only who has optional subscriptions needs to know.
+  package func subscribed(refused: [SubscriptionRefusal]) {}
+
+  package func sessionRegained() {}
+}
+
+/// What the broker said when it accepted the connection.
+package struct MosquittoSession: Sendable, Equatable {
+  /// False: the broker knows nothing of us. What was queued for an older session is lost.
+  package var sessionPresent: Bool
+  package var protocolVersion: MosquittoConfiguration.ProtocolVersion
+  /// How many unacknowledged publications the broker takes, where it said so.
+  package var serverReceiveMaximum: UInt16?
+  /// How many publications this client will have under way.
+  package var publishWindow: Int
+  /// False: the broker keeps no retained message, and the library clears the flag in silence.
+  package var isRetainAvailable: Bool
+  /// Largest packet that the broker takes, in bytes, where it said so.
+  package var maximumPacketSize: UInt32?
+  /// Seconds that the broker keeps the session, where it differs from what was asked for.
+  package var sessionExpiry: UInt32?
+  /// Seconds between pings, where the broker wants it otherwise.
+  package var serverKeepAlive: UInt16?
+  /// The highest quality of service that the broker takes: 2 where it does not say.
+  package var maximumQoS: UInt8 = 2
+  /// Whether filters with `+` and `#` may be subscribed to.
+  package var areWildcardsAvailable = true
+  /// Whether there are shared subscriptions.
+  package var areSharesAvailable = true
+
+  package init(
+    sessionPresent: Bool, protocolVersion: MosquittoConfiguration.ProtocolVersion,
+    serverReceiveMaximum: UInt16? = nil, publishWindow: Int, isRetainAvailable: Bool = true,
+    maximumPacketSize: UInt32? = nil, sessionExpiry: UInt32? = nil, serverKeepAlive: UInt16? = nil
+  ) {
+    self.sessionPresent = sessionPresent
+    self.protocolVersion = protocolVersion
+    self.serverReceiveMaximum = serverReceiveMaximum
+    self.publishWindow = publishWindow
+    self.isRetainAvailable = isRetainAvailable
+    self.maximumPacketSize = maximumPacketSize
+    self.sessionExpiry = sessionExpiry
+    self.serverKeepAlive = serverKeepAlive
+  }
+}
+
+/// A connection that ended, or could not be made.
+package struct MosquittoDisconnection: Sendable {
+  /// Why, in words that say what to do.
+  package var error: MosquittoError
+  /// True when the broker had accepted the connection.
+  package var wasConnected: Bool
+  /// How many connections in a row have failed or were short-lived, this one included.
+  package var failures: Int
+  /// When the next attempt is made; nil when there will be none and `run` throws `error`.
+  package var retryDelay: Duration?
+  /// What the handler threw, when it was the handler that ended it.
+  package var cause: (any Error)?
+
+  package var isFatal: Bool { retryDelay == nil }
+
+  package init(
+    error: MosquittoError, wasConnected: Bool, failures: Int, retryDelay: Duration?,
+    cause: (any Error)? = nil
+  ) {
+    self.error = error
+    self.wasConnected = wasConnected
+    self.failures = failures
+    self.retryDelay = retryDelay
+    self.cause = cause
+  }
+}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLibMosquitto
 import Glibc
 
-/// What went wrong between this client and its broker. All wording is in
-/// `MosquittoError+Wording.swift` and its neighbour for TLS.
+/// What went wrong between this client and its broker.
 package struct MosquittoError: Error, Sendable, Equatable {
   package var reason: Reason
   /// One sentence for a person: what happened, what to do, which setting. Never a password.
@@ -116,5 +116,307 @@ extension MosquittoError {
   /// A file that can't be opened, asked before the library is, which would only say "invalid".
   static func unreadable(_ setting: String, _ path: String, _ code: Int32) -> MosquittoError {
     MosquittoError(.tlsFiles, "`\(setting)` (\(path)) can't be read: \(errorText(code))")
+  }
+}
+
+/// The only place that turns codes into sentences: libmosquitto's results, the reason codes of
+/// MQTT 5 (section 2.4) and the return codes of MQTT 3.1.1 (section 3.2.2.3).
+extension MosquittoError {
+  static func invalid(_ setting: String, _ problem: String) -> MosquittoError {
+    MosquittoError(.configuration, "`\(setting)` \(problem)")
+  }
+
+  static func system(_ call: String, _ code: Int32) -> MosquittoError {
+    MosquittoError(.system, "\(call) failed: \(errorText(code))\(remedy(code))")
+  }
+
+  private static func remedy(_ code: Int32) -> String {
+    code == EMFILE || code == ENFILE ? "; raise the limit of open files (`ulimit -n`)" : ""
+  }
+
+  static let runTwice = MosquittoError(
+    .configuration, "this client has already run: make a new one for another run")
+
+  /// What the handler threw. Errors of this project never hold a secret, so it may be shown.
+  static func handler(_ error: any Error) -> MosquittoError {
+    MosquittoError(
+      .handler, "the messages could not be stored, so the broker keeps them: \(error)")
+  }
+
+  // MARK: Results of the library
+
+  /// - Parameters:
+  ///   - result: a `MOSQ_ERR_…` that is not success.
+  ///   - code: `errno` right after the call; for a failed look-up, `getaddrinfo`'s code.
+  ///   - answered: whether the broker had accepted this connection.
+  ///   - log: what the library wrote about errors since the connection began.
+  init(
+    result: Int32, errno code: Int32, answered: Bool, log: [String],
+    _ configuration: MosquittoConfiguration
+  ) {
+    let address = configuration.address
+    switch mosq_err_t(rawValue: result) {
+    case MOSQ_ERR_EAI:
+      let text = gai_strerror(code).map { String(cString: $0) } ?? "no answer"
+      self.init(
+        .unknownHost,
+        "the name `\(configuration.host)` of `mqtt.host` can't be resolved (\(text)): "
+          + "is it written right, and does this machine have name resolution?")
+    case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
+      self.init(tlsLog: log, configuration)
+    case MOSQ_ERR_KEEPALIVE:
+      self.init(
+        .keepAlive,
+        "\(address) has not answered a ping for \(configuration.keepAlive) s "
+          + "(`mqtt.keep_alive`): the network or the broker is down")
+    case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8,
+      MOSQ_ERR_DUPLICATE_PROPERTY:
+      self.init(
+        .protocolError,
+        "\(address) sent what MQTT does not allow: is `mqtt.port` the port of an MQTT broker, "
+          + "and does it speak `mqtt.protocol`?")
+    case MOSQ_ERR_NOMEM:
+      self.init(.system, "libmosquitto found no memory")
+    case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_ERRNO:
+      self.init(systemError: code, answered: answered, log: log, configuration)
+    case MOSQ_ERR_INVAL:
+      self.init(.configuration, "libmosquitto refuses the settings under `mqtt`")
+    default:
+      let text = mosquitto_strerror(result).map { String(cString: $0) } ?? "error \(result)"
+      self.init(.connectionLost, "the connection to \(address) failed: \(text)")
+    }
+  }
+
+  private init(
+    systemError code: Int32, answered: Bool, log: [String], _ configuration: MosquittoConfiguration
+  ) {
+    let address = configuration.address
+    switch code {
+    case ECONNREFUSED:
+      self.init(
+        .nothingListens,
+        "nothing listens on \(address): is mosquitto running? (`mqtt.host`, `mqtt.port`)")
+    case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN:
+      self.init(
+        .unreachable,
+        "\(address) can't be reached (\(Self.errorText(code))): is it switched on and on this "
+          + "network? (`mqtt.host`)")
+    case ETIMEDOUT:
+      self.init(
+        .noAnswer,
+        "\(address) does not answer: is the address right, and does a firewall drop the port? "
+          + "(`mqtt.host`, `mqtt.port`)")
+    case EPROTO where configuration.tls != nil && !answered:
+      self.init(tlsLog: log, configuration)
+    case 0, EAGAIN, EPROTO, ECONNRESET, EPIPE, ENOTCONN:
+      self = answered ? .closed(address) : .closedBeforeAnswer(address, configuration)
+    default:
+      self.init(
+        answered ? .connectionLost : .unreachable,
+        "the connection to \(address) failed: \(Self.errorText(code))\(Self.remedy(code))")
+    }
+  }
+
+  private static func closed(_ address: String) -> MosquittoError {
+    MosquittoError(.connectionLost, "\(address) closed the connection: did the broker stop?")
+  }
+
+  static func closedBeforeAnswer(
+    _ address: String, _ configuration: MosquittoConfiguration
+  ) -> MosquittoError {
+    let remedy =
+      configuration.tls == nil
+      ? "does that port want TLS (`mqtt.tls.ca_file`)?"
+      : "does that port speak TLS, and does it want a client certificate "
+        + "(`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?"
+    return MosquittoError(
+      .closedByBroker, "\(address) closed the connection without an answer: \(remedy)")
+  }
+
+  static func noAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    let tls = configuration.tls == nil ? ", and does it want TLS (`mqtt.tls.ca_file`)?" : "?"
+    return MosquittoError(
+      .noAnswer,
+      "\(configuration.address) took the connection but gives no answer: "
+        + "is `mqtt.port` the port of an MQTT broker\(tls)")
+  }
+
+  static func noSubscriptionAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    MosquittoError(
+      .noAnswer,
+      "\(configuration.address) has not answered a subscription for "
+        + "\(configuration.answerLimit): connecting again")
+  }
+
+  static func noAcknowledgement(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    MosquittoError(
+      .noAnswer,
+      "\(configuration.address) has not acknowledged a publication for "
+        + "\(configuration.acknowledgementTimeout): connecting again")
+  }
+
+  // A client id is no secret of MQTT, but who knows ours can take the session over. These messages
+  // are published, so none names it.
+
+  /// What is added when the broker drops us again and again without a word.
+  static func suspectedTakeover(_ error: MosquittoError) -> MosquittoError {
+    MosquittoError(
+      error.reason,
+      error.message + " It does so again and again soon after letting us in, which is how a second "
+        + "client with the same client id looks.")
+  }
+
+  /// And once the session counts as contested.
+  static let silentTakeover = MosquittoError(
+    .sessionTakenOver,
+    "the broker closes the connection again and again soon after letting us in: another client "
+      + "uses the same client id, or something on the way cuts connections")
+
+  // MARK: What the broker says
+
+  /// The answer to CONNECT.
+  init(connack code: Int32, _ configuration: MosquittoConfiguration) {
+    switch (configuration.protocolVersion, code) {
+    case (.v311, 1), (.v5, 0x84), (.v5, 1):
+      self.init(
+        .protocolVersion,
+        configuration.protocolVersion == .v5
+          ? "the broker does not speak MQTT 5: set `mqtt.protocol: 3.1.1`"
+          : "the broker does not speak MQTT 3.1.1: set `mqtt.protocol: 5`")
+    case (.v311, 2), (_, 0x85):
+      self.init(
+        .clientIdentifier,
+        "the broker refused the client id: set another `mqtt.client_id`"
+      )
+    case (.v311, 3), (_, 0x88), (_, 0x89), (_, 0x97), (_, 0x9F):
+      self.init(
+        .brokerUnavailable,
+        "the broker is there but takes no connection now (\(Self.reasonText(code))): "
+          + "look into its log")
+    case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C):
+      self = .badCredentials(configuration)
+    case (_, 0x8A):
+      self.init(.notAuthorized, "the broker has banned this client: look into its log")
+    case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
+      self.init(
+        .unsupported,
+        "the broker refused the last will (\(Self.reasonText(code))): does its access list let "
+          + "`mqtt.username` write under `mqtt.base_topic`, and does it allow retained messages?")
+    case (_, 0x95):
+      self.init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
+    case (_, 0x9C), (_, 0x9D):
+      self.init(
+        .brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
+    default:
+      self.init(
+        .refused, "the broker refused the connection (\(Self.reasonText(code))): look into its log")
+    }
+  }
+
+  private static func badCredentials(_ configuration: MosquittoConfiguration) -> MosquittoError {
+    guard let user = configuration.username else {
+      return MosquittoError(
+        .credentials,
+        "the broker wants a user name and password: give them with `threadkeeper setup`, or set "
+          + "`mqtt.username` and `mqtt.password`")
+    }
+    return MosquittoError(
+      .credentials,
+      configuration.password == nil
+        ? "the broker wants a password for the user `\(user)`"
+        : "the broker refused the user name or password of `\(user)`")
+  }
+
+  /// A DISCONNECT of the broker (MQTT 5).
+  init(disconnect code: Int32, _ configuration: MosquittoConfiguration) {
+    switch code {
+    case 0x8E:
+      self.init(
+        .sessionTakenOver,
+        "another client took over the session: it uses the same client id")
+    case 0x87:
+      self = .badCredentials(configuration)
+    case 0x8B:
+      self.init(.closedByBroker, "the broker is shutting down")
+    case 0x8D:
+      self.init(
+        .keepAlive,
+        "the broker heard nothing for too long (`mqtt.keep_alive`): is this machine "
+          + "overloaded?")
+    case 0x93, 0x94, 0x81, 0x82, 0x99:
+      self.init(
+        .protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
+    case 0x95:
+      self.init(
+        .packetTooLarge,
+        "the broker closed the connection: a packet was too large for it "
+          + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
+    case 0x98:
+      self.init(.closedByBroker, "the broker's administrator closed the connection")
+    default:
+      self.init(
+        .closedByBroker,
+        "the broker closed the connection (\(Self.reasonText(code))): look into its log")
+    }
+  }
+
+  /// A SUBACK that refuses.
+  init(suback code: Int32, filter: String, _ configuration: MosquittoConfiguration) {
+    let user = configuration.username.map { " `\($0)`" } ?? ""
+    self.init(
+      .subscription,
+      "the broker refused the subscription to `\(filter)` (\(Self.reasonText(code))): "
+        + "its access list must let the user\(user) read it")
+  }
+
+  // MARK: One publication
+
+  /// A PUBACK that refuses (MQTT 5).
+  init(puback code: Int32, topic: String, _ configuration: MosquittoConfiguration) {
+    let user = configuration.username.map { " `\($0)`" } ?? ""
+    switch code {
+    case 0x87:
+      self.init(
+        .notAuthorized,
+        "the broker's access list does not let the user\(user) publish to `\(topic)`")
+    case 0x90:
+      self.init(.topic, "the broker refused the topic `\(topic)`")
+    case 0x97:
+      self.init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
+    default:
+      self.init(
+        .refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
+    }
+  }
+
+  /// A publication that the library refuses before it is sent.
+  init(publish result: Int32, topic: String, bytes: Int) {
+    switch mosq_err_t(rawValue: result) {
+    case MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET:
+      self.init(
+        .packetTooLarge,
+        "a message of \(bytes) bytes to `\(topic)` is larger than the broker takes "
+          + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
+    case MOSQ_ERR_QOS_NOT_SUPPORTED:
+      self.init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
+    case MOSQ_ERR_NOMEM:
+      self.init(.system, "libmosquitto found no memory for a message to `\(topic)`")
+    case MOSQ_ERR_PROTOCOL, MOSQ_ERR_DUPLICATE_PROPERTY:
+      self.init(.topic, "a message to `\(topic)` carries a property that MQTT does not allow")
+    default:
+      self.init(.topic, "`\(topic)` is no topic that can be published to")
+    }
+  }
+
+  // MARK: Words of others
+
+  static func errorText(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+  }
+
+  /// The name of a reason code as the specification has it, and the number for the search engine.
+  private static func reasonText(_ code: Int32) -> String {
+    let name = mosquitto_reason_string(code).map { String(cString: $0) } ?? "unknown"
+    return "\(name), reason \(code)"
   }
 }

@@ -98,3 +98,271 @@ package struct JSONMember {
   /// The bytes of the value, without white space around them.
   package let source: UnsafeBufferPointer<UInt8>
 }
+
+/// The grammar of RFC 8259. Calls itself for each level, which is limited.
+struct JSONReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let depth: Int
+  private var offset = 0
+  /// All bytes of strings, or-ed: under 0x80 there is nothing to check as UTF-8.
+  private var seen: UInt8 = 0
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool) {
+    self.bytes = bytes
+    self.depth = depth
+    if skipsByteOrderMark, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+  }
+
+  /// Reads one value and white space around it.
+  ///
+  /// - Returns: whether it is an object, for whose members `body` was called.
+  mutating func readDocument(_ body: (JSONMember) -> Void) throws(JSONFlaw) -> Bool {
+    skipSpace()
+    let isObject = next == UInt8(ascii: "{")
+    if isObject {
+      try object(level: 1, body)
+    } else {
+      _ = try value(level: 1)
+    }
+    try end()
+    return isObject
+  }
+
+  /// Nothing but white space is left, and all of it was UTF-8.
+  private mutating func end() throws(JSONFlaw) {
+    skipSpace()
+    guard offset == bytes.count else { throw syntax }
+    if seen >= 0x80, let flaw = JSONUTF8.flaw(in: bytes) { throw flaw }
+  }
+
+  private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  private var syntax: JSONFlaw { JSONFlaw(reason: .syntax, offset: offset) }
+
+  private func source(from start: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[start..<offset])
+  }
+
+  // MARK: Values
+
+  /// - Parameter level: of the value, if it is an object or an array.
+  private mutating func value(level: Int) throws(JSONFlaw) -> JSONMember.Value {
+    switch next {
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "{"):
+      try object(level: level) { _ in }
+      return .nested
+    case UInt8(ascii: "["):
+      try array(level: level)
+      return .nested
+    case UInt8(ascii: "t"):
+      try word("true")
+      return .bool(true)
+    case UInt8(ascii: "f"):
+      try word("false")
+      return .bool(false)
+    case UInt8(ascii: "n"):
+      try word("null")
+      return .null
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func object(level: Int, _ body: (JSONMember) -> Void) throws(JSONFlaw) {
+    try enter(level)
+    guard !take(UInt8(ascii: "}")) else { return }
+    repeat {
+      skipSpace()
+      let name = try string()
+      skipSpace()
+      try need(UInt8(ascii: ":"))
+      skipSpace()
+      let start = offset
+      let value = try value(level: level + 1)
+      body(JSONMember(name: name, value: value, source: source(from: start)))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    try need(UInt8(ascii: "}"))
+  }
+
+  private mutating func array(level: Int) throws(JSONFlaw) {
+    try enter(level)
+    guard !take(UInt8(ascii: "]")) else { return }
+    repeat {
+      skipSpace()
+      _ = try value(level: level + 1)
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    try need(UInt8(ascii: "]"))
+  }
+
+  /// Past the bracket, and the white space behind it.
+  private mutating func enter(_ level: Int) throws(JSONFlaw) {
+    guard level <= depth else { throw JSONFlaw(reason: .tooDeep, offset: offset) }
+    offset += 1
+    skipSpace()
+  }
+
+  private mutating func string() throws(JSONFlaw) -> JSONString {
+    try need(UInt8(ascii: "\""))
+    let start = offset
+    var (all, hasEscapes): (UInt8, Bool) = (0, false)
+    while let byte = next, byte >= 0x20 {
+      offset += 1
+      all |= byte
+      switch byte {
+      case UInt8(ascii: "\""):
+        seen |= all
+        return JSONString(
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<offset - 1]), isASCII: all < 0x80,
+          hasEscapes: hasEscapes)
+      case UInt8(ascii: "\\"):
+        hasEscapes = true
+        try escape()
+      default: break
+      }
+    }
+    throw syntax
+  }
+
+  private mutating func escape() throws(JSONFlaw) {
+    guard let byte = next, "\"\\/bfnrtu".utf8.contains(byte) else { throw syntax }
+    offset += 1
+    guard byte == UInt8(ascii: "u") else { return }
+    for _ in 0..<4 {
+      guard let digit = next, Character(Unicode.Scalar(digit)).isHexDigit else { throw syntax }
+      offset += 1
+    }
+  }
+
+  private mutating func number() throws(JSONFlaw) -> JSONNumber {
+    let start = offset
+    _ = take(UInt8(ascii: "-"))
+    if !take(UInt8(ascii: "0")) { try digits() }
+    if take(UInt8(ascii: ".")) { try digits() }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+      try digits()
+    }
+    return JSONNumber(bytes: source(from: start))
+  }
+
+  // MARK: Bytes
+
+  private mutating func digits() throws(JSONFlaw) {
+    guard let first = next, isDigit(first) else { throw syntax }
+    while let byte = next, isDigit(byte) { offset += 1 }
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+
+  private mutating func word(_ word: StaticString) throws(JSONFlaw) {
+    for index in 0..<word.utf8CodeUnitCount { try need(word.utf8Start[index]) }
+  }
+
+  private mutating func need(_ byte: UInt8) throws(JSONFlaw) {
+    guard take(byte) else { throw syntax }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    offset += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      offset += 1
+    }
+  }
+}
+
+/// A string as it is written, between its quotes.
+package struct JSONString {
+  let bytes: UnsafeBufferPointer<UInt8>
+  let isASCII: Bool
+  let hasEscapes: Bool
+
+  /// Nil when it has half of a surrogate pair (RFC 8259, section 8.2), or is not UTF-8.
+  package var text: String? {
+    guard hasEscapes else {
+      // ASCII needs no check, and is decoded much faster.
+      return isASCII
+        ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+    }
+    return unescaped().flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  package static func ~= (name: StaticString, string: JSONString) -> Bool {
+    guard !string.hasEscapes else { return string.text == name.description }
+    guard string.bytes.count == name.utf8CodeUnitCount else { return false }
+    return string.bytes.indices.allSatisfy { string.bytes[$0] == name.utf8Start[$0] }
+  }
+
+  private func unescaped() -> [UInt8]? {
+    var result: [UInt8] = []
+    var rest = bytes[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\") else {
+        result.append(byte)
+        continue
+      }
+      switch rest.popFirst() {
+      case UInt8(ascii: "b"): result.append(0x08)
+      case UInt8(ascii: "f"): result.append(0x0C)
+      case UInt8(ascii: "n"): result.append(0x0A)
+      case UInt8(ascii: "r"): result.append(0x0D)
+      case UInt8(ascii: "t"): result.append(0x09)
+      case UInt8(ascii: "u"):
+        guard let scalar = Self.scalar(&rest) else { return nil }
+        result += Array(String(scalar).utf8)
+      // A quote, a slash or a backslash.
+      case let character?: result.append(character)
+      case nil: return nil
+      }
+    }
+    return result
+  }
+
+  /// Reads what follows `\u`, with the second half of a surrogate pair.
+  private static func scalar(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Unicode.Scalar? {
+    guard let first = codeUnit(&rest) else { return nil }
+    guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+    guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
+      let second = codeUnit(&rest), UTF16.isTrailSurrogate(second)
+    else { return nil }
+    return UTF16.decode(UTF16.EncodedScalar([first, second]))
+  }
+
+  private static func codeUnit(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
+    let digits = rest.prefix(4)
+    rest = rest.dropFirst(4)
+    return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+  }
+}
+
+/// A number as it is written.
+package struct JSONNumber {
+  let bytes: UnsafeBufferPointer<UInt8>
+
+  /// Nil unless it is a whole number from 0 to 2^64-1. With a fraction or an exponent (`1.0`, `1e2`) it is below
+  /// 2^53, where a `Double` is exact.
+  package var unsigned: UInt64? {
+    var value: UInt64 = 0
+    for byte in bytes {
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit < 10 else { return wholeDouble }
+      let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflows) = product.addingReportingOverflow(UInt64(digit))
+      guard !isTooLarge, !overflows else { return nil }
+      value = sum
+    }
+    return value
+  }
+
+  private var wholeDouble: UInt64? {
+    guard let value = Double(String(decoding: bytes, as: UTF8.self)), value < 0x1p53 else {
+      return nil
+    }
+    return UInt64(exactly: value)
+  }
+}
