@@ -29,13 +29,6 @@ package struct AuditRecord: Equatable, Sendable {
   package let actor: String
   package let lines: [Line]
 
-  init(number: Int64, time: Int64, actor: String, lines: [Line]) {
-    self.number = number
-    self.time = time
-    self.actor = actor
-    self.lines = lines
-  }
-
   func encoded(link: [UInt8]) -> [UInt8] {
     var bytes = [Self.format] + link
     Self.append(UInt64(bitPattern: time), 8, to: &bytes)

@@ -122,17 +122,9 @@ package struct BackupTrailer: Equatable, Sendable {
       + generation.bigEndianBytes + created.bigEndianBytes + databaseLength.bigEndianBytes
       + items.bigEndianBytes
   }
+}
 
-  init(
-    store: StoreID, generation: UInt64, created: Int64, databaseLength: UInt64, items: UInt64
-  ) {
-    self.store = store
-    self.generation = generation
-    self.created = created
-    self.databaseLength = databaseLength
-    self.items = items
-  }
-
+extension BackupTrailer {
   /// - Throws: `decode` when this is the end of something else, `notAvailable` for a newer format.
   init(decoding bytes: [UInt8], path: String) throws(KeychainError) {
     guard bytes.count == Self.length, bytes.starts(with: Self.magic) else {

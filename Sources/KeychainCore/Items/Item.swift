@@ -181,7 +181,9 @@ struct ItemMetadata {
     )
     return bytes
   }
+}
 
+extension ItemMetadata {
   /// Reads what `encoded` wrote. Only authentic bytes come here, so an error means a defect or a
   /// store of a newer version.
   init(decoding padded: UnsafeRawBufferPointer) throws {
@@ -201,14 +203,6 @@ struct ItemMetadata {
       let bytes = try reader.take(head >> 3)
       attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), bytes)
     }
-  }
-
-  init(
-    accessible: Accessibility, secretVersion: Int64, attributes: ItemAttributes
-  ) {
-    self.accessible = accessible
-    self.secretVersion = secretVersion
-    self.attributes = attributes
   }
 
   private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
