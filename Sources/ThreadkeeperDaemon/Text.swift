@@ -6,8 +6,6 @@
   import Foundation
 #endif
 
-// SPDX-License-Identifier: Apache-2.0
-
 extension String {
   /// The text with everything escaped that could move the cursor, hide other text or start a line.
   ///

@@ -39,12 +39,9 @@ package final class VarlinkCaller: Sendable {
   /// Whether the caller has not hung up, and has its place. Who has ended the own half only still waits.
   package var isThere: Bool {
     state.withLock {
-      !$0.isEvicted && !$0.isClosed && events(0) & (POLLHUP | POLLERR | POLLNVAL) == 0
+      !$0.isEvicted && !$0.isClosed && events & (POLLHUP | POLLERR | POLLNVAL) == 0
     }
   }
-
-  /// Whether the system takes some bytes at once.
-  var hasRoom: Bool { events(POLLOUT) & POLLOUT != 0 }
 
   /// Ends `wait`.
   package func wake() { wakeup.wake() }
@@ -147,8 +144,9 @@ package final class VarlinkCaller: Sendable {
     shutdown(socket, Int32(SHUT_RDWR))
   }
 
-  private func events(_ wanted: Int32) -> Int32 {
-    var entry = pollfd(fd: socket, events: Int16(wanted), revents: 0)
+  /// What has happened to the connection.
+  private var events: Int32 {
+    var entry = pollfd(fd: socket, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 ? Int32(entry.revents) : 0
   }
 }

@@ -9,7 +9,7 @@ import ThreadkeeperSupport
 /// One thread takes connections, and each connection has one: it reads a call, performs it, writes the reply, and
 /// reads the next. So calls of a connection are answered in their order, no thread of Swift's waits in a system call,
 /// and who is slow, silent or never reads holds up nothing but the own connection. `CallerPlaces` bounds the
-/// connections of a user and of all, and with them the threads.
+/// connections of a user and of all; one without a place keeps its thread until its handler ends.
 ///
 /// Open files that come along are not taken: where the kernel can, the sender gets EPERM (`SocketOptions`), and
 /// otherwise the kernel closes them, in the thread of the connection.

@@ -44,13 +44,6 @@ package struct VarlinkReplies<Reply> {
     try caller.send(encode(reply))
   }
 
-  /// Sends a reply where that takes no waiting.
-  ///
-  /// - Throws: as `send`.
-  package func offer(_ reply: Reply) throws {
-    if caller.hasRoom { try send(reply) } else { try caller.check() }
-  }
-
   /// - Throws: as `send`.
   package func wait(for interval: Duration) throws { try caller.wait(until: .now + interval) }
 

@@ -69,8 +69,6 @@ package struct CallerPlaces: Sendable {
 
   package func holds(_ place: Int) -> Bool { callers[place] != nil }
 
-  package func isSilent(_ place: Int) -> Bool { callers[place]?.isSilent ?? false }
-
   private var counts: [UInt32: Int] {
     callers.values.reduce(into: [:]) { $0[$1.user, default: 0] += 1 }
   }

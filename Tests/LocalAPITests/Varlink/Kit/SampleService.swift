@@ -18,8 +18,6 @@ final class SampleService: Sendable {
   static let ownerOnly = VarlinkMethod<VarlinkNothing, VarlinkNothing>(name, "Owner", for: .owner)
   static let fail = VarlinkMethod<Text, VarlinkNothing>(name, "Fail", for: .admitted)
   static let count = VarlinkStream<Number, Number>(name, "Count", for: .admitted)
-  /// Offers so many replies of 1,000 bytes, and then says so.
-  static let offer = VarlinkStream<Number, Text>(name, "Offer", for: .admitted)
   /// Sends so many replies at once, and no more until it ends.
   static let wait = VarlinkStream<Number, Number>(name, "Wait", for: .admitted)
   /// Sends until that fails.
@@ -39,7 +37,6 @@ final class SampleService: Sendable {
     method Fail(text: string) -> ()
     method Planned() -> ()
     method Count(number: int) -> (number: int)
-    method Offer(number: int) -> (text: string)
     method Wait(number: int) -> (number: int)
     method Flood(byte_count: int) -> (text: string)
 
@@ -84,11 +81,6 @@ final class SampleService: Sendable {
         Self.count.answered { limit, replies in
           for number in 1..<max(limit.number, 1) { try replies.send(Number(number: number)) }
           return limit
-        },
-        Self.offer.answered { limit, replies in
-          let text = Text(text: String(repeating: "x", count: 1_000))
-          for _ in 0..<limit.number { try replies.offer(text) }
-          return Text(text: "offered")
         },
         Self.wait.answered { limit, replies in
           for number in 0..<limit.number { try replies.send(Number(number: number + 1)) }
