@@ -85,27 +85,39 @@ final class StoreUpkeep: Sendable {
   private static let longestPause = 60
 
   private let keychain: Keychain
-  private let isPlanned = Locked(false)
+  /// When it is done next; nil: nothing is planned.
+  private let next = Locked<ContinuousClock.Instant?>(nil)
   private let process = getpid()
 
   init(_ keychain: Keychain) { self.keychain = keychain }
 
   /// Called after each call: something is done in a second, if it has to be. What cannot be done then
-  /// is tried again after longer and longer pauses.
+  /// is tried again after longer and longer pauses, and a second after the next call.
   func plan(after seconds: Int = 1) {
     guard keychain.owesUpkeep else { return }
-    let isNew = isPlanned.withLock { isPlanned in
-      defer { isPlanned = true }
-      return !isPlanned
+    let moment = ContinuousClock.now + .seconds(seconds)
+    let isSooner = next.withLock { next in
+      if let next, next <= moment { return false }
+      next = moment
+      return true
     }
-    guard isNew else { return }
+    guard isSooner else { return }
     // Weakly: a keychain that is closed does it then, and its keys do not stay for this.
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) {
       [weak self] in
-      guard let self else { return }
+      // A later call did not want to wait so long.
+      guard let self, takePlan(for: moment) else { return }
       try? keychain.tick()
-      isPlanned.withLock { $0 = false }
       plan(after: min(seconds * 2, Self.longestPause))
+    }
+  }
+
+  /// Takes what is planned for a moment off the plan: a call meanwhile plans anew.
+  private func takePlan(for moment: ContinuousClock.Instant) -> Bool {
+    next.withLock { next in
+      guard next == moment else { return false }
+      next = nil
+      return true
     }
   }
 
