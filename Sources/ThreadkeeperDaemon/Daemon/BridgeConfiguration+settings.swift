@@ -2,6 +2,7 @@
 
 import Bridge
 import Broker
+import Glibc
 import KeychainCore
 import Settings
 
@@ -9,12 +10,6 @@ import Settings
   import FoundationEssentials
 #else
   import Foundation
-#endif
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
 #endif
 
 extension BridgeConfiguration {
