@@ -2,7 +2,7 @@
 
 import ThreadDataset
 
-/// What a home is told. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary:
+/// What a home receives. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary:
 /// what becomes of it is in the output.
 package enum HomeInput: Sendable {
   /// The daemon has started: its settings may be others.

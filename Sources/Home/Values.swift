@@ -105,7 +105,7 @@ package enum RouterSource: UInt8, Hashable, Sendable, CaseIterable {
 /// Tells repetitions from news by the sequence numbers or ids of one user and router: a high-water mark and the 64
 /// numbers below it, or the last eight ids.
 package struct SequenceWindow: Hashable, Sendable {
-  /// How a repetition is told from news. Without it nothing is deduplicated.
+  /// How a repetition is recognized. Without it nothing is deduplicated.
   package enum Order: Hashable, Sendable {
     case none
     /// Rises for this user and router.

@@ -74,10 +74,10 @@ import ThreadDataset
   func owner() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
-    let output = scene.announce(1, .of(2), from: "stranger")
+    let output = scene.announce(1, .of(2), from: "mallory")
     #expect(output.rejection == .notAuthorized(.number(1)))
     #expect(scene.router(1)?.dataset == .of(1))
     scene.publish(.leave, 1)
-    #expect(scene.announce(1, .of(2), from: "stranger").rejection == .notAuthorized(.number(1)))
+    #expect(scene.announce(1, .of(2), from: "mallory").rejection == .notAuthorized(.number(1)))
   }
 }

@@ -83,7 +83,7 @@ import ThreadDataset
   func refused() {
     var scene = HomeScene { $0.routersPerTeam = 1 }
     scene.announce(1, .of(1)) { $0.order = .number(5) }
-    scene.publish(.heartbeat, 1, from: "stranger") { $0.order = .number(6) }
+    scene.publish(.heartbeat, 1, from: "mallory") { $0.order = .number(6) }
     #expect(scene.announce(2, .of(1)) { $0.order = .number(1) }.rejection == .tooManyRouters(1))
     #expect(scene.router(2) == nil)
     #expect(scene.publish(.heartbeat, 1) { $0.order = .number(6) } == HomeOutput())

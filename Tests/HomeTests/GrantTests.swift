@@ -256,7 +256,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Of an id that does not wait, a button is told that it is stale")
+  @Test("A button for an id that does not wait gets the answer that it is stale")
   mutating func staleButton() {
     var decision = ConsentDecision(.deny(ConsentID(9)), by: .login("ha", team: "ha"))
     decision.extent = .adoptions
@@ -307,7 +307,7 @@ import ThreadDataset
         testDescription: "forgotten", trust: .signed, input: .revoke("phone", forgets: true),
         answer: .revokedClient(true), endsConsents: true, isRevoked: nil),
       Enrolment(
-        testDescription: "another login", input: .revoke("stranger", forgets: false),
+        testDescription: "another login", input: .revoke("mallory", forgets: false),
         answer: .revokedClient(false), endsConsents: false, isRevoked: false),
     ])
   mutating func enrolment(_ row: Enrolment) throws {

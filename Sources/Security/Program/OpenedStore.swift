@@ -112,7 +112,7 @@ final class StoreUpkeep: Sendable {
     }
   }
 
-  /// Takes what is planned for a moment off the plan: a call meanwhile plans anew.
+  /// Takes what is planned for a moment off the plan: a call meanwhile plans again.
   private func takePlan(for moment: ContinuousClock.Instant) -> Bool {
     next.withLock { next in
       guard next == moment else { return false }

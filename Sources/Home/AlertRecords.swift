@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+// The parts of an alert as they are written down: see `Home+records`.
+
+extension AlertSubject: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let tag: UInt8? =
+      switch value {
+      case .home: 0
+      case .router: 1
+      case .user: 2
+      case .network: 3
+      case nil: nil
+      }
+    switch try coder.byte(tag) {
+    case 0: return .home
+    case 1:
+      return .router(try coder(value.flatMap { if case .router(let x) = $0 { x } else { nil } }))
+    case 2: return .user(try coder(value.flatMap { if case .user(let x) = $0 { x } else { nil } }))
+    case 3:
+      return .network(try coder(value.flatMap { if case .network(let x) = $0 { x } else { nil } }))
+    default: throw RecordError()
+    }
+  }
+}
+
+extension Alert: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Alert(
+      phase: try coder(value?.phase), facts: try coder(value?.facts),
+      heldFacts: try coder.maybe(value.map(\.heldFacts)), heldSince: try coder(value?.heldSince),
+      startsAt: try coder.maybe(value.map(\.startsAt)), updatedAt: try coder(value?.updatedAt),
+      endsAt: try coder.maybe(value.map(\.endsAt)), sequence: try coder(value?.sequence))
+  }
+}
+
+extension AlertFacts: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var facts = AlertFacts(try coder(value?.message))
+    facts.router = try coder.maybe(value.map(\.router))
+    facts.routerName = try coder.maybe(value.map(\.routerName))
+    facts.network = try coder.maybe(value.map(\.network))
+    facts.configured = try coder.maybe(value.map(\.configured))
+    facts.preferred = try coder.maybe(value.map(\.preferred))
+    facts.user = try coder.maybe(value.map(\.user))
+    facts.differs = try coder.maybe(value.map(\.differs))
+    facts.since = try coder.maybe(value.map(\.since))
+    facts.adoption = try coder.maybe(value.map(\.adoption))
+    facts.names = try coder.list(value?.names)
+    facts.otherNames = try coder.list(value?.otherNames)
+    facts.trigger = try coder.maybe(value.map(\.trigger))
+    return facts
+  }
+}
+
+extension AlertFacts.Named: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(try coder(value?.id), try coder(value?.name))
+  }
+}
+
+extension AlertFacts.Part: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(names: try coder.list(value?.names), routers: try coder(value?.routers))
+  }
+}
+
+extension AlertFacts.Message: Recorded {
+  /// Those that hold nothing, by their numbers. None is given again.
+  private static let plain: [UInt8: Self] = [
+    1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind,
+    6: .reportsOlder, 7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone,
+    11: .detached, 12: .wellKnownKey, 13: .joined, 14: .plaintext, 15: .daemon,
+  ]
+
+  private var tag: UInt8? {
+    switch self {
+    case .elsewhere: 32
+    case .offline: 33
+    case .notSeen: 34
+    case .agentSilent: 35
+    case .adoptionFailed: 36
+    case .noPreferred: 37
+    case .keysDisputed: 38
+    case .preferredChanged: 39
+    case .movedTo: 40
+    case .split: 41
+    default: Self.plain.first { $0.value == self }?.key
+    }
+  }
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    let tag = try coder.byte(value.map { $0.tag ?? 0 })
+    switch (tag, value) {
+    case (32, .elsewhere(let isConfigured)):
+      return .elsewhere(isConfiguredForPreferred: try coder(isConfigured))
+    case (32, nil): return .elsewhere(isConfiguredForPreferred: try coder(nil))
+    case (33, .offline(let reason)): return .offline(try coder.maybe(reason))
+    case (33, nil): return .offline(try coder.maybe(nil))
+    case (34, .notSeen(let isStopped)): return .notSeen(isStopped: try coder(isStopped))
+    case (34, nil): return .notSeen(isStopped: try coder(nil))
+    case (35, .agentSilent(let reason)): return .agentSilent(try coder.maybe(reason))
+    case (35, nil): return .agentSilent(try coder.maybe(nil))
+    case (36, .adoptionFailed(let state, let isConfigured)):
+      return .adoptionFailed(
+        try coder(state), isConfiguredForPreferred: try coder(isConfigured))
+    case (36, nil):
+      return .adoptionFailed(try coder(nil), isConfiguredForPreferred: try coder(nil))
+    case (37, .noPreferred(let isForgotten, let networks, let more)):
+      return .noPreferred(
+        isForgotten: try coder(isForgotten), networks: try coder.list(networks),
+        more: try coder(more))
+    case (37, nil):
+      return .noPreferred(
+        isForgotten: try coder(nil), networks: try coder.list(nil), more: try coder(nil))
+    case (38, .keysDisputed(let claimed, let current, let departed, let hasDamage)):
+      return .keysDisputed(
+        claimed: try coder.maybe(claimed), current: try coder.maybe(current),
+        departed: try coder.list(departed), hasDamage: try coder(hasDamage))
+    case (38, nil):
+      return .keysDisputed(
+        claimed: try coder.maybe(nil), current: try coder.maybe(nil),
+        departed: try coder.list(nil), hasDamage: try coder(nil))
+    case (39, .preferredChanged(let change, let disagrees)):
+      return .preferredChanged(try coder(change), disagrees: try coder(disagrees))
+    case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))
+    case (40, .movedTo(let routers)): return .movedTo(routers: try coder(routers))
+    case (40, nil): return .movedTo(routers: try coder(nil))
+    case (41, .split(let named, let parts)):
+      return .split(try coder.list(named), parts: try coder(parts))
+    case (41, nil): return .split(try coder.list(nil), parts: try coder(nil))
+    default:
+      guard let message = Self.plain[tag] else { throw RecordError() }
+      return message
+    }
+  }
+}
+
+extension PreferredChange: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      from: try coder(value?.from), to: try coder(value?.to), differs: try coder(value?.differs),
+      bringsCredentials: try coder(value?.bringsCredentials), cause: try coder(value?.cause),
+      who: try coder.maybe(value.map(\.who)), second: try coder.maybe(value.map(\.second)),
+      formerID: try coder.maybe(value.map(\.formerID)))
+  }
+}
+
+extension PreferredCause: Recorded {
+  private static let plain: [UInt8: Self] = [
+    1: .first, 2: .sameKeys, 3: .onlyMember, 4: .owner, 5: .person,
+  ]
+
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    if case .confirmed(let agent) = value {
+      _ = try coder.byte(6)
+      return .confirmed(by: try coder(agent))
+    }
+    let tag = try coder.byte(value.map { value in plain.first { $0.value == value }?.key ?? 0 })
+    if tag == 6 { return .confirmed(by: try coder(nil)) }
+    guard let cause = plain[tag] else { throw RecordError() }
+    return cause
+  }
+}
