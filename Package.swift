@@ -106,6 +106,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
+    // The homes of a daemon, with what is around them: messages in, records written, states and events out.
+    .target(
+      name: "HomeBridge",
+      dependencies: [
+        "Broker", "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+      ]),
     .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
@@ -267,6 +274,13 @@ let package = Package(
         "Bridge", "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
         "SQLiteDatabase", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
         "ThreadRequests", .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(
+      name: "HomeBridgeTests",
+      dependencies: [
+        "Broker", "Home", "HomeBridge", "KeychainCore", "SodiumCrypto", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
