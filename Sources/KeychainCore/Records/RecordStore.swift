@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SodiumCrypto
+
 /// Where homes are kept: as sealed records, with the messages that wait for the broker, in one file or database.
 ///
 /// A record has a state, which is read at the start, and may have a secret, which is read when it is to be sent to
@@ -7,11 +9,16 @@
 package protocol RecordStore: Sendable {
   /// Reads all states, in the order of their ids.
   ///
-  /// - Returns: records that do not open. They stay where they are, and nothing else waits for them.
+  /// - Returns: records that do not open. They stay where they are, with their ids, until they are written again or
+  ///   deleted, and nothing else waits for them.
   /// - Throws: where the store as a whole cannot be read.
   func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord]
 
   /// Writes all of it, and is on disk when it returns; or throws, and nothing has changed.
+  ///
+  /// What is deleted need not be there.
+  ///
+  /// - Throws: `param` where a record is given to another home.
   func commit(_ changes: RecordChanges) throws
 
   /// Lends the secret of a record for the time of a call.
@@ -77,8 +84,8 @@ package struct RecordChanges: Sendable {
     /// It stays as it is; a new record has none.
     case keep
     case none
-    case new([UInt8])
-    /// That of another record, as it is before this commit.
+    case new(SecretBytes)
+    /// That of another record, as it is before this commit: none where it has none, or where it does not open.
     case copy(of: RecordID)
   }
 
