@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// How questions, grants, networks and requesters are written, in commands and in sentences that a person decides by.
+/// What was checked comes first; names that others choose are quoted.
+extension ConsentID {
+  /// `c-` and 16 hex digits.
+  package var questionText: String { "c-" + hexadecimal(value) }
+  /// `g-` and 16 hex digits.
+  package var grantText: String { "g-" + hexadecimal(value) }
+
+  /// - Returns: nil for what cannot be the id of a question.
+  package init?(question text: String) { self.init(text, "c-") }
+
+  /// - Returns: nil for what cannot be the id of a grant.
+  package init?(grant text: String) { self.init(text, "g-") }
+
+  private init?(_ text: String, _ prefix: String) {
+    guard let value: UInt64 = number(text, after: prefix) else { return nil }
+    self.init(value)
+  }
+}
+
+extension FormerNetwork {
+  /// `p-` and 8 hex digits.
+  package static func text(of id: UInt32) -> String { "p-" + hexadecimal(id) }
+
+  /// - Returns: nil for what cannot be such an id.
+  package static func id(of text: String) -> UInt32? { number(text, after: "p-") }
+}
+
+extension AdoptionOrder {
+  /// `a-` and 16 hex digits.
+  package var messageText: String { "a-" + hexadecimal(message) }
+}
+
+private func hexadecimal(_ number: some FixedWidthInteger) -> String {
+  withUnsafeBytes(of: number.bigEndian) { Hexadecimal.encode($0) }
+}
+
+/// In lower case only: one thing has one name.
+private func number<N: FixedWidthInteger>(_ text: String, after prefix: String) -> N? {
+  guard text.utf8.starts(with: prefix.utf8), text.utf8.count == prefix.utf8.count + N.bitWidth / 4,
+    let number = N(Substring(text.utf8.dropFirst(prefix.utf8.count)), radix: 16),
+    (prefix + hexadecimal(number)).utf8.elementsEqual(text.utf8)
+  else { return nil }
+  return number
+}
+
+extension Requester {
+  /// `login phone (team phones)`, `user bob (uid 1003, team bob), program calls itself "ha"`.
+  package var shown: String {
+    let team = "team \(ShownName.account(team.text))"
+    switch identity {
+    case .login(let name): return "login \(ShownName.account(name.text)) (\(team))"
+    case .systemUser(let number):
+      let user =
+        userName.map { "user \(ShownName.account($0)) (uid \(number), \(team))" }
+        ?? "uid \(number) (\(team))"
+      let claim = program.flatMap { ShownName.quoted($0) }.map { ", program calls itself \($0)" }
+      return user + (claim ?? "")
+    }
+  }
+
+  /// In few words: `user bob`, `otbr`.
+  package var shortName: String {
+    switch identity {
+    case .login(let name): ShownName.account(name.text)
+    case .systemUser(let number):
+      userName.map { "user \(ShownName.account($0))" } ?? "uid \(number)"
+    }
+  }
+}
+
+extension ConsentApprover {
+  /// `mqtt user anna`, `uid 0 (command line)`, `the status page`.
+  package var shown: String {
+    switch self {
+    case .login(let name, _): "mqtt user \(name.text)"
+    case .commandLine(let user): "uid \(user) (command line)"
+    case .statusPage: "the status page"
+    }
+  }
+}
+
+extension ConsentNetwork {
+  /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
+  package var shown: String {
+    let owner = team.map { ", stored by team \(ShownName.account($0.text))" } ?? ""
+    return "\(ShownName.quoted(name.text) ?? "a network without a name") (\(id)\(owner))"
+  }
+}
+
+extension ConsentSubject.Router {
+  /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.
+  package var shown: String {
+    [agent.description, name.flatMap { ShownName.quoted($0) }].compactMap(\.self)
+      .joined(separator: " ")
+  }
+}
+
+extension ConsentSubject.Command {
+  /// As the protocol has it.
+  package var wireName: String {
+    switch self {
+    case .preferred: "preferred/get"
+    case .network: "network/get"
+    case .nearby: "networks/nearby"
+    case .adopt: "dataset/set"
+    }
+  }
+}
+
+extension ConsentSubject {
+  private static let named = 5
+
+  /// Where one network is asked for.
+  package var onlyNetwork: ExtendedPANID? { networks.count == 1 ? networks[0].id : nil }
+
+  /// The networks for people: `"home-thread" (1111111122222222)`. Of many, the first ones.
+  package var networkNames: String {
+    let more = networks.count - Self.named
+    return networks.prefix(Self.named).map(\.shown).joined(separator: ", ")
+      + (more > 0 ? " and \(more) more" : "")
+  }
+
+  /// The names alone, for templates: `home-thread`.
+  package var names: String { listed { ShownName.cleaned($0.name.text) } }
+
+  /// The names alone, for a sentence: `"home-thread"`.
+  private var quotedNames: String {
+    listed { ShownName.quoted($0.name.text) ?? $0.id.description }
+  }
+
+  private func listed(_ name: (ConsentNetwork) -> String) -> String {
+    let shown = networks.prefix(Self.named).map(name).joined(separator: ", ")
+    return networks.count > Self.named ? shown + ", …" : shown
+  }
+
+  /// Why a request matters, in one sentence for the person who decides.
+  fileprivate func reason(_ requester: Requester, home: String?, keyHasChanged: Bool) -> String {
+    let what =
+      networks.count == 1
+      ? "the network key of \(networkNames)"
+      : "the network keys of \(networks.count) networks: \(networkNames)"
+    let place = home.map { ", home \(ShownName.account($0))" } ?? ""
+    let change =
+      keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : ""
+    let why =
+      "\(requester.shown) would get \(what)\(place): with it, devices can be put onto the network and"
+      + " what is said on it can be read, also after the consent is taken back\(change)"
+    guard let router else { return why }
+    let network = ShownName.quoted(router.networkName) ?? "a network without a name"
+    return "\(router.shown) is on \(network); give it the credentials of \(quotedNames)? \(why)"
+  }
+}
+
+extension ConsentQuestion {
+  /// One sentence for the person who decides.
+  ///
+  /// - Parameter home: named where there are several.
+  package func reason(home: String?) -> String {
+    subject.reason(requester, home: home, keyHasChanged: keyHasChanged)
+  }
+
+  /// Who asks, in few words, what was checked of it first: `user bob`, `otbr "Attic"` for a login.
+  package var shortRequester: String {
+    let router = subject.router.flatMap { $0.name.flatMap { ShownName.quoted($0) } }
+    return requester.shortName + (router.map { " \($0)" } ?? "")
+  }
+}
+
+extension ConsentRecord.Outcome {
+  package var wireName: String {
+    switch self {
+    case .approved: "approved"
+    case .denied: "denied"
+    case .expired: "expired"
+    case .revoked: "revoked"
+    }
+  }
+}
+
+extension ConsentRecord.Obstacle {
+  /// For programs.
+  package var code: String {
+    switch self {
+    case .hungUp: "hung_up"
+    case .changed: "changed"
+    case .notEnrolled: "not_enrolled"
+    }
+  }
+
+  /// A sentence without a full stop.
+  package var message: String {
+    switch self {
+    case .hungUp: "who asked has hung up"
+    case .changed: "what was asked for has changed"
+    case .notEnrolled: "the key that the answer was to be sealed to is not enrolled any more"
+    }
+  }
+}
