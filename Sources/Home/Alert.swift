@@ -91,9 +91,9 @@ package struct AlertFacts: Hashable, Sendable {
   package var since: WireTime?
   /// How far the router's adoption is: that changes what is to be done.
   package var adoption: AdoptionState?
-  /// Names for a list, as `message` says.
-  package var names: [String] = []
-  package var otherNames: [String] = []
+  /// As `message` says.
+  package var names = Names()
+  package var otherNames = Names()
   package var trigger: Trigger?
 
   package init(_ message: Message) { self.message = message }
@@ -112,10 +112,22 @@ package struct AlertFacts: Hashable, Sendable {
     init(_ dataset: DatasetSummary) { self.init(dataset.network, dataset.name) }
   }
 
-  /// A part of a network: the names of some of its routers, and how many it has.
-  package struct Part: Hashable, Sendable {
-    package let names: [String]
-    package let routers: Int
+  /// Names for a sentence: the first ones, and how many there are in all.
+  package struct Names: Hashable, Sendable {
+    static let most = 3
+
+    package let first: [String]
+    package let count: Int
+
+    package init(_ all: [String] = []) {
+      first = Array(all.prefix(Self.most))
+      count = all.count
+    }
+
+    init(first: [String], count: Int) {
+      self.first = first
+      self.count = count
+    }
   }
 
   /// Which sentence it is.
@@ -154,12 +166,12 @@ package struct AlertFacts: Hashable, Sendable {
     case noPreferred(isForgotten: Bool, networks: [Named], more: Int)
     case plaintext
     /// `names` claim other keys, `otherNames` use the current ones.
-    case keysDisputed(claimed: UInt64?, current: UInt64?, departed: [String], hasDamage: Bool)
+    case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters.
     case preferredChanged(PreferredChange, disagrees: Bool)
     case movedTo(routers: Int)
-    /// The first ones of so many parts.
-    case split([Part], parts: Int)
+    /// The routers of the first ones of so many parts.
+    case split([Names], parts: Int)
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
   }

@@ -48,8 +48,8 @@ extension AlertFacts: Recorded {
     facts.differs = try coder.maybe(value.map(\.differs))
     facts.since = try coder.maybe(value.map(\.since))
     facts.adoption = try coder.maybe(value.map(\.adoption))
-    facts.names = try coder.list(value?.names)
-    facts.otherNames = try coder.list(value?.otherNames)
+    facts.names = try coder(value?.names)
+    facts.otherNames = try coder(value?.otherNames)
     facts.trigger = try coder.maybe(value.map(\.trigger))
     return facts
   }
@@ -61,9 +61,9 @@ extension AlertFacts.Named: Recorded {
   }
 }
 
-extension AlertFacts.Part: Recorded {
+extension AlertFacts.Names: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(names: try coder.list(value?.names), routers: try coder(value?.routers))
+    Self(first: try coder.list(value?.first), count: try coder(value?.count))
   }
 }
 
@@ -118,11 +118,11 @@ extension AlertFacts.Message: Recorded {
     case (38, .keysDisputed(let claimed, let current, let departed, let hasDamage)):
       return .keysDisputed(
         claimed: try coder.maybe(claimed), current: try coder.maybe(current),
-        departed: try coder.list(departed), hasDamage: try coder(hasDamage))
+        departed: try coder(departed), hasDamage: try coder(hasDamage))
     case (38, nil):
       return .keysDisputed(
         claimed: try coder.maybe(nil), current: try coder.maybe(nil),
-        departed: try coder.list(nil), hasDamage: try coder(nil))
+        departed: try coder(nil), hasDamage: try coder(nil))
     case (39, .preferredChanged(let change, let disagrees)):
       return .preferredChanged(try coder(change), disagrees: try coder(disagrees))
     case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))

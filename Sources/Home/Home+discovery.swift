@@ -236,7 +236,6 @@ extension Home {
 
   /// Leaders of one network that are named. Only a login that makes routers up has more.
   private static let mostLeaders = 20
-  private static let namesShown = 3
 
   /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks
   /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report
@@ -251,9 +250,7 @@ extension Home {
     for network in wanted {
       let parts = seen[network].map { Array($0.values) } ?? (led[network] ?? []).map { [$0] }
       let sorted = parts.map { $0.sorted() }.sorted { $0.lexicographicallyPrecedes($1) }
-      let shown = sorted.prefix(Self.namesShown).map {
-        AlertFacts.Part(names: Array($0.prefix(Self.namesShown)), routers: $0.count)
-      }
+      let shown = sorted.prefix(AlertFacts.Names.most).map { AlertFacts.Names($0) }
       var facts = AlertFacts(.split(shown, parts: parts.count))
       facts.network = .init(network, networkName(of: network))
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns

@@ -71,7 +71,7 @@ extension Home {
       bringsCredentials: bringsCredentials, cause: cause, who: who, second: second,
       formerID: formerID)
     var facts = AlertFacts(.preferredChanged(change, disagrees: !disagreeing.isEmpty))
-    facts.names = disagreeing
+    facts.names = .init(disagreeing)
     facts.network = .init(to)
     facts.preferred = .init(to)
     facts.differs = bringsCredentials ? nil : change.differs
@@ -103,7 +103,7 @@ extension Home {
       disagreeing(with: preferred.dataset, former: former.first?.dataset).isEmpty
     else { return }
     facts.message = .preferredChanged(change, disagrees: false)
-    facts.names = []
+    facts.names = .init()
     setAlert(key, facts)
   }
 
@@ -244,11 +244,12 @@ extension Home {
     var facts = AlertFacts(
       .keysDisputed(
         claimed: claimants[0].dataset.activeSeconds, current: preferred.activeSeconds,
-        departed: members.departed.map { shownName($0.agent) }, hasDamage: members.hasDamage))
+        departed: .init(members.departed.map { shownName($0.agent) }), hasDamage: members.hasDamage)
+    )
     facts.router = claimants[0].agent
     facts.routerName = shownName(claimants[0].agent)
-    facts.names = claimants.map { shownName($0.agent) }
-    facts.otherNames = others.map { shownName($0.agent) }
+    facts.names = .init(claimants.map { shownName($0.agent) })
+    facts.otherNames = .init(others.map { shownName($0.agent) })
     facts.network = .init(preferred)
     facts.preferred = .init(preferred)
     facts.differs = claimants[0].dataset.differences(from: preferred)

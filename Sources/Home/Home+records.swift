@@ -23,7 +23,10 @@ extension Home {
     case .grant(let id): grants.first { $0.id == id }.map { Self.bytes(.grant, $0) }
     case .decision(let id): decisions.first { $0.id == id }.map { Self.bytes(.decision, $0) }
     case .client(let user): clients[user].map { Self.bytes(.client, Enrolment(user, $0)) }
-    case .signer(let key): signers[key].map { Self.bytes(.signer, Signer(key, $0)) }
+    case .signer(let key, let subject):
+      signers[key]?.window(subject).map {
+        Self.bytes(.signer, Signer(key: key, subject: subject, window: $0))
+      }
     }
   }
 
@@ -36,7 +39,9 @@ extension Home {
     return coder.bytes
   }
 
-  /// Takes a record that was read; in any order, but for those of one kind: they come as they were written.
+  /// Takes a record that was read. Kinds come in any order. Within a kind the order is that in which the records were
+  /// written first, and of those that one commit wrote the order of `Changes.records`: so former networks come with
+  /// the oldest first, as do questions, grants and decisions.
   ///
   /// - Returns: what it is.
   /// - Throws: for what this version cannot have written. Then it is left out, and `hasDamage` is to be set.
@@ -81,8 +86,12 @@ extension Home {
       key = .client(read.user)
     case .signer:
       let read: Signer = try coder(nil)
-      signers[read.key] = read.numbers
-      key = .signer(read.key)
+      if let subject = read.subject {
+        signers[read.key, default: SignerNumbers()].windows[subject] = read.window
+      } else {
+        signers[read.key, default: SignerNumbers()].mark = read.window.high
+      }
+      key = .signer(read.key, read.subject)
     }
     guard coder.isAtEnd else { throw RecordError() }
     return key
@@ -439,32 +448,16 @@ private struct Enrolment: Recorded {
   }
 }
 
+/// The numbers that a signer has used about something; without a subject its mark, as the highest one.
 private struct Signer: Recorded {
   let key: SignerKey
-  let numbers: SignerNumbers
-
-  init(_ key: SignerKey, _ numbers: SignerNumbers) {
-    self.key = key
-    self.numbers = numbers
-  }
-
-  private struct Window: Recorded {
-    let subject: RouterMessage.Subject
-    let window: SequenceWindow
-
-    static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-      Window(subject: try coder(value?.subject), window: try coder(value?.window))
-    }
-  }
+  let subject: RouterMessage.Subject?
+  let window: SequenceWindow
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let key = SignerKey(user: try coder(value?.key.user), issuer: try coder(value?.key.issuer))
-    let windows = try coder.list(
-      value?.numbers.windows.map { Window(subject: $0.key, window: $0.value) })
-    var numbers = SignerNumbers()
-    for one in windows { numbers.windows[one.subject] = one.window }
-    numbers.mark = try coder.maybe(value.map(\.numbers.mark))
-    return Signer(key, numbers)
+    Signer(
+      key: SignerKey(user: try coder(value?.key.user), issuer: try coder(value?.key.issuer)),
+      subject: try coder.maybe(value.map(\.subject)), window: try coder(value?.window))
   }
 }
 

@@ -147,20 +147,35 @@ struct SignerNumbers: Hashable, Sendable {
   /// The highest number of those that are gone.
   var mark: UInt64?
 
+  /// As it is written down; without a subject the mark, as the highest number.
+  func window(_ subject: RouterMessage.Subject?) -> SequenceWindow? {
+    if let subject { return windows[subject] }
+    return mark.map {
+      var window = SequenceWindow()
+      window.high = $0
+      return window
+    }
+  }
+
   /// - Parameter most: subjects that a signer may have, at least 1.
+  /// - Returns: what the number is, and the subject that has gone for it.
   mutating func take(
     _ number: UInt64, _ subject: RouterMessage.Subject, most: Int
+  ) -> (SequenceWindow.Verdict, gone: RouterMessage.Subject?) {
+    if windows[subject] != nil { return (note(number, subject), nil) }
+    if let mark, number <= mark { return (.outOfOrder, nil) }
+    guard windows.count >= most else { return (note(number, subject), nil) }
+    let all = windows.lazy.map { (number: $1.high ?? 0, subject: $0) }
+    guard let lowest = all.min(by: <), number > lowest.number else { return (.outOfOrder, nil) }
+    windows[lowest.subject] = nil
+    mark = lowest.number
+    return (note(number, subject), lowest.subject)
+  }
+
+  private mutating func note(
+    _ number: UInt64, _ subject: RouterMessage.Subject
   ) -> SequenceWindow.Verdict {
-    if windows[subject] == nil {
-      if windows.count >= most,
-        let lowest = windows.min(by: { ($0.value.high ?? 0) < ($1.value.high ?? 0) })
-      {
-        windows[lowest.key] = nil
-        mark = max(mark ?? 0, lowest.value.high ?? 0)
-      }
-      if let mark, number <= mark { return .outOfOrder }
-    }
-    return windows[subject, default: SequenceWindow()].take(.number(number))
+    windows[subject, default: SequenceWindow()].take(.number(number))
   }
 }
 
@@ -173,7 +188,13 @@ extension Home {
     let key = SignerKey(user: user, issuer: signature.issuer)
     // Routers, and access points beside them.
     let most = max(1, 2 * rules.routersPerTeam)
-    step.signer = key
-    return signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
+    step.signer = .signer(key, subject)
+    let (verdict, gone) =
+      signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
+    if let gone {
+      changes.records.insert(.signer(key, gone))
+      changes.records.insert(.signer(key, nil))
+    }
+    return verdict
   }
 }

@@ -44,8 +44,8 @@ package struct Home: Sendable {
   var step: Step
 
   package struct Changes: Equatable, Sendable {
-    /// To be written; what is not there any more is deleted.
-    package var records: Set<RecordKey> = []
+    /// To be written in this order; what is not there any more is deleted.
+    package internal(set) var records = RecordKeys()
     /// What is published of these has changed.
     package var routers: Set<BorderAgentID> = []
     package var networks: Set<ExtendedPANID> = []
@@ -71,8 +71,8 @@ package struct Home: Sendable {
     /// A router came or went, or the preferred network changed.
     var needsHomeCheck = false
     var raisedMismatches: [BorderAgentID] = []
-    /// Whose number was noted. It is written with what else has changed.
-    var signer: SignerKey?
+    /// The record of the envelope's number. It is written with what else has changed.
+    var signer: RecordKey?
   }
 
   package init(rules: HomeRules) { step = Step(rules: rules) }
@@ -106,7 +106,7 @@ package struct Home: Sendable {
     if let signer = step.signer,
       step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty
     {
-      changes.records.insert(.signer(signer))
+      changes.records.insert(signer)
     }
     return step.output
   }

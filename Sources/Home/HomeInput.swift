@@ -74,10 +74,20 @@ package struct RouterMessage: Hashable, Sendable {
     case ssid
   }
 
-  package enum Subject: Hashable, Sendable {
+  package enum Subject: Hashable, Comparable, Sendable {
     case router(BorderAgentID)
     /// `ssid` may name the access point instead of the border router.
     case accessPoint(ExactName)
+
+    /// Any order, as long as it is always the same.
+    package static func < (a: Self, b: Self) -> Bool {
+      switch (a, b) {
+      case (.router(let a), .router(let b)): a.numbers < b.numbers
+      case (.accessPoint(let a), .accessPoint(let b)): a < b
+      case (.router, .accessPoint): true
+      case (.accessPoint, .router): false
+      }
+    }
   }
 
   /// Whose signature an envelope has, and its number.

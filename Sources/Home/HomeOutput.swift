@@ -48,8 +48,34 @@ package enum RecordKey: Hashable, Sendable {
   case grant(ConsentID)
   case decision(ConsentID)
   case client(ExactName)
-  /// The numbers of a signer's envelopes.
-  case signer(SignerKey)
+  /// The numbers of a signer's envelopes about something; nil: its mark.
+  case signer(SignerKey, RouterMessage.Subject?)
+}
+
+/// Records, each once, in the order in which they were noted first.
+package struct RecordKeys: Equatable, Sendable, RandomAccessCollection {
+  /// So many are compared one by one: most inputs change two or three.
+  private static let few = 8
+
+  private var list: [RecordKey] = []
+  /// Those of the list, where it is a longer one.
+  private var known: Set<RecordKey> = []
+
+  package init() {}
+
+  mutating func insert(_ key: RecordKey) {
+    if list.count < Self.few {
+      if list.contains(key) { return }
+    } else {
+      if known.isEmpty { known = Set(list) }
+      if !known.insert(key).inserted { return }
+    }
+    list.append(key)
+  }
+
+  package var startIndex: Int { 0 }
+  package var endIndex: Int { list.count }
+  package subscript(index: Int) -> RecordKey { list[index] }
 }
 
 /// Why a message was not acted upon.

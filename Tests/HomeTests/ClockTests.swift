@@ -119,7 +119,7 @@ import ThreadDataset
     _ = scene.home.takeChanges()
     Self.set(&scene, by: -Self.year)
     #expect(
-      scene.home.takeChanges().records == [
+      Set(scene.home.takeChanges().records) == [
         .alert(.of(.borderRouterOffline, 1)),
         .alert(AlertKey(.plaintextCredentials, .user("otbr"))),
       ])
@@ -134,7 +134,7 @@ import ThreadDataset
       scene.handle(.condition(name, AlertFacts(.daemon)))
       scene.pass(seconds: Self.day / 2)
       var facts = AlertFacts(.daemon)
-      facts.names = ["other"]
+      facts.names = .init(["other"])
       #expect(scene.handle(.condition(name, facts)).alerts == [name: .updated])
       scene.pass(seconds: Self.day - 1)
       #expect(scene.alarms == [.of(name)])

@@ -196,16 +196,40 @@ import ThreadDataset
   func written() {
     var scene = HomeScene()
     scene.enroll("otbr")
-    let signer = RecordKey.signer(SignerKey(user: "otbr", issuer: Hash128(low: 1)))
+    let signer = RecordKey.signer(
+      SignerKey(user: "otbr", issuer: Hash128(low: 1)), .router(.number(1)))
     scene.announce(1, .of(1)) { Self.sign(&$0, 1) }
     #expect(scene.home.takeChanges().records.contains(signer))
     scene.publish(.heartbeat, 1) { Self.sign(&$0, 2) }
     #expect(scene.home.takeChanges().isEmpty)
     scene.publish(.offline, 1) { Self.sign(&$0, 3) }
     #expect(
-      scene.home.takeChanges().records == [
-        signer, .router(.number(1)), .alert(.of(.borderRouterOffline, 1)),
+      Array(scene.home.takeChanges().records) == [
+        .router(.number(1)), .alert(.of(.borderRouterOffline, 1)), signer,
       ])
+  }
+
+  @Test("A signer has a record for each subject, and one for its mark")
+  func records() throws {
+    var scene = HomeScene { $0.routersPerTeam = 1 }
+    scene.enroll("otbr")
+    let key = SignerKey(user: "otbr", issuer: Hash128(low: 1))
+    for agent: UInt64 in 1...3 {
+      scene.publish(.heartbeat, agent) { Self.sign(&$0, agent * 10) }
+    }
+    // Two subjects of one router that a team may have: the first one has gone, and the mark is its number.
+    #expect(
+      Array(scene.home.takeChanges().records.dropFirst()) == [
+        .signer(key, .router(.number(1))), .signer(key, nil),
+      ])
+    #expect(scene.home.record(.signer(key, .router(.number(1)))) == nil)
+    var read = Home(rules: scene.rules)
+    for subject: RouterMessage.Subject? in [nil, .router(.number(2)), .router(.number(3))] {
+      let record = try #require(scene.home.record(.signer(key, subject)))
+      #expect(record.count < 64)
+      #expect(try read.load(record) == .signer(key, subject))
+    }
+    #expect(read.signers == scene.home.signers && read.signers[key]?.mark == 10)
   }
 
   @Test(
@@ -213,12 +237,21 @@ import ThreadDataset
   func limit() {
     var numbers = SignerNumbers()
     func take(_ number: UInt64, _ agent: UInt64) -> SequenceWindow.Verdict {
-      numbers.take(number, .router(.number(agent)), most: 3)
+      numbers.take(number, .router(.number(agent)), most: 3).0
     }
     for agent: UInt64 in 1...10 { #expect(take(agent * 10, agent) == .news) }
     #expect(numbers.windows.count == 3)
     #expect(take(10, 1) == .outOfOrder && take(70, 11) == .outOfOrder)
     #expect(take(100, 10) == .duplicate && take(101, 10) == .news)
     #expect(take(95, 1) == .news)
+  }
+
+  @Test("Of several subjects with the lowest number always the same one goes")
+  func ties() {
+    for _ in 1...8 {
+      var numbers = SignerNumbers()
+      for agent: UInt64 in 1...20 { _ = numbers.take(5, .router(.number(agent)), most: 20) }
+      #expect(numbers.take(6, .accessPoint("ap"), most: 20).gone == .router(.number(1)))
+    }
   }
 }

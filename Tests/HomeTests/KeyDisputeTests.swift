@@ -29,11 +29,11 @@ import ThreadDataset
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.of(.preferredKeyDisputed)])
     let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
-    #expect(facts.names == ["Attic"] && facts.otherNames == ["Cellar"])
+    #expect(facts.names == .init(["Attic"]) && facts.otherNames == .init(["Cellar"]))
     #expect(facts.router == .number(1) && facts.routerName == "Attic")
     #expect(facts.differs == [.networkKey, .pskc] && facts.network == .init(.of(1)))
     #expect(
-      facts.message == .keysDisputed(claimed: 2, current: 1, departed: [], hasDamage: false))
+      facts.message == .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: false))
     #expect(scene.announce(1, Self.claim) == HomeOutput())
   }
 
@@ -101,7 +101,7 @@ import ThreadDataset
     #expect(
       message
         == .keysDisputed(
-          claimed: 2, current: 1, departed: ["0000000000000002"], hasDamage: false))
+          claimed: 2, current: 1, departed: .init(["0000000000000002"]), hasDamage: false))
     scene.pass(seconds: 30 * Self.day - 31)
     #expect(scene.home.preferred?.dataset == .of(1))
     let output = scene.pass(seconds: 1)
@@ -148,7 +148,7 @@ import ThreadDataset
     #expect(scene.home.preferred?.dataset == .of(1))
     #expect(
       scene.alert(.preferredKeyDisputed)?.facts.message
-        == .keysDisputed(claimed: 2, current: 1, departed: [], hasDamage: true))
+        == .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: true))
   }
 
   @Test("A person takes the new keys; the others are behind then")

@@ -34,7 +34,7 @@ import ThreadDataset
     #expect(scene.alarms == [.split(1)])
     let facts = try #require(scene.home.alerts[.split(1)]?.facts)
     let parts = [
-      AlertFacts.Part(names: ["seen 1"], routers: 1), .init(names: ["seen 2"], routers: 1),
+      AlertFacts.Names(["seen 1"]), .init(["seen 2"]),
     ]
     #expect(facts.message == .split(parts, parts: 2) && facts.network == .init(.of(1)))
     #expect(facts.trigger == .mdns)
@@ -87,8 +87,8 @@ import ThreadDataset
     }
     #expect(
       parts == [
-        .init(names: ["seen 11", "seen 12", "seen 13"], routers: 4),
-        .init(names: ["seen 21"], routers: 1), .init(names: ["seen 22"], routers: 1),
+        AlertFacts.Names(first: ["seen 11", "seen 12", "seen 13"], count: 4),
+        .init(["seen 21"]), .init(["seen 22"]),
       ])
   }
 

@@ -150,7 +150,7 @@ import ThreadDataset
     let moved = DatasetSummary.of(1, at: 2, channel: 20)
     scene.announce(1, moved)
     var alert = try #require(scene.alert(.preferredNetworkChanged))
-    #expect(alert.phase == .held && alert.facts.names == ["0000000000000002"])
+    #expect(alert.phase == .held && alert.facts.names == .init(["0000000000000002"]))
     scene.pass(seconds: 30)
     alert = try #require(scene.alert(.preferredNetworkChanged))
     #expect(
@@ -164,7 +164,8 @@ import ThreadDataset
       })
     alert = try #require(scene.alert(.preferredNetworkChanged))
     #expect(
-      alert.facts.names == [] && AlertKey(.preferredNetworkChanged).severity(alert.facts) == .info)
+      alert.facts.names == .init()
+        && AlertKey(.preferredNetworkChanged).severity(alert.facts) == .info)
   }
 
   @Test("Of a change that all follow within the hold only the notice is published")

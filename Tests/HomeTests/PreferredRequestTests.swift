@@ -311,7 +311,7 @@ import ThreadDataset
     #expect(scene.home.former.isEmpty)
     #expect(scene.output.audit == [.formerDeleted(.number(1))])
     #expect(
-      scene.home.takeChanges().records == Set(former.map { .former($0.id) }), "to be deleted")
+      Set(scene.home.takeChanges().records) == Set(former.map { .former($0.id) }), "to be deleted")
     #expect(
       scene.command(.forgetNetwork(.network(.number(1))))
         == .refused(.notInHistory(isUsed: true)), "routers use it")

@@ -40,13 +40,7 @@ private struct Records {
   private var last = 0
 
   mutating func write(_ changes: Home.Changes, of home: Home) throws {
-    // Of one input the home decides the order of its lists.
-    let keys =
-      home.former.reversed().map { RecordKey.former($0.id) }
-      + home.questions.map { .question($0.id) } + home.grants.map { .grant($0.id) }
-      + home.decisions.map { .decision($0.id) }
-    let rank = Dictionary(keys.enumerated().map { ($1, $0) }) { first, _ in first }
-    for key in changes.records.sorted(by: { rank[$0] ?? 0 < rank[$1] ?? 0 }) {
+    for key in changes.records {
       guard let record = home.record(key) else {
         bytes[key] = nil
         continue

@@ -93,9 +93,10 @@ import ThreadDataset
       .recordGone, .detached, .wellKnownKey, .joined,
       .adoptionFailed(.refused, isConfiguredForPreferred: false),
       .noPreferred(isForgotten: true, networks: [named], more: 2), .plaintext,
-      .keysDisputed(claimed: 4, current: nil, departed: ["x"], hasDamage: true),
+      .keysDisputed(
+        claimed: 4, current: nil, departed: .init(["x", "a", "b", "c"]), hasDamage: true),
       .preferredChanged(change, disagrees: true), .movedTo(routers: 3),
-      .split([.init(names: ["a"], routers: 1)], parts: 2), .daemon,
+      .split([.init(["a"])], parts: 2), .daemon,
     ]
     for message in messages {
       var home = Home(rules: HomeScene().rules)
@@ -130,5 +131,30 @@ import ThreadDataset
     bytes[1] = 2
     var read = Home(rules: HomeScene().rules)
     #expect(throws: RecordError.self) { try read.load(bytes) }
+  }
+
+  @Test("Records are written in the order in which they were noted first, each once")
+  func order() {
+    var keys = RecordKeys()
+    let all = (0..<40).map { RecordKey.former($0) }
+    for key in all { keys.insert(key) }
+    for key in all.reversed() { keys.insert(key) }
+    #expect(Array(keys) == all)
+  }
+
+  @Test("Of two former networks of one step the older one is written first")
+  func formerInOrder() throws {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    _ = scene.home.takeChanges()
+    for network: UInt64 in 2...12 {
+      scene.command(.setPreferred(.dataset(.of(network, at: network))))
+    }
+    let changes = scene.home.takeChanges()
+    var read = Home(rules: scene.rules)
+    for key in changes.records {
+      if let record = scene.home.record(key) { _ = try read.load(record) }
+    }
+    #expect(read.former == scene.home.former && read.former.count == FormerNetwork.limit)
   }
 }

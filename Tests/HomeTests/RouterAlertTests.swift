@@ -168,9 +168,9 @@ import ThreadDataset
     _ = scene.home.takeChanges()
     scene.publish(.offline, 1)
     let key = RecordKey.alert(.of(.borderRouterOffline, 1))
-    #expect(scene.home.takeChanges().records == [key, .router(.number(1))])
+    #expect(Set(scene.home.takeChanges().records) == [key, .router(.number(1))])
     scene.pass(seconds: 30)
-    #expect(scene.home.takeChanges().records == [key])
+    #expect(Array(scene.home.takeChanges().records) == [key])
   }
 
   @Test("Severity that changes is said with the update")
