@@ -15,10 +15,17 @@ struct HomeAssistantDevices: Sendable {
   /// A device as it is to be announced.
   struct Found {
     let payload: [UInt8]
-    var form: HomeAssistantForm { HomeAssistantForm(of: payload) }
+    let form: HomeAssistantForm
 
-    fileprivate init(_ payload: [UInt8]) { self.payload = payload }
-    fileprivate init(_ device: HomeAssistantDevice) { payload = WireJSON().encode(device) }
+    fileprivate init(_ router: HomeAssistantDevice.Router, _ devices: HomeAssistantRouterDevices) {
+      payload = devices.json(of: router)
+      form = devices.form(of: router)
+    }
+
+    fileprivate init(_ device: HomeAssistantDevice) {
+      payload = WireJSON().encode(device)
+      form = HomeAssistantForm(of: payload)
+    }
   }
 
   /// By their names; none where discovery is off.
@@ -76,7 +83,7 @@ struct HomeAssistantDevices: Sendable {
     guard home.place.routerTopic(agent).hasBytes(of: record.topic),
       let router = try RouterLedger.find(agent, home: record.home, tx), router.isPresent
     else { return nil }
-    return Found(home.routers.json(of: router.homeAssistantFacts))
+    return Found(router.homeAssistantFacts, home.routers)
   }
 
   /// Brings the rows in line with the settings and the list of routers, at the start: what differs from what the
@@ -108,8 +115,8 @@ struct HomeAssistantDevices: Sendable {
         let last = page.last
       {
         for router in page {
-          let found = Found(home.routers.json(of: router.homeAssistantFacts))
-          try want(home.place.routerTopic(router.agent), router.agent, found.form, record.id)
+          let form = home.routers.form(of: router.homeAssistantFacts)
+          try want(home.place.routerTopic(router.agent), router.agent, form, record.id)
         }
         cursor = last.id
       }

@@ -22,8 +22,15 @@ package struct HomeAssistantRouterDevices: Sendable {
   private static let agent = "5d1e0c9a7b3f48e2a6c4d8f0b29e7135"
   private static let name = "c83f6a1d94e7b052"
 
+  /// What devices of one form share.
+  private struct Template {
+    let parts: [Part]
+    /// Of all that is shared, so that a device is hashed without it: it has eight kilobytes.
+    let hash: [UInt8]
+  }
+
   private let place: HomeAssistantPlace
-  private var forms: [Form: [Part]] = [:]
+  private var templates: [Form: Template] = [:]
 
   /// - Parameter login: of Home Assistant, where it decides about adoptions.
   package init(_ place: HomeAssistantPlace, login: String? = nil) {
@@ -31,9 +38,11 @@ package struct HomeAssistantRouterDevices: Sendable {
     for isOnlySeen in [false, true] {
       for name in [Self.name, "\u{E9}"] {
         let form = Form(isOnlySeen: isOnlySeen, hasEntityIDs: name == Self.name)
-        forms[form] = Self.parts(
-          of: .router(
-            .init(agent: Self.agent, name: name, isOnlySeen: isOnlySeen), place, login: login))
+        let device = HomeAssistantDevice.router(
+          .init(agent: Self.agent, name: name, isOnlySeen: isOnlySeen), place, login: login)
+        templates[form] = Template(
+          parts: Self.parts(of: device),
+          hash: HomeAssistantForm(of: WireJSON().encode(device)).bytes)
       }
     }
   }
@@ -69,19 +78,34 @@ package struct HomeAssistantRouterDevices: Sendable {
   }
 
   package func json(of router: HomeAssistantDevice.Router) -> [UInt8] {
-    let device = HomeAssistantDevice.device(of: router, place)
-    let entityID = HomeAssistantPlace.slug("\(device.name) x")
-    let form = Form(isOnlySeen: router.isOnlySeen, hasEntityIDs: entityID != nil)
+    let (template, device, slug) = filled(router)
     var json: [UInt8] = []
     json.reserveCapacity(8_192)
-    for part in forms[form] ?? [] {
+    for part in template?.parts ?? [] {
       switch part {
       case .shared(let bytes): json += bytes
       case .agent: json += router.agent.utf8
-      case .device: json += WireJSON().encode(device)
-      case .slug: json += (entityID ?? "").utf8.dropLast()
+      case .device: json += device
+      case .slug: json += slug
       }
     }
     return json
+  }
+
+  /// What tells a device from one that looks different, without its payload.
+  package func form(of router: HomeAssistantDevice.Router) -> HomeAssistantForm {
+    let (template, device, slug) = filled(router)
+    // Neither ids nor JSON have a zero.
+    return HomeAssistantForm(
+      of: (template?.hash ?? []) + router.agent.utf8 + [0] + device + [0] + slug)
+  }
+
+  private func filled(
+    _ router: HomeAssistantDevice.Router
+  ) -> (template: Template?, device: [UInt8], slug: [UInt8]) {
+    let device = HomeAssistantDevice.device(of: router, place)
+    let entityID = HomeAssistantPlace.slug("\(device.name) x")
+    let form = Form(isOnlySeen: router.isOnlySeen, hasEntityIDs: entityID != nil)
+    return (templates[form], WireJSON().encode(device), Array((entityID ?? "").utf8.dropLast()))
   }
 }

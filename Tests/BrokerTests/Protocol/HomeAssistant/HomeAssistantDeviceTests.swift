@@ -181,7 +181,7 @@ struct HomeAssistantDeviceTests {
     func form(_ router: HomeAssistantDevice.Router, _ place: HomeAssistantPlace)
       -> HomeAssistantForm
     {
-      HomeAssistantForm(of: HomeAssistantRouterDevices(place).json(of: router))
+      HomeAssistantRouterDevices(place).form(of: router)
     }
     var others = [Self.router, Self.router, Self.router, Self.router, Self.router]
     others[0].name = "Lounge"
@@ -195,6 +195,8 @@ struct HomeAssistantDeviceTests {
         form(Self.router, try place("home", [("first", "f"), ("home", "tk")])),
         form(.init(agent: Self.agent, name: "a", vendor: "b"), try place()),
         form(.init(agent: Self.agent, name: "ab"), try place()),
+        form(.init(agent: Self.agent, name: "ab", isOnlySeen: true), try place()),
+        HomeAssistantRouterDevices(try place(), login: "hass").form(of: Self.router),
       ]
     #expect(Set(all).count == all.count)
     #expect(form(Self.router, try place()) == form(Self.router, try place()))
