@@ -21,6 +21,16 @@ package struct CredentialRecord: Hashable, Sendable {
   /// The network key and the PSKc are in it: nothing else of a record is secret.
   package var dataset: OperationalDataset?
 
+  /// Without what its dataset says.
+  package init(
+    agent: BorderAgentID?, network: ExtendedPANID, networkName: String, isActive: Bool
+  ) {
+    self.agent = agent
+    self.network = network
+    self.networkName = networkName
+    self.isActive = isActive
+  }
+
   /// - Parameter dataset: what is stored; it stays in the record.
   package init(
     agent: BorderAgentID?, network: ExtendedPANID, dataset: OperationalDataset, isActive: Bool

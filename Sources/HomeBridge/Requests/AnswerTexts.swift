@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+import ThreadRequests
+
+extension AnswerFailure {
+  /// - Parameters:
+  ///   - request: that is refused; nil where it has waited for a person.
+  ///   - home: its name.
+  ///   - name: of a border router, for a sentence.
+  init(
+    _ refusal: HomeRefusal, to request: ThreadRequest?, home: String = "",
+    naming name: (BorderAgentID) -> String = \.description
+  ) {
+    let command = request?.command
+    switch refusal {
+    case .ofAnotherTeam(let agent):
+      self.init(
+        .notAuthorized, field: "border_agent_id",
+        command == .deleteCredentials
+          ? "this border agent id belongs to another team"
+          : OwnershipAdvice.message(agent, home: home))
+    case .mayNotPrefer:
+      self.init(
+        .notAuthorized,
+        "only a person may choose the preferred network: with `threadkeeper preferred set`, or over "
+          + "MQTT as one of `consent.approvers`")
+    case .onlyAdministrator:
+      let line = command == .forgetNetwork ? "networks forget" : "preferred forget"
+      self.init(
+        .notAuthorized,
+        "only the daemon's own user and root may do this, with `threadkeeper \(line)`")
+    case .mayNotDecide:
+      self.init(
+        .notAuthorized,
+        "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
+      )
+    case .onceOnly:
+      self.init(
+        .notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
+    case .adoptionsOnly(let id):
+      self.init(
+        .notAuthorized, field: "id",
+        "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve "
+          + "\(id.questionText)`, or set `home_assistant.consent: all`")
+    case .wrongButton:
+      self.init(
+        .notAuthorized, field: "token",
+        "this is not the token of the request in `bridge/consent`: press the button that is shown now"
+      )
+    case .buttonsAltered(let id):
+      self.init(
+        .notAuthorized,
+        "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): "
+          + "decide in a minute, or with `threadkeeper consent approve \(id.questionText)`")
+    case .noKey: self = .noKey
+    case .unknownRouter(let agent):
+      self.init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
+    case .noCredentials(let agent):
+      let router = command == .deleteCredentials ? "\(agent)" : "this border router"
+      self.init(.notFound, field: "border_agent_id", "no credentials of \(router) are stored")
+    case .noPreferred:
+      self.init(
+        .notFound,
+        command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
+    case .preferredWithoutCredentials(let network):
+      self.init(
+        .notFound, "the network \(network) is preferred, but its credentials are not here",
+        help: "`threadkeeper preferred show` says how they come in")
+    case .noCredentialsOfNetwork where command == .setPreferred:
+      self.init(
+        .notFound, field: "ext_pan_id",
+        "no credentials of this network are stored, and no listed border router is on it",
+        help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
+          + "credentials list` and `threadkeeper preferred show --history` what is stored")
+    case .noCredentialsOfNetwork:
+      self.init(.notFound, field: "ext_pan_id", "no credentials of this network are stored")
+    case .noCredentialsOfRouterForNetwork:
+      self.init(
+        .notFound, field: "border_agent_id",
+        "no credentials of this border router are stored for this network",
+        help: "`threadkeeper credentials list` shows what is stored")
+    case .unknownFormer:
+      self.init(
+        .notFound, field: "id", "no network is kept under this id",
+        help: "`threadkeeper preferred show --history` lists what is kept")
+    case .noNetworkOfName:
+      self.init(
+        .notFound, field: "network_name", "no network of this name is stored",
+        help:
+          "`threadkeeper preferred show --history` lists the names; name a network that was only "
+          + "seen by its Extended PAN ID, which `threadkeeper networks` lists")
+    case .severalOfName(let networks):
+      let list = networks.map(\.description).joined(separator: ", ")
+      self.init(
+        .invalidPayload, field: "network_name",
+        "\(networks.count) networks have this name: \(list)",
+        help: "name one by its Extended PAN ID")
+    case .severalKeys(let claims):
+      let list = claims.map { claim in
+        let whose = claim.agent?.description ?? claim.former.map(FormerNetwork.text(of:)) ?? ""
+        return "\(whose) (timestamp \(claim.seconds))"
+      }
+      self.init(
+        .invalidPayload, field: "ext_pan_id",
+        "different keys of this network are known, from \(list.joined(separator: ", "))",
+        help: "add `--router` with one of these ids, or name one that begins with p- instead")
+    case .isPreferred:
+      self.init(
+        .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
+        help: "choose another one with `threadkeeper preferred set`, or none with "
+          + "`threadkeeper preferred forget`; of its earlier keys, name one of "
+          + "`threadkeeper preferred show --history` by its id")
+      // Nothing that waiting could change.
+      exit = 64
+    case .notInHistory(let isUsed):
+      self.init(
+        .notFound, field: request?.id == nil ? "ext_pan_id" : "id",
+        "nothing of this network is kept in the history"
+          + (isUsed
+            ? "; routers use it, and `threadkeeper credentials delete` deletes theirs" : ""),
+        help: "`threadkeeper preferred show --history` lists what is kept")
+    case .tooFarAhead:
+      self.init(
+        .conflict, field: "dataset",
+        "its active timestamp is more than a year ahead of the clock",
+        help: "`threadkeeper preferred set` takes it, if it is the right one")
+    case .tooManyRouters(let most):
+      self.init(
+        .tooManyRouters, field: "border_agent_id",
+        "this team has \(most) border agent ids already (setting `limits.routers_per_team`)",
+        help: "delete credentials of routers that are gone with `threadkeeper credentials delete`")
+    case .tooMany where command?.needsConsent == true: self = .tooLargeToSeal
+    case .tooMany(let most):
+      self.init(.tooLarge, "there are more than \(most), which no answer can hold")
+    case .changed:
+      self.init(
+        .conflict,
+        "what was agreed to has changed since: repeat the request, and a person is asked again")
+    case .keyIsGone: self.init(.notEnrolled, ConsentRecord.Obstacle.notEnrolled.message)
+    case .nothingToAskAgain(let agent, let state):
+      self.init(.conflict, field: "border_agent_id", state.obstacle(of: name(agent)))
+    case .consent(let refusal): self.init(refusal, about: request?.id ?? "")
+    case .expired: self.init(.consentExpired, "nobody has decided in time")
+    case .denied: self.init(.consentDenied, "a person has refused it")
+    }
+  }
+
+  /// - Parameter id: of the question that was to be decided, as it was named.
+  private init(_ refusal: ConsentRefusal, about id: String) {
+    switch refusal {
+    case .rateLimited(let waiting):
+      self.init(.rateLimited, "\(waiting) requests wait for consent already")
+    case .denied: self.init(.consentDenied, "the same request was refused a moment ago")
+    case .staleID(let outcome):
+      self.init(
+        .staleID, field: "id",
+        outcome.map { "the request \(id) is \($0.wireName) already" }
+          ?? "no request \(id) waits for consent")
+    case .notAuthorized:
+      self.init(.notAuthorized, "nobody approves a request of his own, or of his own team")
+    case .notFound: self.init(.notFound, "there is no such grant")
+    case .tooManyGrants(let count):
+      self.init(
+        .conflict, "there are \(count) grants already; revoke some, or approve for once")
+    }
+  }
+}
+
+extension AdoptionState? {
+  /// Why nobody can be asked again whether a router gets the preferred credentials.
+  fileprivate func obstacle(of router: String) -> String {
+    switch self {
+    case .due, .asked: "a person is asked about \(router) already"
+    case .agreed, .sent: "\(router) is being given the credentials already"
+    case .notEnrolled, .damagedKeys: "nothing can be sealed for the login of \(router)"
+    default: "there is nothing to ask about \(router)"
+    }
+  }
+}
+
+/// The message to a login that publishes for another team's border agent id.
+package enum OwnershipAdvice {
+  /// - Parameter home: nil where there is only one.
+  package static func message(_ agent: BorderAgentID, home: String?) -> String {
+    let option = home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
+    return
+      "this border agent id belongs to another team; `threadkeeper routers remove \(agent)\(option)` "
+      + "gives it to the next login that announces it"
+  }
+
+  /// Whether a shell takes it as one plain word: the command is meant to be pasted.
+  private static func isPlain(_ text: String) -> Bool {
+    !text.isEmpty && text.first != "-"
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "-_./@".utf8.contains(byte)
+        }
+      }
+  }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import FoundationEssentials
+import Home
+import KeychainCore
+import ThreadDataset
+import ThreadRequests
+
+import struct Home.WireTime
+
+/// From what a home answers to what is on the wire.
+package struct AnswerWriter {
+  /// The name of the home.
+  package var home: String
+  /// Whether home names are needed to tell questions apart.
+  package var namesHome = false
+  /// Of a border router, for a sentence.
+  package var routerName: (BorderAgentID) -> String = \.description
+  /// Of the callers that wait on connections for a question.
+  package var transactions: (ConsentID) -> [String] = { _ in [] }
+  /// The dataset that lies under a record. Only lent: it is in memory while the answer is made.
+  package var dataset: (RecordKey) throws -> OperationalDataset?
+
+  package init(home: String, dataset: @escaping (RecordKey) throws -> OperationalDataset?) {
+    self.home = home
+    self.dataset = dataset
+  }
+
+  /// - Parameters:
+  ///   - request: that is answered; nil where it has waited for a person.
+  ///   - context: of the request.
+  /// - Returns: nil where a person is asked first.
+  /// - Throws: `AnswerFailure`, also for what is stored and does not open.
+  package func data(
+    of answer: HomeAnswer, to request: ThreadRequest? = nil, _ context: RequestContext? = nil
+  ) throws(AnswerFailure) -> AnswerData? {
+    var data = AnswerData()
+    switch answer {
+    case .waiting: return nil
+    case .refused(let refusal):
+      throw AnswerFailure(refusal, to: request, home: home, naming: routerName)
+    case .stored(let change, let preferred):
+      data.change =
+        switch change {
+        case .store: .stored
+        case .keep: .unchanged
+        case .update, .move, .ignoreOlder, .conflict: .updated
+        }
+      data.preferred = preferred.answered
+    case .deleted: data.deleted = true
+    case .credentials(let found): try write(found, to: request, context, &data)
+    case .available(let isAvailable): data.available = isAvailable
+    case .checked(let check):
+      data.result = check.answered
+      data.differs = check.differences.parameters.map(\.rawValue)
+    case .preferredSet(let isChanged, let hasCredentials):
+      data.changed = isChanged
+      if !hasCredentials { data.available = false }
+    case .forgotten(let networks, let remaining):
+      data.forgotten = networks.map(FormerNetworkRecord.init)
+      if request?.command == .forgetPreferred {
+        data.changed = true
+      } else {
+        data.remaining = remaining.map(\.description)
+      }
+    case .questions(let questions):
+      guard questions.count <= RequestRules.mostEntries else {
+        throw AnswerFailure(.tooMany(RequestRules.mostEntries), to: request)
+      }
+      data.pending = questions.map {
+        waiting($0, isAdministrator: context?.isAdministrator ?? false)
+      }
+    // A decision is taken, or a command has done its work: nothing is to be said.
+    case .decided, .revoked, .asksAgain, .removed, .accepted, .enrolled, .revokedClient: break
+    }
+    return data
+  }
+
+  /// Lists hold secrets for a program on this machine, of its own team. What cannot be opened is left out of a list,
+  /// which names it; else nothing is answered.
+  private func write(
+    _ found: [StoredCredentials], to request: ThreadRequest?, _ context: RequestContext?,
+    _ data: inout AnswerData
+  ) throws(AnswerFailure) {
+    var isList = false
+    if let command = request?.command {
+      isList = command == .listCredentials || command == .listActiveCredentials
+    }
+    var records: [CredentialRecord] = []
+    var damaged: [String] = []
+    for one in found {
+      var record = CredentialRecord(one)
+      if !isList || context?.reply == .caller {
+        do throws(AnswerFailure) {
+          record.dataset = try opened(one)
+        } catch {
+          guard isList, error.known == .damagedCredentials, let agent = one.agent else {
+            throw error
+          }
+          damaged.append(agent.description)
+          continue
+        }
+      }
+      records.append(record)
+    }
+    data.credentials = records
+    if !damaged.isEmpty { data.damaged = damaged }
+  }
+
+  private func opened(_ one: StoredCredentials) throws(AnswerFailure) -> OperationalDataset {
+    do {
+      if let dataset = try dataset(one.secret) { return dataset }
+    } catch let error as KeychainError where !error.isItemDamaged {
+      throw AnswerFailure(.store, error.message)
+    } catch {}
+    throw AnswerFailure(
+      .damagedCredentials,
+      one.secret == .home
+        ? "the stored preferred network is damaged; restore a backup"
+        : "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
+          + "or restore a backup")
+  }
+
+  /// What the networks are is said only to who may decide it: before somebody agrees, nothing is given.
+  private func waiting(_ question: ConsentQuestion, isAdministrator: Bool) -> WaitingQuestion {
+    let id = question.id
+    let transactions = question.replies.compactMap(\.transaction) + transactions(id)
+    return WaitingQuestion(
+      id: id.questionText, command: question.subject.command.wireName,
+      extendedPANID: question.subject.command == .network
+        ? question.subject.onlyNetwork?.description : nil,
+      expiresAt: question.expiresAt.date.formatted(.iso8601), transactions: transactions,
+      reason: isAdministrator ? question.reason(home: namesHome ? home : nil) : nil)
+  }
+}
+
+extension AnswerData {
+  /// What `ping` comes to.
+  package static func pong(_ version: String, at now: WireTime) -> AnswerData {
+    var data = AnswerData()
+    data.time = now.date.formatted(.iso8601)
+    data.version = version
+    return data
+  }
+}
+
+extension AnswerFailure {
+  /// A request with which the commit has failed: nothing of it is done.
+  package init(ofStore error: any Error) {
+    let error = error as? KeychainError
+    self.init(
+      error?.status == .readOnly ? .readOnly : .store,
+      error?.message ?? "the store fails; the daemon's log says why")
+  }
+
+  /// A caller that has hung up before its request was handled.
+  package static let nobodyWaits = AnswerFailure(
+    .expired, "nobody waits for the answer any more")
+}
+
+extension PreferredCheck {
+  fileprivate var answered: AnswerData.Check {
+    switch self {
+    case .none: .none
+    case .match: .match
+    case .mismatch, .stale, .conflict: .mismatch
+    }
+  }
+}
+
+extension ReplyAddress {
+  package var transaction: String? {
+    if case .topic(_, _, let transaction) = self { transaction } else { nil }
+  }
+}
+
+extension CredentialRecord {
+  fileprivate init(_ one: StoredCredentials) {
+    self.init(
+      agent: one.agent, network: one.dataset.network, networkName: one.dataset.name,
+      isActive: one.isActive)
+    let parameters = one.dataset.parameters
+    channel = parameters.map { Int($0.channel & 0xFFFF) }
+    panID = parameters?.panID
+    activeTimestamp = parameters?.activeTimestamp.seconds
+    created = one.createdAt?.date
+    modified = one.changedAt?.date
+  }
+}
+
+extension FormerNetworkRecord {
+  fileprivate init(_ former: FormerNetwork) {
+    let parameters = former.dataset.parameters
+    self.init(
+      id: FormerNetwork.text(of: former.id), networkName: former.dataset.name,
+      extendedPANID: former.dataset.network.description,
+      channel: parameters.map { UInt16($0.channel & 0xFFFF) },
+      activeTimestamp: parameters?.activeTimestamp.seconds,
+      until: former.until.date.formatted(.iso8601))
+  }
+}
+
+// MARK: - Over MQTT
+
+extension SealedExchange {
+  /// Bytes of an answer: with its topic and properties it fits into the packets that clients take
+  /// (`MosquittoConfiguration.packetLimit`).
+  private static let mostBytes = 63_488
+
+  /// An answer as it is published, sealed where it is secret.
+  ///
+  /// - Parameters:
+  ///   - timeout: seconds for which the requester waits for it.
+  /// - Returns: with whether it was refused; nil for a requester that waits on a connection.
+  package func message(
+    _ answer: Result<AnswerData, AnswerFailure>, to requester: Requester, at reply: ReplyAddress,
+    in home: Home, timeout: Int = Int(MQTTRequest.timeout), now: WireTime
+  ) -> (message: WaitingMessage, isRefusal: Bool)? {
+    guard case .topic(let topic, let correlation, let transaction) = reply else { return nil }
+    var written: ThreadAnswer
+    do throws(AnswerFailure) {
+      var data = try answer.get()
+      if data.isSecret { data = try sealed(data, to: requester, at: reply, in: home, now: now) }
+      written = ThreadAnswer(data, transaction: transaction)
+    } catch {
+      written = ThreadAnswer(error, transaction: transaction)
+    }
+    // Those are for people at the daemon's own terminal.
+    written.error?.help = nil
+    written.error?.exit = nil
+    var payload = written.json
+    if payload.count > Self.mostBytes {
+      written = ThreadAnswer(
+        AnswerFailure(
+          .tooLarge, "the answer has more than \(Self.mostBytes) bytes, which no client takes"),
+        transaction: transaction)
+      payload = written.json
+    }
+    let publication = Publication(
+      topic: topic, payload: payload, contentType: "application/json",
+      correlationData: correlation)
+    return (
+      WaitingMessage(publication, expires: now.adding(seconds: timeout)),
+      written.status == .error
+    )
+  }
+
+  private func sealed(
+    _ data: AnswerData, to requester: Requester, at reply: ReplyAddress, in home: Home,
+    now: WireTime
+  ) throws(AnswerFailure) -> AnswerData {
+    guard case .login(let user) = requester.identity, let place = Place(reply) else {
+      throw .noKey
+    }
+    let envelope = try seal(data.json, to: user, in: home, at: place, now: now)
+    guard let text = try? JSONDecoder().decode(SealedText.self, from: Data(envelope)) else {
+      throw .noKey
+    }
+    return AnswerData(sealed: text)
+  }
+}
+
+extension SealedExchange.Place {
+  /// Of an answer; nil on a connection.
+  init?(_ reply: ReplyAddress) {
+    guard case .topic(let topic, _, let transaction) = reply else { return nil }
+    self.init(topic: topic, transaction: transaction)
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import Synchronization
+import ThreadRequests
+
+/// How often a user of the broker, or of the machine, may ask, or a login may publish events: a bucket of tokens for
+/// each, which refills with time.
+///
+/// Refusals have a bucket too: a user that floods the daemon is answered now and then, not each time, and cannot make
+/// it flood the broker.
+package final class RequestLimiter: Sendable {
+  package enum Verdict: Hashable, Sendable {
+    case allowed
+    case refused
+    /// Refused, and not answered: it was answered often enough.
+    case ignored
+  }
+
+  /// Requests a second, and how many may come at once after a rest.
+  package static let rate = 10
+  package static let burst = 50
+  /// Stored items that count as one request.
+  private static let itemsOfToken = 100
+  /// Users that are remembered; who has rested long enough is forgotten first.
+  private static let users = 4_096
+
+  /// In thousandths of a token, so that each millisecond counts.
+  private struct Bucket {
+    var level: Int64
+    var refusals = Int64(RequestLimiter.rate) * 1_000
+    var seen: WireTime
+
+    mutating func refill(_ now: WireTime, rate: Int64, burst: Int64) {
+      let passed = min(max(0, now.milliseconds - seen.milliseconds), 86_400_000)
+      level = min(level + passed * rate, burst * 1_000)
+      let rate = Int64(RequestLimiter.rate)
+      refusals = min(refusals + passed * rate, rate * 1_000)
+      seen = now
+    }
+  }
+
+  private let buckets = Mutex<[ExactName: Bucket]>([:])
+  private let rate: Int64
+  private let burst: Int64
+
+  /// - Parameters:
+  ///   - rate: tokens a second.
+  ///   - burst: how many there are after a rest.
+  package init(rate: Int = RequestLimiter.rate, burst: Int = RequestLimiter.burst) {
+    (self.rate, self.burst) = (Int64(rate), Int64(burst))
+  }
+
+  /// For a request.
+  ///
+  /// - Parameters:
+  ///   - command: as it came.
+  ///   - items: how many are stored; asked only for requests that look at them.
+  package func judge(
+    _ user: ExactName, _ command: String, items: () -> Int, at now: WireTime
+  ) -> Verdict {
+    judge(user, price: Self.price(of: command), work: Self.work(of: command, items), at: now)
+  }
+
+  /// - Parameters:
+  ///   - price: as `price(of:)` has it, or a part of that. Without as many tokens it is refused.
+  ///   - work: what it costs beside that. The bucket may owe it: then the next request waits.
+  package func judge(
+    _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
+  ) -> Verdict {
+    let price = Int64(price) * 1_000
+    return buckets.withLock { buckets in
+      if buckets[user] == nil, buckets.count >= Self.users { forget(&buckets, now) }
+      var bucket = buckets[user] ?? Bucket(level: burst * 1_000, seen: now)
+      bucket.refill(now, rate: rate, burst: burst)
+      defer { buckets[user] = bucket }
+      if bucket.level >= price {
+        bucket.level -= price + Int64(work) * 1_000
+        return .allowed
+      }
+      guard bucket.refusals >= 1_000 else { return .ignored }
+      bucket.refusals -= 1_000
+      return .refused
+    }
+  }
+
+  /// What a request needs to be let in. A list costs more than one, and so does `consent/pending`, which looks at all
+  /// that waits.
+  package static func price(of command: String) -> Int {
+    switch RequestCommand(rawValue: command) {
+    case .listCredentials, .listActiveCredentials, .nearbyNetworks, .listRouters, .listNetworks,
+      .listAlerts, .pendingConsents:
+      5
+    default: 1
+    }
+  }
+
+  /// What a request costs beside its price, because it may look at many items while the intake waits. Lists of states
+  /// end after as many entries as an answer can hold.
+  package static func work(of command: String, _ items: () -> Int) -> Int {
+    switch RequestCommand(rawValue: command) {
+    case .listCredentials, .listActiveCredentials, .getPreferred, .getNetwork, .nearbyNetworks:
+      items() / itemsOfToken
+    case .listRouters, .listNetworks, .listAlerts, .pendingConsents:
+      min(items(), RequestRules.mostEntries + 1) / itemsOfToken
+    default: 0
+    }
+  }
+
+  /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many
+  /// users at once are no home's.
+  private func forget(_ buckets: inout [ExactName: Bucket], _ now: WireTime) {
+    buckets = buckets.filter {
+      var bucket = $0.value
+      bucket.refill(now, rate: rate, burst: burst)
+      return bucket.level < burst * 1_000
+    }
+    if buckets.count >= Self.users { buckets.removeAll() }
+  }
+}
