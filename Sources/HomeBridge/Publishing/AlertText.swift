@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// What an alert says to people: what is wrong, and what to do. Names that others have chosen are quoted and cut.
+struct AlertText {
+  let summary: String
+  let remedy: String
+
+  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
+  init(_ facts: AlertFacts, homeOption: String) {
+    (summary, remedy) = Sentences(facts: facts, homeOption: homeOption).both
+  }
+}
+
+extension AlertFacts {
+  /// The reason of an alert, for programs.
+  var reason: StaticString? {
+    switch message {
+    case .neverMember: "never_member"
+    case .offline(let reason), .agentSilent(let reason): reason?.word
+    case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
+    case .adoptionFailed(let state, _): state.word
+    case .noPreferred(_, let networks, let more):
+      networks.count + more > 1 ? "several_networks" : nil
+    case .preferredChanged(_, let disagrees): disagrees ? AdoptionState.disagreement.word : nil
+    default: nil
+    }
+  }
+}
+
+/// Names for a sentence: at most three, and how many more there are.
+private func list(_ names: [String]) -> String {
+  var shown = Array(names.prefix(3))
+  if names.count > 3 { shown.append("\(names.count - 3) more") }
+  guard let last = shown.popLast() else { return "nobody" }
+  return shown.isEmpty ? last : "\(shown.joined(separator: ", ")) and \(last)"
+}
+
+/// The name of a router that was named by its id where it has none: an id needs no quotes.
+private func router(_ name: String) -> String {
+  BorderAgentID(hex: name)?.description == name ? name : ShownName.quoted(name) ?? "a border router"
+}
+
+private struct Sentences {
+  let facts: AlertFacts
+  let homeOption: String
+
+  private var agent: String { facts.router?.description ?? "" }
+  private var name: String { facts.routerName.flatMap(ShownName.quoted) ?? agent }
+  private var preferredName: String {
+    (facts.preferred?.name).flatMap(ShownName.quoted) ?? "the preferred network"
+  }
+  /// The network that its dataset is for.
+  private var configured: String {
+    (facts.configured ?? facts.network).flatMap { ShownName.quoted($0.name) } ?? "its network"
+  }
+  /// The network that it is on.
+  private var network: String {
+    guard facts.configured != nil, let current = facts.network else { return configured }
+    return ShownName.quoted(current.name).map { "\($0) (\(current.id))" } ?? "network \(current.id)"
+  }
+  private var user: String { ShownName.account(facts.user?.text ?? "") }
+  private var since: String {
+    guard let since = facts.since else { return "" }
+    var text = JSONBytes(capacity: 20)
+    text.time(since)
+    return String(decoding: text.bytes, as: UTF8.self)
+  }
+
+  var both: (String, String) {
+    switch facts.message {
+    case .elsewhere(let isConfigured): elsewhere(isConfigured)
+    case .notAttached:
+      (
+        "\(name) was given the credentials of \(preferredName) and is not attached to it",
+        "Wait a minute: \(name) looks for \(preferredName). If it stays detached, check that another "
+          + "router of \(preferredName) is on and within radio range."
+      )
+    case .neverMember:
+      (
+        "\(name) is on \(network), and has never been on the preferred network \(preferredName)",
+        "If that is on purpose, run `threadkeeper networks accept "
+          + "\(facts.network?.id.description ?? "")\(homeOption)`. If not, give "
+          + "\(name) the credentials of \(preferredName) in its own app or page."
+      )
+    case .otherNetwork:
+      (
+        "\(name) is on \(network), not on the preferred network \(preferredName)",
+        adoption
+          ?? "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
+          + "where it should be, move the other routers there instead."
+      )
+    case .otherCredentials:
+      (
+        "\(name) has other credentials for the preferred network \(preferredName)",
+        adoption
+          ?? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
+          + "before bring the new ones."
+      )
+    case .behind:
+      (
+        "\(name) still uses an older dataset of the preferred network \(preferredName)",
+        "Wait for it to follow, or restart \(name); if it stays behind, give it the current dataset."
+      )
+    case .reportsOlder:
+      (
+        "\(name) reported an older dataset of \(configured) than it had before",
+        "Check whether \(name) was restored or reset; give it the current dataset of \(configured)."
+      )
+    case .sameAge:
+      (
+        "\(name) and the preferred network \(preferredName) have datasets of the same age that differ",
+        "Set one of them with a later active timestamp, so that all routers take it."
+      )
+    case .reportsConflict:
+      (
+        "\(name) reported a dataset of \(configured) that is not taken: it differs from the "
+          + "stored one of the same age, or its timestamp is more than a year ahead",
+        "Set the right dataset on \(name) with a later active timestamp. If its timestamp is far ahead and "
+          + "it is the right one, run `threadkeeper preferred set` with it."
+      )
+    case .noDataset:
+      (
+        "\(name) announced itself without a dataset, so its credentials are not kept",
+        "Let its publisher send `dataset` with the active operational dataset."
+      )
+    case .offline(let reason): offline(reason)
+    case .notSeen(let isStopped):
+      (
+        isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
+        (isStopped
+          ? "Start Thread on \(name) in its own app or page."
+          : "Check its power and its network connection.")
+          + " If it is gone for good, run `threadkeeper routers remove \(agent)\(homeOption)`."
+      )
+    case .agentSilent(let reason):
+      (
+        "\(name) is on the local network, and its agent is silent"
+          + (reason == .silent ? ": no heartbeat since \(since)" : ""),
+        "Check that its publisher runs and reaches the broker (for example `threadkeeper agent otbr`)."
+      )
+    case .recordGone:
+      (
+        "\(name) does not answer on the local network any more, and its publisher sends no heartbeats",
+        "Check its power and its network connection. Let its publisher send `heartbeat`, which shows "
+          + "that it is there."
+      )
+    case .detached:
+      (
+        "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
+          + "to \(configured)",
+        "Check that another router of \(configured) is on and within radio range, and that "
+          + "the dataset of \(name) is complete. If both are so, restart Thread on \(name)."
+      )
+    case .wellKnownKey:
+      (
+        "\(configured) uses a network key that is printed in public documentation",
+        "Form a new network with a random key: with this one, anybody nearby can join and listen."
+      )
+    case .joined:
+      (
+        "\(name) has joined the preferred network \(preferredName) and was not there before",
+        "If it is yours, run `threadkeeper routers accept \(agent)\(homeOption)`. If not, another "
+          + "device may have the credentials of \(preferredName): find it, and give the network a new key."
+      )
+    case .adoptionFailed(let state, let isConfigured): adoptionFailed(state, isConfigured)
+    case .noPreferred(let isForgotten, let networks, let more):
+      noPreferred(isForgotten, networks, networks.count + more)
+    case .plaintext:
+      (
+        "\(user) sends network keys unsealed through the broker",
+        "Enrol it with `threadkeeper clients enroll`, and let it seal what it sends. Until "
+          + "then use TLS, an access list and no retained messages; a broker with persistence keeps "
+          + "queued messages, keys included, in its own file."
+      )
+    case .keysDisputed(let claimed, let current, let departed, let hasDamage):
+      disputed(claimed, current, departed, hasDamage)
+    case .preferredChanged(let change, _): changed(change)
+    case .movedTo(let routers): moved(routers)
+    case .split(let named, let parts): split(named, parts)
+    case .daemon: (facts.names.first ?? "", facts.names.last ?? "")
+    }
+  }
+
+  // MARK: Where a router is
+
+  private func elsewhere(_ isConfiguredForPreferred: Bool) -> (String, String) {
+    var summary = "\(name) is on \(network) and configured for \(configured)"
+    if !isConfiguredForPreferred, facts.network?.id != facts.preferred?.id {
+      summary += "; the preferred network is \(preferredName)"
+    }
+    // OpenThread hands a dataset that is set on an attached router to the leader, for the whole network.
+    let never =
+      "Do not set a dataset while Thread runs on it: that can move the other routers of \(network), too."
+    let remedy =
+      adoption
+      ?? (isConfiguredForPreferred
+        ? "Disable and enable Thread on \(name), so that it joins \(configured). \(never)"
+        : "Disable Thread on \(name), give it the credentials of \(preferredName), and enable "
+          + "Thread again. \(never)")
+    return (summary, remedy)
+  }
+
+  /// While it is being given the preferred credentials; nil: it is not.
+  private var adoption: String? {
+    switch facts.adoption {
+    case .asked:
+      "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
+        + "shows the question."
+    case .agreed, .sent:
+      "Nothing is to be done now: a person has agreed, and giving \(name) the credentials of "
+        + "\(preferredName) is under way. If that fails, another alert says why."
+    default: nil
+    }
+  }
+
+  private func offline(_ reason: OfflineReason?) -> (String, String) {
+    switch reason {
+    case .stopped:
+      (
+        "Thread is stopped on \(name)",
+        "Start Thread on \(name): `ot-ctl thread start`, or `enable` in its app or page. If it is "
+          + "not to be a border router any more, let its publisher send `leave`."
+      )
+    case .unreachable:
+      (
+        "\(name) cannot be reached: nothing accepts connections there",
+        "Check that its agent runs (`systemctl status otbr-agent`), then its power and its network "
+          + "connection."
+      )
+    case .frozen:
+      (
+        "\(name) is frozen: it accepts connections and does not answer",
+        "Restart its agent (`systemctl restart otbr-agent`); if that does not help, restart the "
+          + "device."
+      )
+    case .untrusted:
+      (
+        "\(name) is not asked: a program of another user listens on its machine where its agent should",
+        "Find that program on the machine of \(name) with `sudo ss -ltnp`, and stop it; then start the "
+          + "agent (`systemctl restart otbr-agent`). If the agent runs as that user, give `threadkeeper "
+          + "agent otbr` the user with `--router-user`."
+      )
+    case .silent:
+      (
+        "\(name) has sent no heartbeat since \(since)",
+        "Check that its publisher runs and reaches the broker (for example `threadkeeper "
+          + "agent otbr`), then the power and the network connection of \(name)."
+      )
+    case nil: ("\(name) cannot be reached", "Check its power and its network connection.")
+    }
+  }
+
+  // MARK: Adoption
+
+  private var askAgain: String {
+    "To be asked again, press \"Ask again\" in Home Assistant or on the status page, or run "
+      + "`threadkeeper consent ask \(agent)\(homeOption)`."
+  }
+
+  private var byHand: String {
+    "give \(name) the credentials of \(preferredName) in its own app or page"
+  }
+
+  private var logOfAgent: String {
+    "The log of its agent names the step: `journalctl -u threadkeeper-agent-otbr`."
+  }
+
+  private func adoptionFailed(_ state: AdoptionState, _ isConfigured: Bool) -> (String, String) {
+    let credentials = "the credentials of \(preferredName)"
+    let inReach =
+      "Check that another router of \(preferredName) is on and within radio range of \(name)"
+    // For a command, which a shell reads.
+    let login = user == facts.user?.text ? user : "LOGIN"
+    return switch state {
+    case .due, .asked, .agreed, .sent: ("", "")
+    case .notEnrolled:
+      (
+        "\(name) cannot be given \(credentials): nothing can be sealed for its login \(user)",
+        "Make a key with `threadkeeper client keygen` where \(name) is published from, and enrol "
+          + "it with `threadkeeper clients enroll \(login) LINE`; then a person is asked."
+      )
+    case .damagedKeys:
+      (
+        "\(name) cannot be given \(credentials): the stored keys of its login "
+          + "\(user), or the daemon's own, cannot be read",
+        "Look at `threadkeeper store verify`; enrol \(user) again with `threadkeeper clients enroll`, or "
+          + "restore a backup of the store. Then a person is asked."
+      )
+    case .denied:
+      (
+        "a person has refused to give \(name) \(credentials)",
+        "If \(name) should be on \(network), nothing is to be done; else \(byHand). \(askAgain)"
+      )
+    case .expired:
+      (
+        "nobody has decided whether \(name) gets \(credentials)",
+        "\(askAgain) Then decide with `threadkeeper consent list` within "
+          + "\(ConsentQuestion.timeout) seconds, or \(byHand)."
+      )
+    case .timeout where isConfigured:
+      (
+        "\(name) has \(credentials) that it was sent, and is not attached to it",
+        "\(inReach), then disable and enable Thread on \(name)."
+      )
+    case .timeout:
+      (
+        "\(name) was sent \(credentials) and has not said that it uses them",
+        "Check that its script listens on `out/\(user)/dataset/set`, sets the dataset and "
+          + "announces it, or \(byHand). \(askAgain)"
+      )
+    case .disagreement:
+      (
+        "\(name) was sent \(credentials) and says that it uses others",
+        "Find out what keeps \(name) on \(network), or \(byHand). \(askAgain)"
+      )
+    case .pendingChange:
+      (
+        "\(name) was not given \(credentials): another change of its network was "
+          + "pending for as long as they could wait",
+        "Wait until that change has taken effect. \(askAgain)"
+      )
+    case .refused:
+      (
+        "\(name) was not given \(credentials): it has refused a step", "\(logOfAgent) \(askAgain)"
+      )
+    case .noAnswer:
+      (
+        "\(name) was not given \(credentials): it did not answer a step",
+        "Check that \(name) is on and its Thread runs. \(logOfAgent) \(askAgain)"
+      )
+    case .notAttached:
+      (
+        "\(name) was given \(credentials), and was not attached in time", "\(inReach). \(askAgain)"
+      )
+    }
+  }
+
+  // MARK: The home
+
+  private func noPreferred(
+    _ isForgotten: Bool, _ seen: [AlertFacts.Named], _ count: Int
+  ) -> (String, String) {
+    func named(_ network: AlertFacts.Named) -> String {
+      ShownName.quoted(network.name) ?? network.id.description
+    }
+    var summary =
+      isForgotten
+      ? "no network is preferred, because a person has forgotten the last one"
+      : "no network is preferred, so no router can be checked"
+    if count > 1 {
+      let more = count > seen.count ? " and \(count - seen.count) more" : ""
+      summary +=
+        "; border routers are on \(count) networks: \(seen.map(named).joined(separator: ", "))\(more)"
+    }
+    var remedy: String
+    if seen.isEmpty {
+      remedy =
+        isForgotten
+        ? "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`"
+        : "Announce a border router with its dataset: the first network becomes preferred"
+    } else {
+      remedy =
+        "Choose the network that is yours: "
+        + seen.map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \(named($0))" }
+        .joined(separator: ", ")
+    }
+    if isForgotten {
+      remedy +=
+        "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
+    } else if count > seen.count {
+      remedy += "; `threadkeeper networks` lists all"
+    }
+    return (summary, remedy + ".")
+  }
+
+  private func disputed(
+    _ claimed: UInt64?, _ current: UInt64?, _ departed: [String], _ hasDamage: Bool
+  ) -> (String, String) {
+    func timestamp(_ seconds: UInt64?) -> String { seconds.map { String($0) } ?? "unknown" }
+    let claimants = facts.names.map(router)
+    let others = facts.otherNames.map(router)
+    var summary =
+      "\(list(claimants)) \(claimants.count == 1 ? "reports" : "report") other keys of "
+      + "\(preferredName) (timestamp \(timestamp(claimed))) than the preferred "
+      + "network has (timestamp \(timestamp(current)))"
+    if !others.isEmpty {
+      summary += ", which \(list(others)) \(others.count == 1 ? "uses" : "use")"
+    } else if claimants.count > 1 {
+      summary += ", and they do not agree"
+    }
+    if !departed.isEmpty {
+      summary +=
+        "; \(list(departed.map(router))) had the current ones and left less than 30 days ago"
+    }
+    if hasDamage {
+      summary += "; some stored credentials are damaged, so their keys are not known"
+    }
+    return (
+      summary,
+      "If the keys of \(list(claimants)) are right, run `threadkeeper preferred set "
+        + "\(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`. If not, give "
+        + "\(list(claimants)) the current dataset of \(preferredName)."
+    )
+  }
+
+  private func changed(_ change: PreferredChange) -> (String, String) {
+    let name = ShownName.quoted(change.to.name) ?? "without a name"
+    let isKeyNew = !change.differs.isDisjoint(with: DatasetDifferences.keys)
+    var summary: String
+    if change.bringsCredentials {
+      summary = "the credentials of the preferred network \(name) are here now"
+    } else if change.to.id != change.from.id {
+      summary =
+        "\(name) is the preferred network now, instead of "
+        + (ShownName.quoted(change.from.name) ?? "one without a name")
+    } else if isKeyNew {
+      summary = "the preferred network \(name) has new keys"
+    } else {
+      let words = change.differs.words.joined(separator: ", ")
+      summary = "the preferred network \(name) has other parameters (\(words))"
+    }
+    summary +=
+      ": "
+      + reason(change, who: change.who.map(router) ?? "a border router")
+    if !facts.names.isEmpty {
+      let others = facts.names.map(router)
+      summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others"
+    }
+    guard let former = change.formerID else {
+      return (
+        summary,
+        "If this is not what you want, choose another one with `threadkeeper preferred set`."
+      )
+    }
+    return (
+      summary,
+      "If this is not what you want, go back with `threadkeeper preferred set "
+        + "\(FormerNetwork.text(of: former))\(homeOption)`."
+    )
+  }
+
+  private func reason(_ change: PreferredChange, who: String) -> String {
+    switch change.cause {
+    case .first, .sameKeys: "\(who) reports them"
+    case .onlyMember: "\(who), its only border router, reports them"
+    case .confirmed:
+      "\(who) and \(change.second.map(router) ?? "another border router") report them"
+    case .owner: "a program on this machine has stored it for one of its team's border routers"
+    // Not a name that anybody has chosen.
+    case .person: "a person has chosen it (\(change.who ?? "nobody"))"
+    }
+  }
+
+  private func moved(_ routers: Int) -> (String, String) {
+    let id = facts.network?.id.description ?? ""
+    let place = (facts.network?.name).flatMap(ShownName.quoted) ?? id
+    return (
+      "all \(routers) border routers of the preferred network \(preferredName) are on \(place) now",
+      "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If not, "
+        + "give the border routers the credentials of \(preferredName)."
+    )
+  }
+
+  private func split(_ named: [AlertFacts.Part], _ parts: Int) -> (String, String) {
+    let network =
+      (facts.network?.name).flatMap(ShownName.quoted) ?? facts.network?.id.description ?? ""
+    let shown = named.map { part in
+      let more = part.routers - part.names.count
+      return part.names.map(router).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+    return (
+      "\(network) is split into \(parts) parts that do not reach each other by radio: "
+        + shown.joined(separator: " | "),
+      "Check that each border router is within radio range of another one or of a mains-powered "
+        + "Thread device, and restart those that are alone. The parts join by themselves when they "
+        + "reach each other."
+    )
+  }
+}
+
+extension DatasetDifferences {
+  fileprivate static var keys: DatasetDifferences {
+    [of(.networkKey), of(.pskc)]
+  }
+
+  private static func of(_ parameter: DatasetParameter) -> DatasetDifferences {
+    DatasetDifferences(
+      rawValue: 1 << UInt16(DatasetParameter.allCases.firstIndex(of: parameter) ?? 0))
+  }
+}
