@@ -191,11 +191,16 @@ extension Home {
   /// Where the list is full, the router that was there the longest time ago makes room, unless it was on the
   /// preferred network or has an owner.
   private mutating func makeRoomForSeen() -> Bool {
-    let seen = routers.filter { $0.isPresent && $0.source == .mdns }
-    guard seen.count >= Self.mostDiscovered else { return true }
-    let oldest = seen.filter { !$0.isAdvertised && $0.memberOf == nil && $0.team == nil }
-      .min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
-    guard let oldest else { return false }
+    guard routers.counts.seen >= Self.mostDiscovered else { return true }
+    if step.isListFull { return false }
+    let oldest = routers.filter {
+      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && $0.memberOf == nil
+        && $0.team == nil
+    }.min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
+    guard let oldest else {
+      step.isListFull = true
+      return false
+    }
     unlistSeen(oldest)
     return true
   }

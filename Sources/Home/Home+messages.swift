@@ -370,9 +370,7 @@ extension Home {
   /// When no router of a user is left, there is nothing that it could send unsealed.
   mutating func endPlaintext(of user: ExactName) {
     let key = AlertKey(.plaintextCredentials, .user(user))
-    guard alerts[key] != nil, !routers.contains(where: { $0.isPresent && $0.user == user }) else {
-      return
-    }
+    guard alerts[key] != nil, routers.counts.ofUser[user] == nil else { return }
     setAlert(key, nil)
   }
 }

@@ -14,7 +14,7 @@ extension Home {
   /// - Returns: false when no more are allowed.
   mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Bool {
     if let stored, stored.owner ?? stored.team == team { return true }
-    guard idsOfTeam[team, default: 0] >= rules.routersPerTeam else { return true }
+    guard routers.counts.ids[team, default: 0] >= rules.routersPerTeam else { return true }
     let left = routers.filter { $0.team == team && hasLeft($0) }
     guard let first = left.min(by: { leftAt($0) < leftAt($1) }) else { return false }
     forget(first, .forRoom)

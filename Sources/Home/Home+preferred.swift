@@ -273,37 +273,26 @@ extension Home {
 
   /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
   var destination: ExtendedPANID? {
-    guard let preferred = preferred?.dataset.network else { return nil }
-    var place: ExtendedPANID?
-    var count = 0
-    for router in routers where router.isPresent && router.memberOf == preferred {
-      guard let network = router.network else { continue }
-      if network == preferred {
-        if router.isOnline { return nil }
-        continue
-      }
-      guard place == nil || place == network else { return nil }
-      place = network
-      count += 1
-    }
-    return count >= Self.fewestThatMove ? place : nil
+    guard let preferred = preferred?.dataset.network,
+      let places = routers.counts.places[preferred], places.count <= 2,
+      places[preferred, default: .init()].online == 0,
+      let place = places.first(where: { $0.key != preferred }),
+      places.count == 1 || places[preferred] != nil, place.value.routers >= Self.fewestThatMove
+    else { return nil }
+    return place.key
   }
 
   /// When a home moves, or is split again, each router is checked again: its own alert ends or comes back.
   mutating func settleMove() {
-    guard step.preferredBefore != nil || step.hasChangedRouters || step.needsMoveCheck else {
-      return
-    }
+    guard step.preferredBefore != nil || step.hasChangedRouters else { return }
     let key = AlertKey(.homeMoved)
-    if step.preferredBefore != nil || step.needsMoveCheck { findMove() }
+    findMove()
     guard let movedTo, let preferred = preferred?.dataset else {
       if alerts[key] != nil { setAlert(key, nil) }
       return
     }
-    let members = routers.filter {
-      $0.isPresent && $0.memberOf == preferred.network && $0.network == movedTo
-    }
-    var facts = AlertFacts(.movedTo(routers: members.count))
+    let members = routers.counts.places[preferred.network]?[movedTo]
+    var facts = AlertFacts(.movedTo(routers: members?.routers ?? 0))
     facts.network = .init(movedTo, networkName(of: movedTo))
     facts.preferred = .init(preferred)
     setAlert(key, facts)

@@ -99,10 +99,6 @@ extension Home {
 
   /// All records are loaded: what follows from them is found.
   package mutating func finishLoading() {
-    idsOfTeam = [:]
-    for router in routers {
-      if let team = router.team { idsOfTeam[team, default: 0] += 1 }
-    }
     routersWithAlerts = []
     for (key, alert) in alerts where alert.phase != .resolved {
       if case .router(let agent) = key.subject { routersWithAlerts.insert(agent) }

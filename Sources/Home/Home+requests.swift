@@ -434,7 +434,7 @@ extension Home {
       $0.isPresent && ($0.network == network || $0.currentNetwork == network)
     }
     guard context.choosesPreferred, isSeen else { throw .noCredentialsOfNetwork }
-    return (DatasetSummary(network: network, name: networkName(of: network) ?? ""), .nothing)
+    return (DatasetSummary(network: network, name: self.network(network)?.name ?? ""), .nothing)
   }
 
   /// From then on no network is preferred until a person chooses one.

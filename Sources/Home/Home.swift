@@ -33,8 +33,6 @@ package struct Home: Sendable {
   package var hasDamage = false
   /// The network that all members of the preferred one are on instead; nil while they are not.
   package internal(set) var movedTo: ExtendedPANID?
-  /// Border agent ids that count for each team.
-  var idsOfTeam: [ExactName: Int] = [:]
   /// Routers that have an alert: most have none, and are spared the look.
   var routersWithAlerts: Set<BorderAgentID> = []
   var discovery = DiscoveryMemory()
@@ -64,12 +62,12 @@ package struct Home: Sendable {
     var needsKeyCheck = false
     /// Something changed that an alert of the home may be about.
     var hasChangedRouters = false
-    /// Routers came or went between networks, so the home may have moved.
-    var needsMoveCheck = false
     /// Alerts of routers may have to end or to come back.
     var needsRouterChecks = false
     /// A router came or went, or the preferred network changed.
     var needsHomeCheck = false
+    /// No router makes room for another one that is only seen.
+    var isListFull = false
     var raisedMismatches: [BorderAgentID] = []
     /// The record of the envelope's number. It is written with what else has changed.
     var signer: RecordKey?
@@ -175,7 +173,6 @@ extension Home {
     let check = PreferredCheck(router, preferred: preferred?.dataset)
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
       router.noteMember(of: preferred?.dataset.network, before: before)
-      step.needsMoveCheck = true
     }
     checkAdoption(of: &router, check, isSSIDNew: false)
     if router != before { put(router) }
@@ -236,46 +233,33 @@ extension Home {
     }
     if !event.types.isEmpty { step.output.events.append(.router(event)) }
     put(router)
-    step.hasChangedRouters = true
     noteKeys(router.dataset)
     if router.network != before?.network || router.networkName != before?.networkName
       || router.isOnline != before?.isOnline
     {
       step.needsHomeCheck = true
     }
-    if router.memberOf != nil || before?.memberOf != nil,
-      router.network != before?.network || router.isOnline != before?.isOnline
-        || router.memberOf != before?.memberOf
-    {
-      findMove()
-    }
+    findMove()
     setAlerts(of: router, check, trigger: trigger)
   }
 
   /// Puts a router into the table, and notes what of it is to be written and published.
   mutating func put(_ router: Router) {
-    let before = routers[router.agent]
-    if before?.team != router.team {
-      if let team = before?.team { countIDs(of: team, by: -1) }
-      if let team = router.team { countIDs(of: team, by: 1) }
-    }
+    noteNetworks(routers[router.agent], router)
     routers.set(router, firstSeen: now)
-    changes.records.insert(.router(router.agent))
-    changes.routers.insert(router.agent)
-    noteNetworks(before, router)
+    noteChange(of: router.agent)
   }
 
   /// Nothing is left of a border agent id.
   mutating func drop(_ router: Router) {
-    if let team = routers[router.agent]?.team { countIDs(of: team, by: -1) }
     routers.remove(router.agent)
-    changes.records.insert(.router(router.agent))
-    changes.routers.insert(router.agent)
+    noteChange(of: router.agent)
   }
 
-  private mutating func countIDs(of team: ExactName, by change: Int) {
-    let count = idsOfTeam[team, default: 0] + change
-    idsOfTeam[team] = count > 0 ? count : nil
+  private mutating func noteChange(of agent: BorderAgentID) {
+    changes.records.insert(.router(agent))
+    changes.routers.insert(agent)
+    step.hasChangedRouters = true
   }
 
   private mutating func noteNetworks(_ before: Router?, _ after: Router?) {
@@ -300,15 +284,11 @@ extension Home {
     endAdoption(of: &ending)
     noteNetworks(router, nil)
     if let network = router.network, network == preferred?.dataset.network {
-      event.isLastOfPreferred = !routers.contains {
-        $0.isPresent && $0.network == network && $0.agent != router.agent
-      }
+      event.isLastOfPreferred = routers.counts.networks[network]?.routers == 1
     }
     step.output.events.append(.router(event))
     if router.mayBeInSplit { discovery.needsSplitCheck = true }
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
-    step.hasChangedRouters = true
-    step.needsMoveCheck = true
     step.needsHomeCheck = true
   }
 
@@ -375,7 +355,7 @@ extension Home {
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
       lastSeen: routers.lastSeen(router.agent),
-      currentName: router.isElsewhere ? router.currentNetwork.flatMap(networkName(of:)) : nil,
+      currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
       isExplainedByHome: isExplained(router),
       isNetworkAccepted: isOnAcceptedNetwork(router, check))
     let hasAlerts = routersWithAlerts.contains(router.agent)
@@ -401,56 +381,45 @@ package struct NetworkView: Hashable, Sendable {
   package var isPreferred = false
   package var isAccepted = false
 
-  mutating func show(_ router: Router) {
-    routers += 1
-    if router.isOnline { online += 1 }
-    // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is shown.
-    if isPreferred, dataset != nil { return }
-    guard let other = router.dataset else {
-      if dataset == nil, name.isEmpty { name = router.networkName ?? "" }
-      return
-    }
-    if let mine = dataset?.activeTimestamp, let others = other.activeTimestamp, others <= mine {
-      return
-    }
-    dataset = other
-    name = other.name
-  }
 }
 
 extension Home {
   /// All networks, by name.
   package var networks: [NetworkView] {
-    var found: [ExtendedPANID: NetworkView] = [:]
-    if let preferred { found[preferred.dataset.network] = view(of: preferred.dataset.network) }
-    for router in routers where router.isPresent {
-      guard let network = router.network else { continue }
-      found[network, default: view(of: network)].show(router)
-    }
-    return found.values.sorted {
+    var all = Set(routers.counts.networks.keys)
+    if let preferred { all.insert(preferred.dataset.network) }
+    var copy = self
+    copy.routers.findShown()
+    return all.compactMap(copy.network).sorted {
       $0.name == $1.name ? $0.id.description < $1.id.description : $0.name < $1.name
     }
   }
 
   /// Nil where no router is on it, and it is not preferred.
   package func network(_ id: ExtendedPANID) -> NetworkView? {
-    var found = view(of: id)
-    for router in routers where router.isPresent && router.network == id { found.show(router) }
-    return found.routers > 0 || found.isPreferred ? found : nil
-  }
-
-  private func view(of id: ExtendedPANID) -> NetworkView {
-    var view = NetworkView(id: id)
-    view.isAccepted = accepted.contains(id)
-    guard let preferred, preferred.dataset.network == id else { return view }
-    view.isPreferred = true
-    view.name = preferred.dataset.name
-    if preferred.dataset.hasCredentials { view.dataset = preferred.dataset }
+    let tally = routers.counts.networks[id]
+    var view = NetworkView(id: id, isAccepted: accepted.contains(id))
+    view.routers = tally?.routers ?? 0
+    view.online = tally?.online ?? 0
+    if let preferred, preferred.dataset.network == id {
+      view.isPreferred = true
+      view.name = preferred.dataset.name
+      // Anybody can name an Extended PAN ID that is on the air: only its own dataset is shown.
+      if preferred.dataset.hasCredentials { view.dataset = preferred.dataset }
+    }
+    guard tally != nil else { return view.isPreferred ? view : nil }
+    if view.dataset != nil { return view }
+    var table = routers
+    if table.counts.unshown.contains(id) { table.findShown() }
+    let router = table.counts.shown[id].flatMap { routers[$0.agent] }
+    view.dataset = router?.dataset
+    if view.dataset != nil || view.name.isEmpty { view.name = router?.networkName ?? "" }
     return view
   }
 
   /// As a router that is on it calls it.
-  func networkName(of id: ExtendedPANID) -> String? {
-    network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
+  mutating func networkName(of id: ExtendedPANID) -> String? {
+    routers.findShown()
+    return network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
   }
 }

@@ -21,6 +21,7 @@ package struct RouterTable: Sendable {
   private var pages: [[Box?]] = []
   private var seen: [WireTime] = []
   private var free: [Int32] = []
+  private(set) var counts = RouterCounts()
 
   package init() {}
 
@@ -45,6 +46,7 @@ package struct RouterTable: Sendable {
 
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
   mutating func set(_ router: Router, firstSeen now: WireTime) {
+    counts.note(self[router.agent], router)
     if let slot = index[router.agent] {
       pages[Int(slot) / Self.page][Int(slot) % Self.page] = Box(router)
       return
@@ -74,7 +76,10 @@ package struct RouterTable: Sendable {
     for slot in seen.indices where seen[slot] > now { seen[slot] = now }
   }
 
+  mutating func findShown() { counts.findShown(among: self) }
+
   mutating func remove(_ agent: BorderAgentID) {
+    counts.note(self[agent], nil)
     guard let slot = index.removeValue(forKey: agent) else { return }
     pages[Int(slot) / Self.page][Int(slot) % Self.page] = nil
     free.append(slot)

@@ -71,7 +71,7 @@ extension Home {
     b.routers = RouterTable()
     a.signers = [:]
     b.signers = [:]
-    return a == b && a.movedTo == b.movedTo && a.idsOfTeam == b.idsOfTeam
+    return a == b && a.movedTo == b.movedTo
       && a.routersWithAlerts == b.routersWithAlerts
   }
 }
@@ -125,11 +125,12 @@ extension HomeScene {
   }
 
   fileprivate var countsAreRight: Bool {
-    var counted: [ExactName: Int] = [:]
-    for router in home.routers {
-      if let team = router.team { counted[team, default: 0] += 1 }
-    }
-    return counted == home.idsOfTeam
-      && counted.values.allSatisfy { $0 <= rules.routersPerTeam }
+    var counted = RouterTable()
+    for router in home.routers { counted.set(router, firstSeen: now) }
+    var (a, b) = (counted, home.routers)
+    a.findShown()
+    b.findShown()
+    return a.counts == b.counts && a.counts.seen <= Home.mostDiscovered
+      && a.counts.ids.values.allSatisfy { $0 <= rules.routersPerTeam }
   }
 }
