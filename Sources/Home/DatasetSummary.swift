@@ -137,6 +137,14 @@ extension DatasetSummary {
     return found
   }
 
+  /// Equal for datasets with the same essential parameters. Names that only look the same may be equal, too.
+  var essential: DatasetSummary {
+    var copy = self
+    copy.parameters?.whole = Hash128()
+    if let zero = Timestamp(seconds: 0) { copy.parameters?.activeTimestamp = zero }
+    return copy
+  }
+
   /// Whether both have the same essential parameters.
   func isSame(as other: DatasetSummary) -> Bool { differences(from: other).isEmpty }
 

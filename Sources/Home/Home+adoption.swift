@@ -18,7 +18,8 @@ extension Home {
     let key = AlertKey(.preferredNetworkMismatch, .router(router.agent))
     let decision = Adoption.decide(
       router.adoption, check, situation(of: router, counting), isEnabled: isEnabled,
-      isAwaited: isAwaited, isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
+      isAwaited: isAwaited, isExplained: isExplained(router),
+      isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
     switch decision {
     case .keep: break
     case .begin: endAdoption(of: &router, next: .due)

@@ -212,24 +212,19 @@ extension Home {
   /// becomes the preferred network.
   mutating func settleDispute() {
     let key = AlertKey(.preferredKeyDisputed)
-    guard let preferred = preferred?.dataset else { return setAlert(key, nil) }
+    guard let preferred = preferredCredentials else { return setAlert(key, nil) }
     let members = members(of: preferred)
-    func isClaimant(_ member: PreferredDecision.Member) -> Bool {
-      member.dataset.relation(to: preferred) == .newer && !member.dataset.hasKeys(of: preferred)
-    }
-    // The newest first.
-    let claimants = members.present.filter(isClaimant).sorted {
-      guard let a = $0.dataset.activeTimestamp, let b = $1.dataset.activeTimestamp, a != b else {
-        return $0.agent.description < $1.agent.description
+    let claimants = PreferredDecision.claimants(of: preferred, among: members)
+    guard !claimants.isEmpty else { return setAlert(key, nil) }
+    // While a router is being given the preferred credentials, what it reports meanwhile does not count.
+    let free = claimants.filter {
+      switch routers[$0.agent]?.adoption?.state {
+      case .asked, .agreed, .sent: false
+      default: true
       }
-      return a > b
     }
-    guard preferred.hasCredentials, !claimants.isEmpty else { return setAlert(key, nil) }
-    for claimant in claimants where routers[claimant.agent]?.adoption == nil {
-      let cause = PreferredDecision.cause(
-        preferred: preferred, isForgotten: false, reporter: claimant, isMember: true, change: .keep,
-        others: { members.besides(claimant.agent) })
-      guard let cause else { continue }
+    let settled = PreferredDecision.settled(free, claimants, members, preferred: preferred)
+    if let (claimant, cause) = settled {
       prefer(
         claimant.dataset, from: .record(.router(claimant.agent)), cause: cause,
         who: shownName(claimant.agent))
@@ -240,16 +235,18 @@ extension Home {
       step.output.events.append(.router(event))
       return settleDispute()
     }
-    let others = members.present.filter { !isClaimant($0) }
+    func names(_ members: some Sequence<PreferredDecision.Member>) -> AlertFacts.Names {
+      .init(members.map { shownName($0.agent) })
+    }
+    let claiming = Set(claimants.map(\.agent))
     var facts = AlertFacts(
       .keysDisputed(
         claimed: claimants[0].dataset.activeSeconds, current: preferred.activeSeconds,
-        departed: .init(members.departed.map { shownName($0.agent) }), hasDamage: members.hasDamage)
-    )
+        departed: names(members.departed), hasDamage: members.hasDamage))
     facts.router = claimants[0].agent
     facts.routerName = shownName(claimants[0].agent)
-    facts.names = .init(claimants.map { shownName($0.agent) })
-    facts.otherNames = .init(others.map { shownName($0.agent) })
+    facts.names = names(claimants)
+    facts.otherNames = names(members.present.lazy.filter { !claiming.contains($0.agent) })
     facts.network = .init(preferred)
     facts.preferred = .init(preferred)
     facts.differs = claimants[0].dataset.differences(from: preferred)

@@ -268,4 +268,46 @@ enum PreferredDecision {
     }
     return second.map { .confirmed(by: $0.agent) }
   }
+
+  // MARK: Claims that wait
+
+  /// Members that claim other keys, the newest first.
+  static func claimants(of preferred: DatasetSummary, among members: Members) -> [Member] {
+    members.present.filter {
+      $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred)
+    }.sorted {
+      let (a, b) = ($0.dataset.activeTimestamp, $1.dataset.activeTimestamp)
+      if let a, let b, a != b { return a > b }
+      return $0.agent.numbers < $1.agent.numbers
+    }
+  }
+
+  /// The first claim that counts now. However many there are, each is looked at once: only of those with a second
+  /// report, or of the only member, the rule is asked.
+  ///
+  /// - Parameter free: the claimants whose claims may count.
+  static func settled(
+    _ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary
+  ) -> (Member, PreferredCause)? {
+    let isOneTeam =
+      !members.hasDamage
+      && Set((members.present + members.departed).map(\.team)).count == 1
+    var reports: [DatasetSummary: (routers: Int, teams: Set<ExactName?>)] = [:]
+    for one in claimants {
+      reports[one.dataset.essential, default: (0, [])].routers += 1
+      reports[one.dataset.essential, default: (0, [])].teams.insert(one.team)
+    }
+    for claimant in free {
+      let same = reports[claimant.dataset.essential]
+      guard
+        members.present.count == 1
+          || same.map({ isOneTeam ? $0.routers > 1 : $0.teams.count > 1 }) == true
+      else { continue }
+      let cause = cause(
+        preferred: preferred, isForgotten: false, reporter: claimant, isMember: true, change: .keep,
+        others: { members.besides(claimant.agent) })
+      if let cause { return (claimant, cause) }
+    }
+    return nil
+  }
 }

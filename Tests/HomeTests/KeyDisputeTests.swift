@@ -139,6 +139,43 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.preferredNetworkChanged)] && scene.verdict(of: 1) == .match)
   }
 
+  @Test(
+    "What became of an earlier adoption of a claimant keeps nothing open",
+    arguments: [AdoptionState.due, .notEnrolled, .denied])
+  func adopted(_ state: AdoptionState) throws {
+    var scene = Self.scene { $0.adoptTimeout = 300 }
+    if state == .denied { scene.enroll("otbr") }
+    var router = try #require(scene.router(1))
+    let terms = Adoption.Terms(
+      user: "otbr", fingerprint: "key of otbr", preferred: .of(1), reported: Self.claim,
+      consent: ConsentID(1))
+    router.adoption = Adoption(state, terms)
+    scene.home.put(router)
+    // Another name of its Wi-Fi asks about no claim.
+    scene.publish(.ssid, 1) { $0.ssid = "other" }
+    scene.publish(.ssid, 1) { $0.ssid = "another" }
+    scene.pass(seconds: 31)
+    #expect(scene.home.questions.isEmpty)
+    #expect(scene.router(1)?.adoption?.state == (state == .denied ? .denied : nil))
+    scene.publish(.leave, 2)
+    scene.pass(seconds: 31 * Self.day)
+    #expect(scene.home.preferred?.dataset == Self.claim)
+  }
+
+  @Test("Of many claims the alert names three; once one team is left, the newest counts")
+  func many() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    for agent: UInt64 in 1...20 { scene.announce(agent, .of(1), from: agent < 20 ? "a" : "b") }
+    for agent: UInt64 in 1...19 {
+      scene.announce(agent, .of(1, key: 2, at: agent / 5 + 2), from: "a")
+    }
+    let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
+    #expect(facts.names.first.count == 3 && facts.names.count == 19)
+    #expect(facts.router == .number(15) && facts.otherNames == .init(["0000000000000014"]))
+    scene.handle(.remove(.number(20)))
+    #expect(scene.home.preferred?.dataset == .of(1, key: 2, at: 5))
+  }
+
   @Test("Damaged records may be those of another member: then nobody is the only one")
   func damage() {
     var scene = HomeScene()
