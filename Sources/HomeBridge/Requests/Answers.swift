@@ -65,9 +65,6 @@ package struct AnswerWriter {
         data.remaining = remaining.map(\.description)
       }
     case .questions(let questions):
-      guard questions.count <= RequestRules.mostEntries else {
-        throw AnswerFailure(.tooMany(RequestRules.mostEntries), to: request)
-      }
       data.pending = questions.map {
         waiting($0, isAdministrator: context?.isAdministrator ?? false)
       }

@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import ThreadDataset
 import ThreadRequests
 
 import struct Home.WireTime
@@ -77,28 +78,96 @@ package struct MQTTRequest: Sendable {
     return try RequestFields(json: message.payload)
   }
 
-  /// It came in an envelope.
-  package var isSealed: Bool { (try? fields.get())?.sealed != nil }
-
-  /// The request, out of its envelope where there is one, and where its answer goes: the transaction is that inside.
-  ///
-  /// - Parameter reply: set also where the request is refused.
-  package func opened(
+  /// The fields, out of their envelope where there is one.
+  fileprivate func opened(
     in home: Home, with exchange: SealedExchange, _ requests: inout SealedRequests,
-    at now: WireTime, reply: inout ReplyAddress
-  ) throws(AnswerFailure) -> (request: ThreadRequest, fields: RequestFields) {
-    reply = self.reply
-    var fields = try fields.get()
-    guard let command else { throw .unknownCommand }
+    at now: WireTime
+  ) throws(AnswerFailure) -> RequestFields {
+    let fields = try fields.get()
     if let sealed = fields.sealed {
-      fields = try RequestFields(
+      return try RequestFields(
         json: exchange.open(sealed, from: user, in: home, topic: topic, &requests, at: now))
-      reply = self.reply.repeating(fields.soundTransaction)
-    } else if exchange.requiresSeal(of: user, in: home) {
+    }
+    guard !exchange.requiresSeal(of: user, in: home) else {
       throw AnswerFailure(
         .notAuthorized, field: "sealed", "requests of this user must be sealed and signed")
     }
-    return (try ThreadRequest(command, fields), fields)
+    return fields
+  }
+}
+
+/// A request that is read: who handles it, and what its answer needs to know of it.
+package struct AskedRequest: Sendable {
+  /// Where the answer goes. It repeats the transaction inside of the envelope, where there is one.
+  package fileprivate(set) var reply: ReplyAddress
+  package let requester: Requester
+  /// Seconds for which the requester waits for the answer.
+  package let timeout: Int
+  /// Or why it is refused.
+  package fileprivate(set) var step: Result<Step, AnswerFailure>
+
+  package struct Step: Sendable {
+    package let request: ThreadRequest
+    package let context: RequestContext
+    package let by: RequestHandler
+  }
+}
+
+extension RequestRules {
+  /// Opens a request over MQTT, and finds who handles it.
+  ///
+  /// - Parameters:
+  ///   - requests: those that have come. They are to be on disk before the answer is sent.
+  ///   - buttonsAltered, summarize: as for `handler(of:)`.
+  package func read(
+    _ inbound: MQTTRequest, in home: Home, team: ExactName, with exchange: SealedExchange,
+    _ requests: inout SealedRequests, buttonsAltered: Bool, at now: WireTime,
+    summarize: (OperationalDataset) -> DatasetSummary?
+  ) -> AskedRequest {
+    var read = AskedRequest(
+      reply: inbound.reply, requester: Requester(.login(inbound.user), team: team),
+      timeout: inbound.timeout, step: .failure(.unknownCommand))
+    do throws(AnswerFailure) {
+      let fields = try inbound.opened(in: home, with: exchange, &requests, at: now)
+      guard let command = inbound.command else { return read }
+      read.reply = read.reply.repeating(fields.soundTransaction)
+      let request = try ThreadRequest(command, fields)
+      var context = RequestContext(
+        read.requester, reply: read.reply, actor: read.requester.shortActor)
+      context.isSigned = (try inbound.fields.get()).sealed != nil
+      complete(
+        &context, command, fields, in: home, with: exchange, buttonsAltered: buttonsAltered,
+        at: now)
+      let handler = try handler(
+        of: request, context, buttonsAltered: buttonsAltered, summarize: summarize)
+      read.step = .success(.init(request: request, context: context, by: handler))
+    } catch {
+      read.step = .failure(error)
+    }
+    return read
+  }
+
+  private func complete(
+    _ context: inout RequestContext, _ command: RequestCommand, _ fields: RequestFields,
+    in home: Home, with exchange: SealedExchange, buttonsAltered: Bool, at now: WireTime
+  ) {
+    guard case .login(let user) = context.requester.identity else { return }
+    context.isApprover = approvers.contains(user) && (context.isSigned || !approversMustSign)
+    // Home Assistant chooses where nobody has: its buttons are there while no network is preferred.
+    if command == .setPreferred, isHomeAssistant(user), home.preferred == nil, !buttonsAltered,
+      let network = fields.extendedPANID.flatMap({ ExtendedPANID(hex: $0) }),
+      tokens.isValid(fields.token, forPreferring: network)
+    {
+      context.isApprover = true
+    }
+    context.mostCredentials = Self.mostEntries
+    guard command.disclosesSecrets else { return }
+    let key = exchange.fingerprint(of: user, in: home)
+    context.requester.fingerprint = key
+    context.canReceiveSecrets = key != nil
+    if let place = SealedExchange.Place(context.reply) {
+      context.mostCredentials = SealedExchange.mostCredentials(at: place, now: now)
+    }
   }
 }
 

@@ -31,7 +31,7 @@ package struct RequestRules: Sendable {
 }
 
 /// Who answers a request.
-package enum RequestStep: Sendable {
+package enum RequestHandler: Sendable {
   /// A home.
   ///
   /// - dataset: what came with it, of which the input has the summary.
@@ -47,10 +47,10 @@ extension RequestRules {
   ///   - buttonsAltered: another client has altered a device with buttons a moment ago.
   ///   - summarize: of a dataset that is complete.
   /// - Throws: `AnswerFailure`; then nothing has happened.
-  package func step(
-    for request: ThreadRequest, _ context: RequestContext, buttonsAltered: Bool,
+  package func handler(
+    of request: ThreadRequest, _ context: RequestContext, buttonsAltered: Bool,
     summarize: (OperationalDataset) -> DatasetSummary?
-  ) throws(AnswerFailure) -> RequestStep {
+  ) throws(AnswerFailure) -> RequestHandler {
     switch request.command {
     case .ping: return .ping
     case .listRouters, .listNetworks, .listAlerts: return .states(request.command)
@@ -169,44 +169,7 @@ extension HomeRequest {
   }
 }
 
-// MARK: - Who asks
-
-extension RequestRules {
-  /// Of a request over MQTT.
-  ///
-  /// - Parameters:
-  ///   - fields: of the request, as they were opened.
-  ///   - reply: with the transaction of those.
-  package func context(
-    of inbound: MQTTRequest, _ fields: RequestFields, _ reply: ReplyAddress, in home: Home,
-    team: ExactName, with exchange: SealedExchange, buttonsAltered: Bool, at now: WireTime
-  ) -> RequestContext {
-    let user = inbound.user
-    var requester = Requester(.login(user), team: team)
-    if inbound.command?.disclosesSecrets == true {
-      requester.fingerprint = exchange.fingerprint(of: user, in: home)
-    }
-    var context = RequestContext(requester, reply: reply, actor: requester.shortActor)
-    context.isSigned = inbound.isSealed
-    context.isApprover = approvers.contains(user) && (context.isSigned || !approversMustSign)
-    // Home Assistant chooses where nobody has: its buttons are there while no network is preferred.
-    if inbound.command == .setPreferred, isHomeAssistant(user), home.preferred == nil,
-      !buttonsAltered, let network = fields.extendedPANID.flatMap({ ExtendedPANID(hex: $0) }),
-      tokens.isValid(fields.token, forPreferring: network)
-    {
-      context.isApprover = true
-    }
-    context.mostCredentials = Self.mostEntries
-    if inbound.command?.disclosesSecrets == true {
-      context.canReceiveSecrets = requester.fingerprint != nil
-      if let place = SealedExchange.Place(reply) {
-        context.mostCredentials = min(
-          Self.mostEntries, SealedExchange.mostCredentials(at: place, now: now))
-      }
-    }
-    return context
-  }
-}
+// MARK: - On the socket
 
 /// A request of a program on this machine.
 package struct LocalRequest: Sendable {
@@ -267,7 +230,7 @@ package struct LocalRequest: Sendable {
 
 extension Requester {
   /// For a sentence about what it has done, and the audit.
-  fileprivate var shortActor: String {
+  var shortActor: String {
     switch identity {
     case .login: "mqtt user \(shortName)"
     case .systemUser(let number): "uid \(number)"

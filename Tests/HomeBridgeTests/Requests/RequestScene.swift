@@ -122,37 +122,33 @@ struct RequestScene {
     _ message: IncomingMessage, _ command: String, from user: ExactName
   ) -> Published? {
     let inbound = MQTTRequest(message, command: command, user: user, base: Self.base)
-    var reply = inbound.reply
+    let read = rules.read(
+      inbound, in: home, team: homeRules.team(user), with: exchange, &sealedRequests,
+      buttonsAltered: buttonsAltered, at: now
+    ) { $0.summary }
     var answer: Result<AnswerData, AnswerFailure>
     do throws(AnswerFailure) {
-      let (request, fields) = try inbound.opened(
-        in: home, with: exchange, &sealedRequests, at: now, reply: &reply)
-      let context = rules.context(
-        of: inbound, fields, reply, in: home, team: homeRules.team(user), with: exchange,
-        buttonsAltered: buttonsAltered, at: now)
-      guard let data = try take(request, context) else { return nil }
+      guard let data = try take(read.step.get()) else { return nil }
       answer = .success(data)
     } catch {
       answer = .failure(error)
     }
     return exchange.message(
-      answer, to: Requester(.login(user), team: homeRules.team(user)), at: reply, in: home,
-      timeout: inbound.timeout, now: now
+      answer, to: read.requester, at: read.reply, in: home, timeout: read.timeout, now: now
     ).map { Published(message: $0.message, isRefusal: $0.isRefusal) }
   }
 
   private mutating func take(
-    _ request: ThreadRequest, _ context: RequestContext
+    _ step: AskedRequest.Step
   ) throws(AnswerFailure) -> AnswerData? {
-    let step = try rules.step(for: request, context, buttonsAltered: buttonsAltered) { $0.summary }
-    switch step {
+    switch step.by {
     case .ping: return .pong("1.0", at: now)
     case .states: return AnswerData()
     case .home(let input, let dataset):
       let output = handle(input, dataset)
       settled += output.settled
       guard let answer = output.answer else { return nil }
-      return try writer.data(of: answer, to: request, context)
+      return try writer.data(of: answer, to: step.request, step.context)
     }
   }
 
@@ -194,7 +190,10 @@ struct RequestScene {
     change(&request)
     var local = LocalRequest(request, user: user, team: user == 0 ? "root" : "bob")
     local.isAdministrator = isAdministrator
-    return try take(request, local.context)
+    let handler = try rules.handler(
+      of: request, local.context, buttonsAltered: buttonsAltered
+    ) { $0.summary }
+    return try take(.init(request: request, context: local.context, by: handler))
   }
 }
 
