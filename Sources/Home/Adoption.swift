@@ -104,8 +104,9 @@ package struct Adoption: Hashable, Sendable {
 
   /// What a person is asked about. The same is asked once.
   package struct Terms: Hashable, Sendable {
-    /// The login that it is sent to, and the fingerprint of its key: another one is another question.
+    /// The login that it is sent to, its team and the fingerprint of its key: another one is another question.
     package let user: ExactName
+    package let team: ExactName
     package let fingerprint: String
     package internal(set) var preferred: DatasetSummary
     /// What the router reports that it uses.
@@ -163,11 +164,12 @@ extension Adoption {
     let preferred: DatasetSummary
     let reported: DatasetSummary
     let user: ExactName
+    let team: ExactName
     let key: AdoptionKey
 
     /// Whether the same would be sent, sealed to the same key.
     func isSameToSend(as terms: Terms) -> Bool {
-      preferred.isSame(as: terms.preferred) && user == terms.user
+      preferred.isSame(as: terms.preferred) && user == terms.user && team == terms.team
         && key == .enrolled(terms.fingerprint)
     }
 

@@ -76,6 +76,33 @@ package struct AlertKey: Hashable, Sendable {
   }
 }
 
+extension AlertKey: Comparable {
+  /// The order of what happens to several alerts at once.
+  package static func < (a: AlertKey, b: AlertKey) -> Bool {
+    (a.name.rawValue, a.subject) < (b.name.rawValue, b.subject)
+  }
+}
+
+extension AlertSubject: Comparable {
+  package static func < (a: AlertSubject, b: AlertSubject) -> Bool {
+    switch (a, b) {
+    case (.router(let a), .router(let b)): a.numbers < b.numbers
+    case (.user(let a), .user(let b)): a < b
+    case (.network(let a), .network(let b)): a.number < b.number
+    default: a.rank < b.rank
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .home: 0
+    case .router: 1
+    case .user: 2
+    case .network: 3
+    }
+  }
+}
+
 /// What an alert says, as values: the sentences are made of it when it is published. Holds names, never secrets.
 package struct AlertFacts: Hashable, Sendable {
   package var message: Message

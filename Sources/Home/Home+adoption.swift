@@ -38,7 +38,8 @@ extension Home {
     guard let reported = router.dataset, let preferred = preferredCredentials,
       let (user, key) = addressee(of: router, terms)
     else { return nil }
-    return Adoption.Situation(preferred: preferred, reported: reported, user: user, key: key)
+    return Adoption.Situation(
+      preferred: preferred, reported: reported, user: user, team: team(of: user), key: key)
   }
 
   /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns:
@@ -156,6 +157,20 @@ extension Home {
     }
   }
 
+  /// Whether the clock has something to do for it. What has failed rests until something else holds, and one that
+  /// cannot be asked about until that has an end.
+  func isAdoptionDue(of router: Router) -> Bool {
+    guard let adoption = router.adoption, router.isPresent else { return false }
+    if let terms = adoption.terms, isOutdated(terms, router) { return true }
+    switch adoption.state {
+    case .due: return router.isOnline
+    case .notEnrolled, .damagedKeys:
+      return addressee(of: router, nil)?.key.obstacle != adoption.state
+    case .asked, .agreed, .sent: return true
+    default: return rules.adoptTimeout == nil
+    }
+  }
+
   /// Whether a person was asked about something else than holds now.
   private func isOutdated(_ terms: Adoption.Terms, _ router: Router) -> Bool {
     situation(of: router, terms)?.isSameToSend(as: terms) != true
@@ -181,7 +196,7 @@ extension Home {
     }
     guard !tooMany.contains(user) else { return }
     var terms = Adoption.Terms(
-      user: user, fingerprint: fingerprint, preferred: target.preferred,
+      user: user, team: team(of: user), fingerprint: fingerprint, preferred: target.preferred,
       reported: target.reported, consent: ConsentID(0))
     let (requester, subject) = question(about: stored, terms)
     var router = stored
@@ -206,7 +221,7 @@ extension Home {
   private func question(
     about router: Router, _ terms: Adoption.Terms
   ) -> (requester: Requester, subject: ConsentSubject) {
-    var requester = Requester(.login(terms.user), team: team(of: terms.user))
+    var requester = Requester(.login(terms.user), team: terms.team)
     requester.fingerprint = terms.fingerprint
     let place = router.isElsewhere ? router.currentNetwork?.description : nil
     let name = terms.reported.name.isEmpty ? "another network" : terms.reported.name

@@ -217,8 +217,8 @@ extension Home {
   }
 
   /// For a login whose key counts no more: its grants end, and what it waits for expires.
-  mutating func endConsents(of identity: Requester.Identity) {
-    for grant in grants where grant.requester.identity == identity { end(grant, by: nil) }
+  private mutating func endConsents(of identity: Requester.Identity, by approver: ConsentApprover) {
+    for grant in grants where grant.requester.identity == identity { end(grant, by: approver) }
     for index in questions.indices where questions[index].requester.identity == identity {
       expire(at: index)
     }
@@ -236,7 +236,7 @@ extension Home {
     changes.records.insert(.question(question.id))
   }
 
-  private mutating func end(_ grant: ConsentGrant, by approver: ConsentApprover?) {
+  private mutating func end(_ grant: ConsentGrant, by approver: ConsentApprover) {
     grants.removeAll { $0.id == grant.id }
     changes.records.insert(.grant(grant.id))
     remember(
@@ -288,16 +288,22 @@ extension Home {
 
   // MARK: Clients
 
-  mutating func enroll(_ client: EnrolledClient, as user: ExactName) -> HomeAnswer {
+  mutating func enroll(
+    _ client: EnrolledClient, as user: ExactName, by approver: ConsentApprover
+  ) -> HomeAnswer {
     let before = clients[user]
-    if before?.fingerprint != client.fingerprint, before != nil { endConsents(of: .login(user)) }
+    if let before, before.fingerprint != client.fingerprint {
+      endConsents(of: .login(user), by: approver)
+    }
     clients[user] = client
     changes.records.insert(.client(user))
     step.output.audit.append(.enrolled(user))
     return .enrolled(isUpdate: before != nil)
   }
 
-  mutating func revoke(_ user: ExactName, forgets: Bool) -> HomeAnswer {
+  mutating func revoke(
+    _ user: ExactName, forgets: Bool, by approver: ConsentApprover
+  ) -> HomeAnswer {
     guard let client = clients[user], forgets || !client.isRevoked else {
       return .revokedClient(false)
     }
@@ -307,7 +313,7 @@ extension Home {
       clients[user] = nil
     }
     changes.records.insert(.client(user))
-    endConsents(of: .login(user))
+    endConsents(of: .login(user), by: approver)
     step.output.audit.append(.revoked(user))
     return .revokedClient(true)
   }

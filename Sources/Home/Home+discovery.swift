@@ -252,7 +252,7 @@ extension Home {
     let wanted = Set(seen.keys).union(led.keys).filter {
       $0 == preferred?.dataset.network || accepted.contains($0)
     }
-    for network in wanted {
+    for network in wanted.sorted(by: { $0.number < $1.number }) {
       let parts = seen[network].map { Array($0.values) } ?? (led[network] ?? []).map { [$0] }
       let sorted = parts.map { $0.sorted() }.sorted { $0.lexicographicallyPrecedes($1) }
       let shown = sorted.prefix(AlertFacts.Names.most).map { AlertFacts.Names($0) }
@@ -261,7 +261,7 @@ extension Home {
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns
       setAlert(AlertKey(.networkSplit, .network(network)), facts)
     }
-    for key in alerts.keys where key.name == .networkSplit {
+    for key in alerts.keys.filter({ $0.name == .networkSplit }).sorted() {
       if case .network(let network) = key.subject, !wanted.contains(network) {
         setAlert(key, nil)
       }

@@ -185,9 +185,6 @@ extension Home {
     routers.see(router.agent, at: now)
     write(
       router, before: stored, event, trigger: message.kind == .announce ? .announce : .dataset)
-    if let former = stored?.user, stored?.isPresent == true, former != user {
-      endPlaintext(of: former)
-    }
   }
 
   /// Takes over what a message says of its router, without the dataset.
@@ -286,12 +283,15 @@ extension Home {
     event.user = ordered.user
     unlist(stored, event)
     keepAbsent(gone)
-    for user in Set([stored.user, ordered.user].compactMap(\.self)) { endPlaintext(of: user) }
+    for user in [stored.user, gone.user].compactMap(\.self) { endPlaintext(of: user) }
   }
 
-  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither.
+  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither. While a
+  /// login is known, its record on the local network does not bring it back.
   mutating func keepAbsent(_ router: Router) {
-    guard router.owner != nil || !router.order.isEmpty || router.dataset != nil else {
+    guard
+      router.owner != nil || router.user != nil || !router.order.isEmpty || router.dataset != nil
+    else {
       return drop(router)
     }
     var absent = Router(router.agent, at: now)

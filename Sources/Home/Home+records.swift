@@ -258,8 +258,9 @@ extension Adoption: Recorded {
 extension Adoption.Terms: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      user: try coder(value?.user), fingerprint: try coder(value?.fingerprint),
-      preferred: try coder(value?.preferred), reported: try coder(value?.reported),
+      user: try coder(value?.user), team: try coder(value?.team),
+      fingerprint: try coder(value?.fingerprint), preferred: try coder(value?.preferred),
+      reported: try coder(value?.reported),
       consent: try coder(value?.consent), message: try coder(value?.message),
       deadline: try coder(value?.deadline))
   }

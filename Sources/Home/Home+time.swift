@@ -10,7 +10,7 @@ extension Home {
     step.needsHomeCheck = true
     step.needsKeyCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
-    for key in alerts.keys {
+    for key in alerts.keys.sorted() {
       if case .user(let user) = key.subject { endPlaintext(of: user) }
     }
   }
@@ -28,23 +28,27 @@ extension Home {
   /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their
   /// definitions say; and those that were resolved a day ago.
   private mutating func ageAlerts() {
-    for (key, alert) in alerts {
+    // Most ticks find none.
+    let due = alerts.filter { dueTime(of: $0.value, $0.key, rules).map { $0 <= now } == true }
+    for key in due.keys.sorted() {
+      guard var alert = alerts[key] else { continue }
       switch alert.phase {
       case .held:
-        guard alert.heldSince.adding(seconds: rules.alertsHold) <= now else { continue }
-        var raised = alert
-        let news = raised.raise(at: now)
-        keep(raised, key, news, severityBefore: nil)
-      case .firing:
-        guard let duration = key.name.noticeDuration,
-          alert.updatedAt.adding(seconds: duration) <= now
-        else { continue }
-        setAlert(key, nil)
+        let news = alert.raise(at: now)
+        keep(alert, key, news, severityBefore: nil)
+      case .firing: setAlert(key, nil)
       case .resolved:
-        guard alert.updatedAt.adding(seconds: Alert.resolvedRetention) <= now else { continue }
         alerts[key] = nil
         changes.records.insert(.alert(key))
       }
+    }
+  }
+
+  private func dueTime(of alert: Alert, _ key: AlertKey, _ rules: HomeRules) -> WireTime? {
+    switch alert.phase {
+    case .held: alert.heldSince.adding(seconds: rules.alertsHold)
+    case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
+    case .resolved: alert.updatedAt.adding(seconds: Alert.resolvedRetention)
     }
   }
 
@@ -71,19 +75,14 @@ extension Home {
     func note(_ time: WireTime?) {
       if let time { due = min(due ?? time, time) }
     }
-    for (key, alert) in alerts {
-      switch alert.phase {
-      case .held: note(alert.heldSince.adding(seconds: rules.alertsHold))
-      case .firing: note(key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) })
-      case .resolved: note(alert.updatedAt.adding(seconds: Alert.resolvedRetention))
-      }
-    }
+    for (key, alert) in alerts { note(dueTime(of: alert, key, rules)) }
     for question in questions { note(question.expiresAt) }
+    var current = self
+    current.step.rules = rules
     if discovery.needsSplitCheck { note(WireTime(milliseconds: 0)) }
     let limit = rules.offlineAfter
     for router in routers {
-      // What is under way looks at the connection each second.
-      if router.adoption != nil { note(WireTime(milliseconds: 0)) }
+      if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if limit > 0, let since = link.listeningSince, router.isPresent, router.isOnline, router.beats
       {
         let seen = routers.lastSeen(router.agent)

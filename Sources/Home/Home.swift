@@ -29,7 +29,7 @@ package struct Home: Sendable {
   var signers: [SignerKey: SignerNumbers] = [:]
 
   // What follows from that, or is of this process.
-  /// Records that could not be read.
+  /// Records could not be read. Each of them may be that of a member of the preferred network.
   package var hasDamage = false
   /// The network that all members of the preferred one are on instead; nil while they are not.
   package internal(set) var movedTo: ExtendedPANID?
@@ -95,8 +95,10 @@ package struct Home: Sendable {
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .acceptNetwork(let network, let isAccepted):
       step.output.answer = accept(network, isAccepted)
-    case .enroll(let client, let user): step.output.answer = enroll(client, as: user)
-    case .revoke(let user, let forgets): step.output.answer = revoke(user, forgets: forgets)
+    case .enroll(let client, let user, let approver):
+      step.output.answer = enroll(client, as: user, by: approver)
+    case .revoke(let user, let forgets, let approver):
+      step.output.answer = revoke(user, forgets: forgets, by: approver)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
     settle()
@@ -241,6 +243,7 @@ extension Home {
     }
     findMove()
     setAlerts(of: router, check, trigger: trigger)
+    if let former = before?.user, former != router.user { endPlaintext(of: former) }
   }
 
   /// Puts a router into the table, and notes what of it is to be written and published.

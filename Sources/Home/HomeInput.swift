@@ -29,10 +29,11 @@ package enum HomeInput: Sendable {
   case acceptRouter(BorderAgentID)
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
-  case enroll(EnrolledClient, ExactName)
+  /// - by: who ends the grants of the key before.
+  case enroll(EnrolledClient, ExactName, by: ConsentApprover)
   /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext is believed. Else it is
   ///   believed no more than before.
-  case revoke(ExactName, forgets: Bool)
+  case revoke(ExactName, forgets: Bool, by: ConsentApprover)
   /// A condition of the daemon or its broker begins, or, without facts, ends.
   case condition(AlertName, AlertFacts?)
 }

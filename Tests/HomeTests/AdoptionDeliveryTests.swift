@@ -205,12 +205,13 @@ import ThreadDataset
       Key(testDescription: "another key", change: { $0.enroll("new") }, next: .due),
       Key(
         testDescription: "revoked",
-        change: { $0.scene.handle(.revoke("anna", forgets: true)) }, next: .notEnrolled),
+        change: { $0.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0))) },
+        next: .notEnrolled),
       Key(
         testDescription: "revoked, and only signed events counted",
         change: {
           $0.scene.enroll("anna", trust: .signed)
-          $0.scene.handle(.revoke("anna", forgets: false))
+          $0.scene.handle(.revoke("anna", forgets: false, by: .commandLine(user: 0)))
         }, next: .notEnrolled),
       Key(
         testDescription: "the daemon's own keys cannot be read",
@@ -240,7 +241,7 @@ import ThreadDataset
   @Test("An obstacle is replaced by another one")
   func obstacles() throws {
     var scene = try AdoptionScene(in: .damagedKeys)
-    scene.scene.handle(.revoke("anna", forgets: true))
+    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
     scene.pass(1)
     #expect(scene.state == .notEnrolled)
     scene.scene.enroll("anna")
@@ -274,7 +275,7 @@ import ThreadDataset
     #expect(scene.state == .timeout && scene.waiting.isEmpty)
     #expect(scene.scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
     // It is another's turn when the one that was asked about has no key.
-    scene.scene.handle(.revoke("anna", forgets: true))
+    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
     scene.pass(2)
     #expect(scene.waiting.map(\.requester.identity) == [.login("ben")])
   }

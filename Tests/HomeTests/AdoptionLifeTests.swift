@@ -90,7 +90,7 @@ import ThreadDataset
     default:
       scene.connection = pick([nil, 1, 2])
       switch pick([0, 1, 1, 2]) {
-      case 0: scene.scene.handle(.revoke("anna", forgets: true))
+      case 0: scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
       case 1: scene.enroll(pick(["one", "two"]))
       default: scene.scene.decide(.askAgain(.number(agent)))
       }

@@ -96,7 +96,7 @@ import ThreadDataset
         testDescription: "it is only behind, and nothing can be sealed",
         states: [.asked, .agreed] + failed,
         change: {
-          $0.scene.handle(.revoke("anna", forgets: true))
+          $0.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
           $0.report(.of(1, at: 4, channel: 20))
         }, next: nil),
       Check(
@@ -207,6 +207,19 @@ import ThreadDataset
     scene.scene.publish(.heartbeat, 1, from: "anna")
     scene.pass(1)
     #expect(scene.state == .asked)
+  }
+
+  @Test("What failed is asked about again when the login is in another team")
+  func otherTeam() throws {
+    for state in [AdoptionState.denied, .expired, .timeout] {
+      var scene = try AdoptionScene(in: state)
+      scene.pass(ConsentQuestion.timeout)
+      #expect(scene.state == state)
+      scene.scene.rules.team = { ["anna", "ben"].contains($0) ? "guests" : $0 }
+      scene.pass(2)
+      // The credentials are those of the team before; no question waits about them.
+      #expect(scene.state != state, "\(state)")
+    }
   }
 
   @Test("Of many routers of one login five are asked about; a decision lets the next one in")

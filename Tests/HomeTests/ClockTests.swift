@@ -56,6 +56,38 @@ import ThreadDataset
     #expect(scene.due() == Double(Self.day - 30))
   }
 
+  @Test("A home with adoptions that have come to an end is at rest, until they have another one")
+  func adoptions() throws {
+    for state in AdoptionState.allCases where state.hasFailed {
+      var scene = try AdoptionScene(in: state).scene
+      // What has been denied a moment ago, and alerts that are resolved, have their time.
+      scene.wait(seconds: 2 * Self.day)
+      scene.tick()
+      scene.wait(seconds: 2 * Self.day)
+      scene.tick()
+      #expect(scene.due() == nil, "\(state)")
+      if state == .damagedKeys { scene.rules.canSeal = true }
+      scene.enroll("anna", fingerprint: "another")
+      #expect(scene.due().map { $0 <= 0 } == true, "\(state)")
+      scene.tick()
+      #expect(scene.router(1)?.adoption?.state != state)
+    }
+  }
+
+  @Test("What happens to several alerts at once is in the order of their names and subjects")
+  func inOrder() {
+    var scene = HomeScene()
+    for agent in (1...40 as ClosedRange<UInt64>).reversed() {
+      scene.announce(agent, from: ExactName("user \(agent)"))
+    }
+    let keys = scene.pass(seconds: 30).events.compactMap {
+      if case .alert(let key, _, .raised, _) = $0 { key } else { nil }
+    }
+    #expect(keys.count > 40 && keys == keys.sorted())
+    #expect(AlertKey(.networkSplit, .user("a")) < AlertKey(.networkSplit, .network(.number(1))))
+    #expect(AlertKey(.networkSplit, .user("a")) < AlertKey(.networkSplit, .user("b")))
+  }
+
   @Test(
     "A condition lasts its hold, whether the clock is set meanwhile or not",
     arguments: [-year, -60, 60, year])

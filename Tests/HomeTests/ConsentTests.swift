@@ -283,7 +283,7 @@ import ThreadDataset
     scene.tick()
     #expect(settled == [.refused(.keyIsGone)])
     ask(by: HomeScene.requester("tablet"))
-    scene.handle(.revoke("tablet", forgets: true))
+    scene.handle(.revoke("tablet", forgets: true, by: .commandLine(user: 0)))
     scene.tick()
     #expect(settled == [.refused(.keyIsGone)])
     // The daemon's own keys cannot be read.

@@ -262,4 +262,17 @@ import ThreadDataset
     scene.see(.of(2))
     #expect(scene.router(2)?.isKnown == true)
   }
+
+  @Test("A router that left by MQTT stays off the list, also without numbers and credentials")
+  func leftByLogin() {
+    var scene = HomeScene()
+    scene.announce(1)
+    scene.publish(.leave, 1)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isPresent == false && scene.looks == [0, 1])
+    // What only its record has shown leaves nothing behind.
+    scene.see(.of(2))
+    scene.handle(.discoveryEnded)
+    #expect(scene.router(2) == nil)
+  }
 }

@@ -135,7 +135,7 @@ import ThreadDataset
   ) {
     var scene = HomeScene()
     if let trust { scene.enroll("otbr", trust: trust) }
-    if isRevoked { scene.handle(.revoke("otbr", forgets: false)) }
+    if isRevoked { scene.handle(.revoke("otbr", forgets: false, by: .commandLine(user: 0))) }
     #expect(scene.announce(1, .of(1)).rejection == plain)
     #expect(scene.announce(2, .of(1)) { Self.sign(&$0, 1) }.rejection == signed)
   }
@@ -152,7 +152,7 @@ import ThreadDataset
     #expect(scene.router(1)?.isPresent == true)
     // A revocation and a removal do not make an old envelope new.
     scene.handle(.remove(.number(1)))
-    scene.handle(.revoke("otbr", forgets: true))
+    scene.handle(.revoke("otbr", forgets: true, by: .commandLine(user: 0)))
     scene.enroll("otbr")
     #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 5) }.isDuplicate)
     #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 1, issuer: 2) }.rejection == nil)

@@ -283,7 +283,7 @@ import ThreadDataset
     .enroll(
       EnrolledClient(
         line: "line", fingerprint: fingerprint, trust: trust, at: WireTime(milliseconds: 0),
-        by: "test"), "phone")
+        by: "test"), "phone", by: .commandLine(user: 0))
   }
 
   @Test(
@@ -297,17 +297,21 @@ import ThreadDataset
         testDescription: "another key", input: GrantTests.client("new"),
         answer: .enrolled(isUpdate: true), endsConsents: true, isRevoked: false),
       Enrolment(
-        testDescription: "revoked", input: .revoke("phone", forgets: false),
+        testDescription: "revoked",
+        input: .revoke("phone", forgets: false, by: .commandLine(user: 0)),
         answer: .revokedClient(true), endsConsents: true, isRevoked: nil),
       Enrolment(
         testDescription: "revoked, and only signed events counted", trust: .signed,
-        input: .revoke("phone", forgets: false), answer: .revokedClient(true), endsConsents: true,
+        input: .revoke("phone", forgets: false, by: .commandLine(user: 0)),
+        answer: .revokedClient(true), endsConsents: true,
         isRevoked: true),
       Enrolment(
-        testDescription: "forgotten", trust: .signed, input: .revoke("phone", forgets: true),
+        testDescription: "forgotten", trust: .signed,
+        input: .revoke("phone", forgets: true, by: .commandLine(user: 0)),
         answer: .revokedClient(true), endsConsents: true, isRevoked: nil),
       Enrolment(
-        testDescription: "another login", input: .revoke("mallory", forgets: false),
+        testDescription: "another login",
+        input: .revoke("mallory", forgets: false, by: .commandLine(user: 0)),
         answer: .revokedClient(false), endsConsents: false, isRevoked: false),
     ])
   mutating func enrolment(_ row: Enrolment) throws {
@@ -318,6 +322,8 @@ import ThreadDataset
     #expect(scene.handle(row.input).answer == row.answer)
     scene.tick()
     #expect(scene.home.grants.isEmpty == row.endsConsents)
+    let ended = scene.home.decisions.last { $0.outcome == .revoked }
+    #expect(ended?.by == (row.endsConsents ? .commandLine(user: 0) : nil))
     #expect(scene.home.clients["phone"]?.isRevoked == row.isRevoked)
     #expect(scene.home.questions.contains { $0.requester.identity == .login("tablet") })
   }
@@ -325,9 +331,17 @@ import ThreadDataset
   @Test("A login that is revoked twice is not there the second time, until it is forgotten")
   mutating func twice() {
     scene.enroll("phone", trust: .signed)
-    #expect(scene.handle(.revoke("phone", forgets: false)).answer == .revokedClient(true))
-    #expect(scene.handle(.revoke("phone", forgets: false)).answer == .revokedClient(false))
-    #expect(scene.handle(.revoke("phone", forgets: true)).answer == .revokedClient(true))
-    #expect(scene.handle(.revoke("phone", forgets: true)).answer == .revokedClient(false))
+    #expect(
+      scene.handle(.revoke("phone", forgets: false, by: .commandLine(user: 0))).answer
+        == .revokedClient(true))
+    #expect(
+      scene.handle(.revoke("phone", forgets: false, by: .commandLine(user: 0))).answer
+        == .revokedClient(false))
+    #expect(
+      scene.handle(.revoke("phone", forgets: true, by: .commandLine(user: 0))).answer
+        == .revokedClient(true))
+    #expect(
+      scene.handle(.revoke("phone", forgets: true, by: .commandLine(user: 0))).answer
+        == .revokedClient(false))
   }
 }

@@ -147,7 +147,8 @@ import ThreadDataset
     if state == .denied { scene.enroll("otbr") }
     var router = try #require(scene.router(1))
     let terms = Adoption.Terms(
-      user: "otbr", fingerprint: "key of otbr", preferred: .of(1), reported: Self.claim,
+      user: "otbr", team: "otbr", fingerprint: "key of otbr", preferred: .of(1),
+      reported: Self.claim,
       consent: ConsentID(1))
     router.adoption = Adoption(state, terms)
     scene.home.put(router)

@@ -44,7 +44,8 @@ import ThreadDataset
     router.threadVersion = "1.3.0"
     router.isKnown = false
     var terms = Adoption.Terms(
-      user: "otbr", fingerprint: "one", preferred: .of(1), reported: .of(2), consent: ConsentID(5))
+      user: "otbr", team: "hub", fingerprint: "one", preferred: .of(1), reported: .of(2),
+      consent: ConsentID(5))
     terms.message = 8
     terms.deadline = now
     router.adoption = Adoption(.sent, terms)

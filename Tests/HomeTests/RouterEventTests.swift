@@ -133,8 +133,8 @@ import ThreadDataset
     #expect(scene.publish(.leave, 1).isDuplicate)
     scene.announce(2)
     scene.publish(.leave, 2)
-    // Nobody owned it, and it sent no numbers.
-    #expect(scene.router(2) == nil)
+    // Its login keeps it off the list while its record is still there.
+    #expect(scene.router(2)?.isPresent == false && scene.router(2)?.user == "otbr")
   }
 
   @Test("A leave deletes credentials that are stored while the router is not listed")
@@ -156,6 +156,21 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
     #expect(scene.publish(.heartbeat, 1).rejection == .unknownRouter)
+  }
+
+  @Test(
+    "Once another login publishes for the last router of one, that one sends nothing unsealed",
+    arguments: [RouterMessage.Kind.announce, .heartbeat, .offline])
+  func plaintextOfFormer(_ kind: RouterMessage.Kind) {
+    var scene = HomeScene {
+      $0.alertsHold = 0
+      $0.team = { _ in "family" }
+    }
+    let key = AlertKey(.plaintextCredentials, .user("anna"))
+    scene.announce(1, .of(1), from: "anna")
+    #expect(scene.firing.contains(key))
+    scene.publish(kind, 1, from: "ben")
+    #expect(!scene.firing.contains(key))
   }
 
   @Test("Who sends datasets in plaintext is named, until the last of its routers leaves")

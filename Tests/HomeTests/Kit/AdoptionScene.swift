@@ -46,7 +46,7 @@ struct AdoptionScene {
     case .due:
       pass(30)
       return
-    case .notEnrolled: scene.handle(.revoke("anna", forgets: true))
+    case .notEnrolled: scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
     case .damagedKeys: scene.rules.canSeal = false
     default: break
     }

@@ -120,7 +120,7 @@ struct HomeScene {
       .enroll(
         EnrolledClient(
           line: "line of \(user.text)", fingerprint: fingerprint ?? "key of \(user.text)",
-          trust: trust, at: now, by: "test"), user))
+          trust: trust, at: now, by: "test"), user, by: .commandLine(user: 7)))
   }
 }
 

@@ -64,8 +64,9 @@ struct RandomHome: RandomNumberGenerator {
       return .enroll(
         EnrolledClient(
           line: "line", fingerprint: pick(["one", "two"]),
-          trust: chance(20) ? .signed : .broker, at: now, by: "test"), user)
-    case 95: return .revoke(user(), forgets: chance(50))
+          trust: chance(20) ? .signed : .broker, at: now, by: "test"), user,
+        by: .commandLine(user: 0))
+    case 95: return .revoke(user(), forgets: chance(50), by: .commandLine(user: 0))
     case 96: return .clockJumped(by: pick([-86_400_000, -3_000, 5_000, 86_400_000]))
     case 97: return .deliveriesAreDue
     case 98:
