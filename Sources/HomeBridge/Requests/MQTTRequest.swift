@@ -31,7 +31,7 @@ package struct MQTTRequest: Sendable {
   /// - Parameters:
   ///   - name: of the command, which may be anything.
   ///   - base: the base topic of its home.
-  ///   - isTooOften: the user asks too often; the payload is not looked at.
+  ///   - isTooOften: the user asks too often, so it is refused.
   package init(
     _ message: IncomingMessage, command name: String, user: ExactName, base: String,
     isTooOften: Bool = false

@@ -104,10 +104,7 @@ extension RequestRules {
     switch context.requester.identity {
     case .login(let user):
       guard approvers.contains(user) || isHomeAssistant(user) else {
-        throw AnswerFailure(
-          .notAuthorized,
-          "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
-        )
+        throw AnswerFailure(HomeRefusal.mayNotDecide, to: nil)
       }
       guard context.isApprover || isHomeAssistant(user) else {
         throw AnswerFailure(

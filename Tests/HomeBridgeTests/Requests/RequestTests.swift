@@ -224,6 +224,27 @@ struct RequestTests {
     #expect(get?.text.contains(hex) == false)
   }
 
+  @Test(
+    "No answer holds a secret in plaintext, whatever is asked", arguments: RequestCommand.allCases)
+  mutating func secrecy(_ command: RequestCommand) throws {
+    _ = try store()
+    let secret = String(repeating: "01", count: 16)
+    let hex = try OperationalDataset.sample(2, key: 1).hex
+    let named = #""border_agent_id":"\#(Self.stored)""#
+    for json in [
+      "{}", "{\(named)}", #"{\#(named),"dataset":"\#(hex)"}"#, #"{"dataset":"\#(hex)x"}"#,
+      #"{"ext_pan_id":"0101010101010101"}"#, #"{"ext_pan_id":"\#(hex)"}"#,
+      #"{"id":"\#(hex)"}"#, #"{"network_name":"\#(hex)"}"#,
+    ] {
+      for user: ExactName in ["hub", "phone", "poor"] {
+        let published = scene.ask(command.rawValue, json, from: user)
+        #expect(published?.text.contains(secret) != true, "\(json) of \(user.text)")
+      }
+    }
+    approve()
+    for published in scene.answerSettled() { #expect(!published.text.contains(secret)) }
+  }
+
   @Test("An answer that no client takes is too large")
   func tooLargeForClients() throws {
     func published(_ bytes: Int) -> ThreadAnswer? {
