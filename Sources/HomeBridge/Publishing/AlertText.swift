@@ -32,9 +32,10 @@ extension AlertFacts {
 }
 
 /// Names for a sentence: at most three, and how many more there are.
-private func list(_ names: [String]) -> String {
-  var shown = Array(names.prefix(3))
-  if names.count > 3 { shown.append("\(names.count - 3) more") }
+private func list(_ names: AlertFacts.Names) -> String {
+  var shown = names.first.map(router)
+  let more = names.count - shown.count
+  if more > 0 { shown.append("\(more) more") }
   guard let last = shown.popLast() else { return "nobody" }
   return shown.isEmpty ? last : "\(shown.joined(separator: ", ")) and \(last)"
 }
@@ -181,7 +182,7 @@ private struct Sentences {
     case .preferredChanged(let change, _): changed(change)
     case .movedTo(let routers): moved(routers)
     case .split(let named, let parts): split(named, parts)
-    case .daemon: (facts.names.first ?? "", facts.names.last ?? "")
+    case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }
   }
 
@@ -378,23 +379,22 @@ private struct Sentences {
   }
 
   private func disputed(
-    _ claimed: UInt64?, _ current: UInt64?, _ departed: [String], _ hasDamage: Bool
+    _ claimed: UInt64?, _ current: UInt64?, _ departed: AlertFacts.Names, _ hasDamage: Bool
   ) -> (String, String) {
     func timestamp(_ seconds: UInt64?) -> String { seconds.map { String($0) } ?? "unknown" }
-    let claimants = facts.names.map(router)
-    let others = facts.otherNames.map(router)
+    let (claimants, others) = (facts.names, facts.otherNames)
     var summary =
       "\(list(claimants)) \(claimants.count == 1 ? "reports" : "report") other keys of "
       + "\(preferredName) (timestamp \(timestamp(claimed))) than the preferred "
       + "network has (timestamp \(timestamp(current)))"
-    if !others.isEmpty {
+    if others.count > 0 {
       summary += ", which \(list(others)) \(others.count == 1 ? "uses" : "use")"
     } else if claimants.count > 1 {
       summary += ", and they do not agree"
     }
-    if !departed.isEmpty {
+    if departed.count > 0 {
       summary +=
-        "; \(list(departed.map(router))) had the current ones and left less than 30 days ago"
+        "; \(list(departed)) had the current ones and left less than 30 days ago"
     }
     if hasDamage {
       summary += "; some stored credentials are damaged, so their keys are not known"
@@ -426,8 +426,8 @@ private struct Sentences {
     summary +=
       ": "
       + reason(change, who: change.who.map(router) ?? "a border router")
-    if !facts.names.isEmpty {
-      let others = facts.names.map(router)
+    let others = facts.names
+    if others.count > 0 {
       summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others"
     }
     guard let former = change.formerID else {
@@ -465,12 +465,12 @@ private struct Sentences {
     )
   }
 
-  private func split(_ named: [AlertFacts.Part], _ parts: Int) -> (String, String) {
+  private func split(_ named: [AlertFacts.Names], _ parts: Int) -> (String, String) {
     let network =
       (facts.network?.name).flatMap(ShownName.quoted) ?? facts.network?.id.description ?? ""
     let shown = named.map { part in
-      let more = part.routers - part.names.count
-      return part.names.map(router).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      let more = part.count - part.first.count
+      return part.first.map(router).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
     return (
       "\(network) is split into \(parts) parts that do not reach each other by radio: "

@@ -7,7 +7,7 @@ import ThreadkeeperSupport
 extension AlertFacts {
   private static func daemon(_ summary: String, _ remedy: String) -> AlertFacts {
     var facts = AlertFacts(.daemon)
-    facts.names = [summary, remedy]
+    facts.names = Names([summary, remedy])
     return facts
   }
 

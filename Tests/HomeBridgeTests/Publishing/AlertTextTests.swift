@@ -78,16 +78,16 @@ struct AlertTextTests {
         + #"3 networks: "home", "attic" and 1 more"#
     ),
     (
-      facts(.keysDisputed(claimed: 9, current: 5, departed: ["Dan"], hasDamage: true)) {
-        $0.names = ["Bob", "0000000000000008"]
-        $0.otherNames = ["A", "B", "C", "D"]
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(["Dan"]), hasDamage: true)) {
+        $0.names = .init(["Bob", "0000000000000008"])
+        $0.otherNames = .init(["A", "B", "C", "D"])
       },
       #""Bob" and 0000000000000008 report other keys of "home" (timestamp 9) than the preferred network "#
         + #"has (timestamp 5), which "A", "B", "C" and 1 more use; "Dan" had the current ones and left "#
         + "less than 30 days ago; some stored credentials are damaged, so their keys are not known"
     ),
     (
-      facts(.preferredChanged(change, disagrees: true)) { $0.names = ["Ann"] },
+      facts(.preferredChanged(change, disagrees: true)) { $0.names = .init(["Ann"]) },
       #""attic" is the preferred network now, instead of "home": "Bob", its only border router, reports "#
         + #"them, and "Ann" has others"#
     ),
@@ -111,7 +111,7 @@ struct AlertTextTests {
     (
       facts(
         .split(
-          [.init(names: ["A"], routers: 1), .init(names: ["B", "C", "D"], routers: 5)], parts: 2)),
+          [.init(["A"]), .init(first: ["B", "C", "D"], count: 5)], parts: 2)),
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B", "C", "D" and 2 more"#
     ),
     (
@@ -134,7 +134,7 @@ struct AlertTextTests {
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
     (facts(.movedTo(routers: 3)), "preferred set 0000000000000002 --home h`"),
     (
-      facts(.keysDisputed(claimed: 9, current: 5, departed: [], hasDamage: false)),
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
     ),
     (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
