@@ -162,7 +162,7 @@ package struct ConsentQuestion: Hashable, Sendable {
 
   /// A clock that was set back must not make a request wait for hours: one from further in the future than it may
   /// wait is over too.
-  func isOver(at now: WireTime) -> Bool {
+  package func isOver(at now: WireTime) -> Bool {
     now >= expiresAt || now < createdAt.adding(seconds: -Self.timeout)
   }
 }

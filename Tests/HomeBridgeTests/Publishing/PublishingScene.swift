@@ -56,7 +56,8 @@ struct PublishingScene {
     handle(
       .enroll(
         EnrolledClient(
-          line: "tk1:…", fingerprint: "0123-4567", trust: trust, at: now, by: "uid 0"), user))
+          line: "tk1:…", fingerprint: "0123-4567", trust: trust, at: now, by: "uid 0"), user,
+        by: .commandLine(user: 0)))
   }
 
   /// What the last output causes, as it is published.

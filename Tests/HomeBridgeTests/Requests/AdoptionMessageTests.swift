@@ -60,7 +60,7 @@ struct AdoptionMessageTests {
   @Test("Nothing is sent to who is not enrolled any more, nor without the daemon's keys")
   mutating func noKey() throws {
     #expect(try message(order("nobody")) == nil)
-    scene.handle(.revoke("hub", forgets: false))
+    scene.handle(.revoke("hub", forgets: false, by: .commandLine(user: 0)))
     #expect(try message(order()) == nil)
     scene.exchange = SealedExchange(nil)
     #expect(try message(order("phone")) == nil)

@@ -151,4 +151,43 @@ struct DecisionTests {
     #expect(scene.ask("preferred/set", json, from: "ha")?.answer?.data?.changed == true)
     #expect(scene.home.preferred?.dataset.network == network)
   }
+
+  @Test(
+    "Home Assistant is asked what its login may decide, and nothing else",
+    arguments: [
+      (.all, "ha", .broker, 1), (.adoptions, "ha", .broker, 0), (nil, "ha", .broker, 0),
+      (.all, "ha", .signed, 0), (.all, "phone", .broker, 0),
+    ] as [(ConsentDecision.Extent?, ExactName, EnrolledClient.Trust, Int)])
+  func asked(
+    _ extent: ConsentDecision.Extent?, _ login: ExactName, _ trust: EnrolledClient.Trust,
+    _ count: Int
+  ) throws {
+    var scene = try scene()
+    try scene.enroll("ha", trust: trust)
+    scene.rules.homeAssistant = extent
+    scene.rules.homeAssistantLogin = login
+    func asked() -> Int {
+      scene.rules.asked(in: scene.home, team: { $0 }, at: scene.now).count
+    }
+    #expect(asked() == count)
+    scene.now = scene.now.adding(seconds: 120)
+    #expect(asked() == 0)
+  }
+
+  @Test("While no network is preferred, Home Assistant chooses one of those that routers are on")
+  func choices() throws {
+    var scene = try scene()
+    for network in 1...7 as ClosedRange<UInt8> {
+      let agent = BorderAgentID(high: UInt64(network) + 10, low: 0)
+      let dataset = try OperationalDataset.sample(network, name: "n\(8 - network)")
+      var message = RouterMessage(.announce, .router(agent))
+      message.dataset = dataset.summary
+      scene.handle(.message(message, from: "hub"), dataset)
+    }
+    #expect(scene.rules.choices(in: scene.home).isEmpty)
+    _ = try scene.call(.forgetPreferred, as: 0, isAdministrator: true)
+    #expect(scene.rules.choices(in: scene.home).map(\.name) == ["n1", "n2", "n3", "n4", "n5"])
+    scene.rules.homeAssistant = nil
+    #expect(scene.rules.choices(in: scene.home).isEmpty)
+  }
 }

@@ -52,7 +52,7 @@ struct RequestScene {
       .enroll(
         EnrolledClient(
           line: keys.keys.line, fingerprint: keys.keys.fingerprint, trust: trust, at: now,
-          by: "test"), user))
+          by: "test"), user, by: .commandLine(user: 0)))
   }
 
   @discardableResult

@@ -134,7 +134,7 @@ struct RequestTests {
     #expect(scene.ask("ping", from: "safe")?.failure?.field == "sealed")
     #expect(scene.ask("ping", from: "safe")?.failure?.known == .notAuthorized)
     #expect(try scene.askSealed("ping", from: "safe")?.isRefusal == false)
-    scene.handle(.revoke("safe", forgets: false))
+    scene.handle(.revoke("safe", forgets: false, by: .commandLine(user: 0)))
     #expect(scene.ask("ping", from: "safe")?.failure?.known == .notAuthorized)
     let sealed = try scene.askSealed("ping", from: "safe", id: "2")
     #expect(sealed?.failure?.known == .notEnrolled)
@@ -327,7 +327,7 @@ struct RequestTests {
     #expect(scene.ask("preferred/get", from: "phone")?.answer?.data?.sealed != nil)
     try scene.enroll("phone")
     #expect(scene.ask("preferred/get", from: "phone") == nil)
-    scene.handle(.revoke("phone", forgets: true))
+    scene.handle(.revoke("phone", forgets: true, by: .commandLine(user: 0)))
     scene.handle(.tick(Link()))
     #expect(scene.ask("preferred/get", from: "phone")?.failure == .noKey)
   }
