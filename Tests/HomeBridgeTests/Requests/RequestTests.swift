@@ -151,6 +151,33 @@ struct RequestTests {
     #expect(own?.failure?.field == "sealed")
   }
 
+  @Test("Garbage is answered, and changes nothing")
+  mutating func garbage() throws {
+    var random = SplitMix(state: 7)
+    let hex = try OperationalDataset.sample().hex
+    let sound = Array(#"{"border_agent_id":"\#(Self.stored)","dataset":"\#(hex)","id":"x"}"#.utf8)
+    let sealed = try scene.sealed("credentials/store", from: "phone").payload
+    let home = scene.home
+    for round in 0..<2_000 {
+      var payload = round % 2 == 0 ? sound : sealed
+      for _ in 0...Int(random.next() % 3) {
+        let place = Int(random.next() % UInt64(payload.count))
+        switch random.next() % 3 {
+        case 0: payload[place] = UInt8(truncatingIfNeeded: random.next())
+        case 1: payload.remove(at: place)
+        default: payload.removeLast(payload.count - place)
+        }
+        if payload.isEmpty { payload = [0] }
+      }
+      var message = RequestScene.message("credentials/store", "", from: "phone")
+      message.payload = payload
+      let published = scene.receive(message, "credentials/store", from: "phone")
+      #expect(published?.answer != nil)
+      if published?.isRefusal == true { #expect(scene.home == home) }
+      scene.home = home
+    }
+  }
+
   // MARK: Secrets
 
   private static let stored = "a1b2c3d4e5f60718"
@@ -391,5 +418,18 @@ struct RequestTests {
 extension Result {
   fileprivate var failure: Failure? {
     if case .failure(let failure) = self { failure } else { nil }
+  }
+}
+
+/// Vigna's SplitMix64: the same numbers in every run.
+private struct SplitMix {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
   }
 }
