@@ -398,6 +398,13 @@ extension Home {
     }
   }
 
+  /// How many there are.
+  package var networkCount: Int {
+    let seen = routers.counts.networks
+    let isSeen = preferred.map { seen[$0.dataset.network] != nil } ?? true
+    return seen.count + (isSeen ? 0 : 1)
+  }
+
   /// Nil where no router is on it, and it is not preferred.
   package func network(_ id: ExtendedPANID) -> NetworkView? {
     let tally = routers.counts.networks[id]

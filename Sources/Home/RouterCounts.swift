@@ -10,6 +10,7 @@ struct RouterCounts: Equatable, Sendable {
     var online = 0
   }
 
+  private(set) var totals = RouterTotals()
   /// Border agent ids that count for each team.
   private(set) var ids: [ExactName: Int] = [:]
 
@@ -49,6 +50,8 @@ struct RouterCounts: Equatable, Sendable {
 
   /// A router came, changed or went.
   mutating func note(_ before: Router?, _ after: Router?) {
+    if let before { totals.add(-1, before) }
+    if let after { totals.add(1, after) }
     if before?.team != after?.team {
       Self.add(-1, &ids, before?.team)
       Self.add(1, &ids, after?.team)
@@ -121,5 +124,47 @@ struct RouterCounts: Equatable, Sendable {
     tally.routers += change
     if router.isOnline { tally.online += change }
     tallies[network] = tally.routers > 0 ? tally : nil
+  }
+}
+
+/// How many routers a home has, for people.
+package struct RouterTotals: Hashable, Sendable {
+  /// On the list.
+  package private(set) var listed = 0
+  /// Of these.
+  package private(set) var online = 0
+  /// Of those that are online.
+  package private(set) var detached = 0
+  /// On the list, and on another network than the one they are configured for.
+  package private(set) var elsewhere = 0
+  /// Of which something is kept although they are not on the list.
+  package private(set) var departed = 0
+  /// Whose credentials are stored, on the list or not.
+  package private(set) var credentials = 0
+
+  package var offline: Int { listed - online }
+
+  package init() {}
+
+  fileprivate mutating func add(_ change: Int, _ router: borrowing Router) {
+    if router.dataset != nil { credentials += change }
+    guard router.isPresent else {
+      departed += change
+      return
+    }
+    listed += change
+    if router.isElsewhere { elsewhere += change }
+    guard router.isOnline else { return }
+    online += change
+    if router.threadState == .detached { detached += change }
+  }
+
+  package static func += (all: inout RouterTotals, one: RouterTotals) {
+    all.listed += one.listed
+    all.online += one.online
+    all.detached += one.detached
+    all.elsewhere += one.elsewhere
+    all.departed += one.departed
+    all.credentials += one.credentials
   }
 }

@@ -27,6 +27,8 @@ package struct RouterTable: Sendable {
 
   package var count: Int { index.count }
 
+  package var totals: RouterTotals { counts.totals }
+
   package subscript(agent: BorderAgentID) -> Router? {
     guard let slot = index[agent] else { return nil }
     return pages[Int(slot) / Self.page][Int(slot) % Self.page]?.router
