@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+
+/// What is counted of a home, or of several: for `status`, metrics, `bridge/info` and `bridge/health`. The home keeps
+/// these numbers, but for its alerts, of which there are few.
+package struct HomeCounts: Hashable, Sendable {
+  /// What alerts have in common that are shown as one line.
+  package struct AlertKind: Hashable, Sendable {
+    package let name: AlertName
+    package let severity: AlertSeverity
+  }
+
+  package var routers = RouterTotals()
+  /// That routers are on, or that are preferred.
+  package var networks = 0
+  /// Alerts that fire.
+  package var alerts: [AlertKind: Int] = [:]
+
+  package var alertsFiring: Int { alerts.values.reduce(0, +) }
+
+  package init() {}
+
+  package init(_ home: Home) { add(home) }
+
+  package mutating func add(_ home: Home) {
+    routers += home.routers.totals
+    networks += home.networkCount
+    for (key, alert) in home.alerts where alert.phase == .firing {
+      let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
+      alerts[kind, default: 0] += 1
+    }
+  }
+}
+
+extension HomeSnapshot {
+  /// Of all homes together.
+  package var counts: HomeCounts { homes.values.reduce(into: HomeCounts()) { $0.add($1) } }
+}
