@@ -63,7 +63,7 @@ package struct RecordKeys: Equatable, Sendable, RandomAccessCollection {
 
   package init() {}
 
-  mutating func insert(_ key: RecordKey) {
+  package mutating func insert(_ key: RecordKey) {
     if list.count < Self.few {
       if list.contains(key) { return }
     } else {
