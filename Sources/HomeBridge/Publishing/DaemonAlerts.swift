@@ -16,6 +16,14 @@ extension AlertFacts {
     "Set `persistence true` on the broker. Routers that announce themselves again are "
       + "taken up; this resolves with the next connection that finds its session.")
 
+  /// - Parameter records: how many of a home.
+  package static func storeDamaged(records: Int) -> AlertFacts {
+    daemon(
+      "\(records) \(records == 1 ? "record" : "records") of the store cannot be read",
+      "Check the disk, and restore a backup (`threadkeeper store restore`), or let the routers "
+        + "announce themselves again. This resolves after a day.")
+  }
+
   package static let messagesDropped = daemon(
     "the broker drops messages that it cannot queue",
     "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import SodiumCrypto
+import ThreadDataset
+
+/// Makes summaries of datasets, with keyed hashes in place of their secrets. Most routers of a home report the same
+/// dataset: what was made once is shared.
+struct DatasetReader: Sendable {
+  /// What a hash is of goes in front, so that equal bytes of different kinds have different hashes.
+  enum Subject: UInt8 { case dataset, networkKey, pskc, signer }
+
+  private static let kept = 1_024
+
+  private let key: SecretBytes
+  private var summaries: [Hash128: DatasetSummary] = [:]
+
+  /// - Parameter key: 32 bytes that belong to the store.
+  init(key: SecretBytes) { self.key = key }
+
+  /// - Returns: nil for a dataset that is not complete.
+  mutating func summary(of dataset: OperationalDataset) -> DatasetSummary? {
+    let whole = hash(dataset.bytes, as: .dataset)
+    if let known = summaries[whole] { return known }
+    let key = key
+    guard let new = DatasetSummary(dataset, hash: { Self.hash($0, $1, key) }) else { return nil }
+    if summaries.count >= Self.kept { summaries.removeAll() }
+    summaries[whole] = new
+    return new
+  }
+
+  func hash(_ bytes: [UInt8], as subject: Subject) -> Hash128 {
+    bytes.withUnsafeBytes { Self.hash($0, subject.rawValue, key) }
+  }
+
+  private static func hash(
+    _ bytes: UnsafeRawBufferPointer, _ subject: UInt8, _ key: SecretBytes
+  ) -> Hash128 {
+    var hash = Hash128()
+    withScratchMemory(bytes.count + 1) { message in
+      message[0] = subject
+      UnsafeMutableRawBufferPointer(rebasing: message[1...]).copyMemory(from: bytes)
+      withUnsafeMutableBytes(of: &hash) { output in
+        key.withUnsafeBytes { key in
+          // Fails for a key of another length only, and then nothing is equal to anything but itself.
+          try? BLAKE2b.hash(UnsafeRawBufferPointer(message), key: key, into: output)
+        }
+      }
+    }
+    return hash
+  }
+}
+
+extension DatasetSummary {
+  /// For who has a dataset and no message: a call.
+  ///
+  /// - Parameter key: as the loop's.
+  package init?(_ dataset: OperationalDataset, key: SecretBytes) {
+    var reader = DatasetReader(key: key)
+    guard let summary = reader.summary(of: dataset) else { return nil }
+    self = summary
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import ThreadDataset
+
+extension Rejection {
+  static let retained = Rejection(
+    .retained,
+    message: "retained messages are ignored, since they would act again at every start; "
+      + "publish it without the retain flag and clear the topic")
+
+  static let tooManyEvents = Rejection(
+    .rateLimited,
+    message: "this login publishes too many events (setting `limits.events_per_second`); "
+      + "slow down, and publish again what is still true")
+
+  static let noKeys = Rejection(
+    .unsupported, field: "sealed",
+    message: "the daemon has no keys of its own: they are damaged, or the store is read-only")
+
+  static let needsSequence = Rejection(
+    .missingField, field: "seq",
+    message: "a sealed event needs a `seq` in its envelope, because it has no end")
+
+  static let damagedEnrolment = Rejection(
+    .damagedEnrolment,
+    message: "the enrolment of this user is damaged; `threadkeeper clients enroll` replaces it")
+
+  /// A message that has ended the process.
+  static func ended(_ times: UInt8) -> Rejection {
+    Rejection(
+      .cannotApply,
+      message: "the daemon cannot act upon this message: the daemon has ended \(times) times while "
+        + "it applied it")
+  }
+
+  /// - Parameter home: named where there are several.
+  init(_ rejection: HomeRejection, home: String?) {
+    switch rejection {
+    case .notAuthorized(let agent):
+      self.init(
+        .notAuthorized, field: "border_agent_id",
+        message: "this border agent id belongs to another team; `threadkeeper routers remove "
+          + "\(agent)\(home.map { " --home \(Self.word($0) ?? "HOME")" } ?? "")` "
+          + "gives it to the next login that announces it")
+    case .unknownRouter:
+      self.init(
+        .notFound, field: "border_agent_id",
+        message: "this border router has not announced itself; publish `announce` first")
+    case .unknownAccessPoint:
+      self.init(
+        .notFound, field: "access_point",
+        message: "no border router of this team has announced this `access_point`; "
+          + "name the router's `border_agent_id` instead")
+    case .tooManyBehindAccessPoint(let most):
+      self.init(
+        .tooManyRouters, field: "access_point",
+        message: "more than \(most) border routers of this team have announced this "
+          + "`access_point`; name each router's `border_agent_id` instead")
+    case .outOfOrder:
+      self.init(
+        .outOfOrder, field: "seq",
+        message: "a later event of this router was acted upon already; `seq` must rise")
+    case .envelopeOutOfOrder:
+      self.init(
+        .outOfOrder, field: "seq",
+        message: "a later envelope of this user for this router was opened already; `seq` must rise"
+      )
+    case .tooManyRouters(let most):
+      self.init(
+        .tooManyRouters, field: "border_agent_id",
+        message: "this team has \(most) border agent ids already (setting "
+          + "`limits.routers_per_team`); publish `leave` for routers that are gone")
+    case .notSealed:
+      self.init(
+        .notSealed,
+        message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
+          + "`threadkeeper client seal` does it")
+    case .notEnrolled:
+      self.init(
+        .notEnrolled, field: "sealed",
+        message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
+    }
+  }
+
+  /// Nil for what a shell would not take as one plain word: the command is meant to be pasted.
+  private static func word(_ text: String) -> String? {
+    let isPlain =
+      !text.isEmpty && text.first != "-"
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "-_./@".utf8.contains(byte)
+        }
+      }
+    return isPlain ? text : nil
+  }
+}

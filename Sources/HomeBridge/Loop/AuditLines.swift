@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import KeychainCore
+import ThreadDataset
+import ThreadkeeperSupport
+
+extension AuditNote {
+  /// As a line of the audit.
+  ///
+  /// - Parameter state: of the home, after what it notes.
+  func line(by actor: String?, in home: String, _ state: Home) -> RecordChanges.AuditLine {
+    func line(_ action: AuditAction, _ subject: String) -> RecordChanges.AuditLine {
+      .init(actor: actor, action, subject)
+    }
+    func item(_ service: String, _ account: String? = nil, _ group: String = Self.ownGroup)
+      -> String
+    {
+      "genp \(service)/\(home)\(account.map { " \($0)" } ?? "") (\(group))"
+    }
+    func subject(_ subject: ConsentSubject) -> String {
+      "\(subject.command.wireName) \(subject.networkNames), home \(ShownName.account(home))"
+        + (subject.router.map { ", for \($0.shown)" } ?? "")
+    }
+    switch self {
+    case .credentialsStored(let agent, let decision):
+      let subject = item(
+        "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup)
+      return line(decision == .store ? .added : .secretChanged, subject)
+    case .credentialsDeleted(let agent):
+      return line(
+        .deleted,
+        item(
+          "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
+    case .preferredChanged(let network, _):
+      return line(
+        network == nil ? .deleted : .secretChanged, item("thread-preferred", network?.description))
+    case .formerDeleted(let network):
+      return line(.deleted, item("thread-preferred-history", network.description))
+    case .routerRemoved(let agent, let team, let reason):
+      let why =
+        switch reason {
+        case .byPerson: ""
+        case .leftLongAgo: ": left 30 days ago"
+        case .forRoom: ": for another id of its team"
+        }
+      return line(
+        .routerRemoved, "\(agent) home \(home) from \(team?.text ?? "nobody")\(why)")
+    case .consent(let record):
+      let scope = record.scope.map { $0 == .always ? " (always)" : " (once)" } ?? ""
+      return line(
+        record.outcome.auditAction,
+        "\(record.id.questionText) \(subject(record.subject)) to \(record.requester.shown)\(scope)")
+    case .granted(let grant):
+      return line(
+        .consentGranted,
+        "\(grant.id.grantText) \(subject(grant.subject)) to \(grant.requester.shown)")
+    case .given(let what, let requester, let id):
+      return line(
+        .credentialsGiven, "\(subject(what)) to \(requester.shown) by \(state.text(of: id))")
+    case .notGiven(let record):
+      let why = record.obstacle.map { ": \($0.message)" } ?? ""
+      return line(
+        .credentialsNotGiven,
+        "\(subject(record.subject)) to \(record.requester.shown) by \(record.id.questionText)\(why)"
+      )
+    case .enrolled(let user): return line(.added, item("client-enrolment", user.text))
+    case .revoked(let user): return line(.deleted, item("client-enrolment", user.text))
+    }
+  }
+
+  /// The group of what belongs to no team.
+  private static let ownGroup = "threadkeeper.internal"
+}
+
+extension Home {
+  /// Of a grant, or of the question that was decided.
+  fileprivate func text(of id: ConsentID) -> String {
+    grants.contains { $0.id == id } ? id.grantText : id.questionText
+  }
+}
+
+extension ConsentRecord.Outcome {
+  fileprivate var auditAction: AuditAction {
+    switch self {
+    case .approved: .consentApproved
+    case .denied: .consentDenied
+    case .expired: .consentExpired
+    case .revoked: .consentRevoked
+    }
+  }
+}

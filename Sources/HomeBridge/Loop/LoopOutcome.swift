@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import ThreadDataset
+
+import struct Home.WireTime
+
+/// Where an input comes from: a topic of the broker.
+package struct MessageOrigin: Sendable {
+  /// Its beginning.
+  package var topic: String
+  /// Nil where the topic is wrong.
+  package var user: String?
+  /// Where the publisher of an event asks for what became of it, or a request is answered.
+  package var reply: ReplyAddress?
+  /// Who answers is told by its output, not by whether it was rejected.
+  package var isRequest = false
+
+  package init(
+    topic: String, user: String? = nil, reply: ReplyAddress? = nil, isRequest: Bool = false
+  ) {
+    self.topic = topic
+    self.user = user
+    self.reply = reply
+    self.isRequest = isRequest
+  }
+}
+
+/// What became of one input. Signs of life have none.
+package struct LoopOutcome: Sendable {
+  /// The name of the home.
+  package let home: String
+  /// Nil: a local call, or the clock.
+  package var origin: MessageOrigin?
+  package var output = HomeOutput()
+  /// Why a message was not acted upon, in words.
+  package var rejection: Rejection?
+  /// The router that a rejected message is about.
+  package var router: BorderAgentID?
+}
+
+/// A batch that is on disk.
+package struct CommittedBatch: Sendable {
+  package let time: WireTime
+  /// In the order of their inputs.
+  package internal(set) var outcomes: [LoopOutcome] = []
+  /// What has changed of each home.
+  package internal(set) var changes: [(home: String, changes: Home.Changes)] = []
+  /// Messages of the broker, whatever became of them.
+  package internal(set) var received = 0
+  /// Those that repeated earlier ones.
+  package internal(set) var duplicates = 0
+  /// Those of logins that publish too many, of which no rejection is published.
+  package internal(set) var dropped = 0
+  /// Whether messages for the broker were stored.
+  package internal(set) var hasMessages = false
+
+  package init(time: WireTime) { self.time = time }
+
+  package var isEmpty: Bool {
+    outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty)
+  }
+}
+
+/// Who makes messages of what happens, and acts upon what is on disk. It is called by the thread that has the loop, one
+/// call after the other in the order of the commits: it must return soon, and may call `snapshot` and `withDataset` of
+/// the loop only.
+package protocol LoopFollower: Sendable {
+  /// Finished messages for the broker, which are stored with what caused them.
+  ///
+  /// - Parameter home: after the input.
+  func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]]
+
+  func committed(_ batch: CommittedBatch)
+}
+
+/// A home as the settings have it.
+package struct ServedHome: Sendable {
+  package let name: String
+  /// The base topic.
+  package let base: String
+  package let rules: HomeRules
+
+  package init(name: String, base: String, rules: HomeRules) {
+    self.name = name
+    self.base = base
+    self.rules = rules
+  }
+}
+
+/// The settings name no such home.
+package struct UnknownHome: Error, Hashable { package let name: String }

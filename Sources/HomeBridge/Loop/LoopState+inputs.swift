@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import KeychainCore
+import ThreadDataset
+
+import struct Home.WireTime
+
+// MARK: - Messages
+
+extension LoopState {
+  /// Handles messages until there are no more, or it is time to commit.
+  ///
+  /// - Parameter first: the first one.
+  /// - Returns: which one is next.
+  mutating func receive(_ messages: [IncomingMessage], from first: Int) throws -> Int {
+    let started = ContinuousClock.now
+    let most = trials > 0 ? 1 : messages.count
+    if trials > 0, try isFatal(messages[first]) {
+      if let (origin, place) = reader.origin(of: messages[first]) {
+        reject(.ended(MessageTrial.limit), origin, in: place)
+      }
+      batch.outcome.received += 1
+      try commit()
+      endTrial()
+      return first + 1
+    }
+    var next = first
+    while next < messages.count, next - first < most, batch.bytes < HomeLoop.batchBytes {
+      take(messages[next])
+      batch.bytes += messages[next].payload.count
+      next += 1
+      // Each look at the clock costs a tenth of a heartbeat.
+      if next & 7 == 0, started.duration(to: .now) > HomeLoop.batchTime { break }
+    }
+    batch.outcome.received += next - first
+    if trials == 1 { notes.trial = MessageTrial() }
+    try commit()
+    endTrial()
+    return next
+  }
+
+  private mutating func take(_ message: IncomingMessage) {
+    switch reader.read(message, at: now) {
+    case .skipped: return
+    case .dropped: batch.outcome.dropped += 1
+    case .rejected(let rejection, let origin, let place): reject(rejection, origin, in: place)
+    case .event(let event, let dataset, let origin, let place):
+      handle(event, in: place, dataset: dataset, from: origin)
+    case .sealed(let sealed, let origin, let place):
+      let client = homes[place].home.clients[sealed.user]
+      do throws(Rejection) {
+        let (event, dataset) = try reader.open(sealed, client, at: now)
+        handle(event, in: place, dataset: dataset, from: origin)
+      } catch {
+        reject(error, origin, in: place)
+      }
+    case .request(let command, let user, var origin, let place):
+      let request = ArrivedRequest(
+        message: message, command: command, user: user, home: homes[place].settings,
+        state: homes[place].home, time: now)
+      switch readRequest(request, &sealed) {
+      case .input(let input, let dataset, let reply, let actor):
+        origin.reply = reply
+        handle(input, in: place, dataset: dataset, from: origin, actor: actor)
+      case .other(let follow): batch.following.append(follow)
+      case .ignored: batch.outcome.dropped += 1
+      }
+    }
+  }
+
+  private mutating func reject(_ rejection: Rejection, _ origin: MessageOrigin, in place: Int) {
+    var outcome = LoopOutcome(home: homes[place].settings.name, origin: origin)
+    outcome.rejection = rejection
+    add(outcome, in: place)
+  }
+
+  /// Notes on disk which message is tried.
+  ///
+  /// - Returns: whether too many processes have ended while they handled it.
+  private mutating func isFatal(_ message: IncomingMessage) throws -> Bool {
+    var trial = notes.trial
+    let ends = trial.begin(message.topic, message.payload, message.correlationData)
+    // A connection that was lost, or a commit that failed, is no crash.
+    guard tried != trial.hash else { return false }
+    guard ends < MessageTrial.limit else { return true }
+    notes.trial = trial
+    try commit()
+    tried = trial.hash
+    return false
+  }
+
+  private mutating func endTrial() {
+    guard trials > 0 else { return }
+    trials -= 1
+    tried = nil
+  }
+}
+
+// MARK: - Start, time and end
+
+extension LoopState {
+  /// Each home decides what follows from the settings.
+  ///
+  /// - Parameter damaged: how many records of each home cannot be read, in their order.
+  mutating func start(damaged: [Int], discovers: Bool) throws {
+    notes.isRunning = true
+    for place in homes.indices {
+      handle(.started, in: place)
+      if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
+      if damaged[place] > 0 {
+        handle(.condition(.storeDamaged, .storeDamaged(records: damaged[place])), in: place)
+      }
+    }
+    try commit()
+  }
+
+  /// - Parameter first: the place of the first home to look at.
+  /// - Returns: that of the next one; nil when all had their time.
+  mutating func tick(_ link: Link, from first: Int) throws -> Int? {
+    let started = ContinuousClock.now
+    if link != self.link {
+      self.link = link
+      for place in homes.indices { homes[place].isDueUnknown = true }
+    }
+    var next: Int?
+    for place in first..<homes.count
+    where homes[place].isDueUnknown || due[place] <= now.milliseconds {
+      if started.duration(to: .now) > HomeLoop.batchTime {
+        next = place
+        break
+      }
+      if homes[place].isDueUnknown { findDue(place) }
+      guard due[place] <= now.milliseconds else { continue }
+      handle(.tick(link), in: place)
+      findDue(place)
+    }
+    let heard = signs.take(&homes, at: now, isLast: false)
+    save(heard)
+    do {
+      try commit(savesPublished: true)
+    } catch {
+      signs.putBack(heard)
+      throw error
+    }
+    return next
+  }
+
+  private mutating func findDue(_ place: Int) {
+    let next = homes[place].home.nextDue(link, rules: homes[place].settings.rules)
+    due[place] = next?.milliseconds ?? .max
+    homes[place].isDueUnknown = false
+  }
+
+  mutating func stop() throws {
+    notes.isRunning = false
+    notes.trial = MessageTrial()
+    var heard: [SignsOfLife.Sign]
+    repeat {
+      heard = signs.take(&homes, at: now, isLast: true)
+      save(heard)
+      try commit(savesPublished: true)
+    } while !heard.isEmpty
+  }
+}

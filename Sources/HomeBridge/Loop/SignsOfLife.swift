@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+
+import struct Home.WireTime
+
+/// When routers were seen last is saved every five minutes, where nothing else of them has changed meanwhile. After a
+/// crash silence counts from the start, so nothing is lost but a time.
+struct SignsOfLife {
+  static let interval = 300
+  /// Records of one commit.
+  static let most = 2_000
+
+  struct Sign {
+    let home: Int
+    let router: BorderAgentID
+  }
+
+  private var savedAt: WireTime
+  private var waiting: [Sign] = []
+
+  init(since now: WireTime) { savedAt = now }
+
+  /// - Parameter isLast: nothing is saved after this.
+  /// - Returns: what is to be saved now; empty: nothing, before the next call.
+  mutating func take(_ homes: inout [LoopState.Served], at now: WireTime, isLast: Bool)
+    -> [Sign]
+  {
+    let isDue = now >= savedAt.adding(seconds: Self.interval) || now < savedAt
+    if waiting.isEmpty, isDue || isLast {
+      for place in homes.indices where homes[place].hasSigns {
+        homes[place].hasSigns = false
+        let routers = homes[place].home.routers
+        for router in routers {
+          let seen = routers.lastSeen(router.agent)
+          // A time to come: the clock was set back.
+          guard seen > savedAt || now < savedAt else { continue }
+          waiting.append(.init(home: place, router: router.agent))
+        }
+      }
+      savedAt = now
+    }
+    let next = Array(waiting.suffix(Self.most))
+    waiting.removeLast(next.count)
+    return next
+  }
+
+  /// They were not written.
+  mutating func putBack(_ signs: [Sign]) { waiting += signs }
+}

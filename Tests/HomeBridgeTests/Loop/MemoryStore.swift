@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+import SodiumCrypto
+import Synchronization
+
+/// A store that keeps nothing on disk, does what the contract says, and checks that the caller does.
+final class MemoryStore: RecordStore {
+  struct Failure: Error {}
+  struct BrokenContract: Error {}
+
+  struct Row {
+    var home: Int64
+    var state: [UInt8]
+    var secret: [UInt8]?
+  }
+
+  struct Contents {
+    var rows: [Int64: Row] = [:]
+    var messages: [StoredMessage] = []
+    var audit: [RecordChanges.AuditLine] = []
+    var commits = 0
+    var published: Int64 = 0
+    /// Commits that succeed before the others fail; nil: all do.
+    var left: Int?
+    var damaged: Set<Int64> = []
+    var last: RecordChanges?
+  }
+
+  let contents = Mutex(Contents())
+
+  var commits: Int { contents.withLock { $0.commits } }
+  var rows: [Int64: Row] { contents.withLock { $0.rows } }
+  var messages: [[UInt8]] { contents.withLock { $0.messages.map(\.bytes) } }
+  var audit: [RecordChanges.AuditLine] { contents.withLock { $0.audit } }
+
+  /// All commits in the call but the first ones fail.
+  func failing<R>(after commits: Int = 0, _ body: () throws -> R) rethrows -> R {
+    contents.withLock { $0.left = commits }
+    defer { contents.withLock { $0.left = nil } }
+    return try body()
+  }
+
+  func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+    let (rows, damaged) = contents.withLock { ($0.rows, $0.damaged) }
+    var lost: [DamagedRecord] = []
+    for (id, row) in rows.sorted(by: { $0.key < $1.key }) {
+      if damaged.contains(id) {
+        lost.append(DamagedRecord(id: RecordID(id), home: row.home))
+        continue
+      }
+      try body(
+        StoredRecord(
+          id: RecordID(id), home: row.home, state: row.state, hasSecret: row.secret != nil))
+    }
+    return lost
+  }
+
+  func commit(_ changes: RecordChanges) throws {
+    try contents.withLock { contents in
+      if let left = contents.left {
+        guard left > 0 else { throw Failure() }
+        contents.left = left - 1
+      }
+      let before = contents.rows
+      guard Set(changes.records.map(\.id)).count == changes.records.count, !changes.isEmpty,
+        changes.messages.map(\.id) == changes.messages.map(\.id).sorted(),
+        changes.messages.first.map({ $0.id > contents.messages.last?.id ?? 0 }) ?? true
+      else { throw BrokenContract() }
+      for record in changes.records {
+        let id = record.id.rawValue
+        guard before[id].map({ $0.home == record.home }) ?? true, id > 0 else {
+          throw BrokenContract()
+        }
+        guard let state = record.state else {
+          contents.rows[id] = nil
+          continue
+        }
+        let secret: [UInt8]? =
+          switch record.secret {
+          case .keep: before[id]?.secret
+          case .none: nil
+          case .new(let bytes): bytes.withUnsafeBytes { Array($0) }
+          case .copy(let other): before[other.rawValue]?.secret
+          }
+        contents.rows[id] = Row(home: record.home, state: state, secret: secret)
+      }
+      contents.messages += changes.messages
+      contents.messages.removeAll { $0.id <= changes.published }
+      contents.published = max(contents.published, changes.published)
+      contents.audit += changes.audit
+      contents.commits += 1
+      contents.last = changes
+    }
+  }
+
+  func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+    guard let secret = rows[id.rawValue]?.secret else { return nil }
+    return try secret.withUnsafeBytes { try body($0) }
+  }
+
+  func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
+    contents.withLock { Array($0.messages.filter { $0.id > id }.prefix(limit)) }
+  }
+}
