@@ -27,7 +27,7 @@ package struct EventWriter: Sendable {
   ///
   /// - Parameter home: after the input.
   package func messages(
-    for output: HomeOutput, of home: borrowing Home, at now: WireTime
+    for output: HomeOutput, of home: Home, at now: WireTime
   ) -> [[UInt8]] {
     guard !output.events.isEmpty else { return [] }
     var rows: [[UInt8]] = []
@@ -67,7 +67,7 @@ package struct EventWriter: Sendable {
   }
 
   private func append(
-    _ event: HomeEvent, _ home: borrowing Home, _ now: WireTime, to row: inout OutboxRow
+    _ event: HomeEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow
   ) {
     switch event {
     case .router(let event): append(event, home, now, to: &row)
@@ -107,7 +107,7 @@ package struct EventWriter: Sendable {
   ]
 
   private func append(
-    _ event: RouterEvent, _ home: borrowing Home, _ now: WireTime, to row: inout OutboxRow
+    _ event: RouterEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow
   ) {
     var fields = EventFields(now)
     fields.agent = event.router

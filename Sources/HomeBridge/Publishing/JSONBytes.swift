@@ -18,6 +18,8 @@ struct JSONBytes {
       contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
+  mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
   mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 
   mutating func raw(_ other: ArraySlice<UInt8>) { bytes.append(contentsOf: other) }

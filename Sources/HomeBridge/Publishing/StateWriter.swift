@@ -27,7 +27,7 @@ struct StateWriter: Sendable {
   /// `router/<border_agent_id>`.
   ///
   /// - Parameter verdict: see `Home.verdict`.
-  func router(_ router: borrowing Router, _ verdict: PreferredCheck) -> [UInt8] {
+  func router(_ router: Router, _ verdict: PreferredCheck) -> [UInt8] {
     var json = JSONBytes()
     let parameters = router.dataset?.parameters
     let name = router.networkName

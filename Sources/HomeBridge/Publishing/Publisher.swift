@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import KeychainCore
+import Synchronization
+
+import struct Home.WireTime
+
+/// Publishes what homes are, and what happened in them.
+///
+/// States are rendered from the latest snapshot when the connection can take more, so ten changes in a row are perhaps
+/// one state. Events are stored messages. The states that an event is about come before it; what counts or lists many
+/// things (networks, `bridge/alerts`, `bridge/consent`) comes when nothing else waits.
+///
+/// Thread-safe. It wakes nobody: whoever has noted something wakes the connection.
+package final class Publisher: Sendable {
+  /// The overview of a home with this many alerts is made once a second only.
+  fileprivate static let large = 256
+
+  /// One home after a commit.
+  package struct Commit: Sendable {
+    let home: String
+    let value: Home
+    let changes: Home.Changes
+
+    package init(_ home: String, _ value: Home, _ changes: Home.Changes) {
+      self.home = home
+      self.value = value
+      self.changes = changes
+    }
+  }
+
+  struct State {
+    var states: RetainedStates
+    var homes: [Home]
+    var outbox: Outbox
+    var pace = PublicationPace(fullBatch: 256, portion: 8)
+    /// What is no state of a home and goes first; made again for each connection.
+    var urgent: [Publication] = []
+    var dirty = DirtyPlaces()
+    /// Devices to be announced, which come before states, and to be emptied, which come after events: Home Assistant
+    /// has an entity for the events of a device, which goes with it.
+    var devices = DirtyPlaces()
+    var removals = DirtyPlaces()
+    var late: [Int: Set<RetainedPlace.Subject>] = [:]
+    /// Large homes whose turn it is.
+    var lateDue = false
+    var walk: StateWalk?
+    /// Rendered, and not handed out yet.
+    var ready: [Publication] = []
+    var sent: [UInt64: RetainedPlace] = [:]
+    var nextToken: UInt64 = 1
+
+    /// Homes of which `bridge/info` may say something else, and what it said.
+    var infoDue: Set<Int> = []
+    var lastInfo: [Int: [UInt8]] = [:]
+    /// Buttons that are announced.
+    var buttons: [Int: Set<RetainedPlace.Subject>] = [:]
+    var choicesDue: Set<Int> = []
+    var devicePace = DevicePace()
+    var storeAlert: StoreAlert?
+    /// What the broker should hold of it.
+    var storeAlertState: Publication?
+
+    // Of the connection.
+    var isConnected = false
+    /// Everything is to be published on the next connection.
+    var owesAll = true
+    /// The broker takes no devices on this connection.
+    var refusesDevices = false
+    var refused: [RetainedPlace: MosquittoError] = [:]
+    var nextRepublish: WireTime?
+    var republishDue: WireTime?
+    var kept = KeptTopics()
+  }
+
+  let now: @Sendable () -> WireTime
+  let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - lastMessage: the last one in the store.
+  package init(
+    _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore,
+    lastMessage: Int64, rules: HomeRules, now: @escaping @Sendable () -> WireTime
+  ) {
+    self.now = now
+    let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: rules) }
+    state = Mutex(
+      State(
+        states: RetainedStates(settings), homes: homes,
+        outbox: Outbox(store, last: lastMessage)))
+  }
+
+  /// The broker has acknowledged all stored messages up to this one.
+  package var published: Int64 { state.withLock { $0.outbox.published } }
+
+  /// Topics that the broker refuses, of those that are remembered.
+  package var refused: [(topic: String, error: MosquittoError)] {
+    state.withLock { state in state.refused.map { (state.states.topic($0), $1) } }
+  }
+
+  // MARK: What has changed
+
+  /// What a commit has changed.
+  ///
+  /// - Parameters:
+  ///   - messages: the ids of the stored messages of this commit; empty, and beginning with the next id, where there
+  ///     are none.
+  ///   - received: messages that it was about.
+  package func note(_ commits: [Commit], messages: Range<Int64>, received: Int = 0) {
+    let now = now()
+    state.withLock { state in
+      for commit in commits {
+        guard let home = state.states.index(of: commit.home) else { continue }
+        state.note(commit, home: home, messages, at: now)
+      }
+      state.outbox.note(last: messages.upperBound - 1)
+      state.pace.batchCommitted(messages: received)
+    }
+  }
+
+  /// The store cannot be used, or, with nil, can be used again.
+  ///
+  /// - Parameter reason: what is wrong, and what to do.
+  package func setStoreProblem(_ reason: String?) {
+    let now = now()
+    state.withLock { $0.setStoreProblem(reason, at: now) }
+  }
+
+  package func publish(_ health: BridgeHealth) {
+    let payload = WireJSON().encode(health)
+    state.withLock { state in
+      guard state.isConnected else { return }
+      for home in state.states.settings.topics.homes {
+        state.urgent.append(
+          Publication(
+            topic: OutboundTopic(base: home.base).health, payload: payload, retain: true,
+            messageExpiry: BridgeHealth.expirySeconds))
+      }
+    }
+  }
+
+  // MARK: The connection
+
+  package func connected(sessionPresent: Bool) {
+    let now = now()
+    state.withLock { $0.connect(forgotten: !sessionPresent, at: now) }
+  }
+
+  package func disconnected() { state.withLock { $0.isConnected = false } }
+
+  /// What the connection can take next, at most `limit`; fewer: there is no more now.
+  ///
+  /// - Throws: what the store throws. The next call tries again.
+  package func publications(upTo limit: Int) throws -> [Publication] {
+    let now = now()
+    return try state.withLock { state in
+      var publications = Array(state.urgent.prefix(limit))
+      state.urgent.removeFirst(publications.count)
+      let room = state.pace.allowed(limit - publications.count)
+      guard room > 0 else { return publications }
+      try state.fill(room, at: now)
+      let ready = state.ready.prefix(room)
+      for publication in ready { state.kept.noteOwn(publication, state.states) }
+      publications += ready
+      state.ready.removeFirst(ready.count)
+      return publications
+    }
+  }
+
+  /// - Returns: whether it was one of these publications.
+  @discardableResult
+  package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
+    let now = now()
+    return state.withLock { $0.acknowledge(token, outcome, at: now) }
+  }
+
+  /// What is due by the clock; called once a second.
+  package func tick() {
+    let now = now()
+    state.withLock { $0.tick(at: now) }
+  }
+
+  /// What waits for a time by another clock waits no more.
+  package func clockJumped() {
+    let now = now()
+    state.withLock { state in
+      state.nextRepublish = nil
+      state.republishDue = state.republishDue.map { _ in now }
+      state.devicePace = DevicePace()
+    }
+  }
+}
+
+extension Publisher.State {
+  // MARK: Noting
+
+  fileprivate mutating func note(
+    _ commit: Publisher.Commit, home: Int, _ messages: Range<Int64>, at now: WireTime
+  ) {
+    let old = homes[home]
+    let new = commit.value
+    homes[home] = new
+    func place(_ subject: RetainedPlace.Subject) -> RetainedPlace {
+      RetainedPlace(home: home, subject: subject)
+    }
+    for agent in commit.changes.routers {
+      let (before, after) = (old.routers[agent], new.routers[agent])
+      // One that came and left since is not known to the broker.
+      guard before?.isPresent == true || after?.isPresent == true else { continue }
+      dirty.add(place(.router(agent)), row: messages.lowerBound)
+      dirty.add(place(.availability(agent)), row: messages.lowerBound)
+      if states.announcesDevices, after?.needsAnnouncement(after: before) ?? true {
+        devices.add(place(.routerDevice(agent)), row: messages.upperBound - 1)
+      }
+    }
+    for network in commit.changes.networks { late[home, default: []].insert(.network(network)) }
+    var hasNewQuestions = false
+    for record in commit.changes.records {
+      switch record {
+      case .alert(let key):
+        guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else {
+          continue
+        }
+        dirty.add(place(.alert(key)), row: messages.lowerBound)
+        late[home, default: []].insert(.alerts)
+      case .question, .client: hasNewQuestions = true
+      default: break
+      }
+    }
+    if hasNewQuestions {
+      late[home, default: []].insert(.consent)
+      settleButtons(of: home, at: now)
+    }
+    infoDue.insert(home)
+    choicesDue.insert(home)
+  }
+
+  /// A request that is asked from now on gets its buttons, and those of one that is not go. So do the networks that can
+  /// be preferred.
+  mutating func settleButtons(of home: Int, at now: WireTime, isFirst: Bool = false) {
+    guard states.announcesDevices, states.login != nil else { return }
+    let value = homes[home]
+    let wanted = Set(
+      states.asked(in: value, at: now).map { RetainedPlace.Subject.questionDevice($0.id) }
+        + states.choices(in: value).map { .choiceDevice($0.id) })
+    let before = isFirst ? [] : buttons[home] ?? []
+    guard wanted != before else { return }
+    buttons[home] = wanted
+    for subject in wanted.symmetricDifference(before) {
+      devices.add(RetainedPlace(home: home, subject: subject), row: 0)
+    }
+    // Their list names them, and changes without a question, too: by an enrolment.
+    late[home, default: []].insert(.consent)
+  }
+
+  fileprivate mutating func setStoreProblem(_ reason: String?, at now: WireTime) {
+    let before = storeAlert
+    guard reason != before?.reason, let home = states.settings.topics.homes.first else { return }
+    let topic = OutboundTopic(base: home.base)
+    let alert = StoreAlert(reason: reason ?? before?.reason ?? "", since: before?.since ?? now)
+    storeAlert = reason == nil ? nil : alert
+    let end = reason == nil ? now : nil
+    let retained = Publication(
+      topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
+      payload: alert.json(home: home.name, endsAt: end), retain: true,
+      messageExpiry: reason == nil ? StoreAlert.resolvedExpiry : nil)
+    storeAlertState = retained
+    let type =
+      reason == nil ? "alert_resolved" : before == nil ? "alert_raised" : "alert_updated"
+    late[0, default: []].insert(.alerts)
+    guard isConnected else { return }
+    urgent.append(retained)
+    urgent.append(
+      Publication(
+        topic: topic.alertEvent,
+        payload: alert.json(home: home.name, endsAt: end, eventType: type)))
+  }
+
+  // MARK: The connection
+
+  fileprivate mutating func connect(forgotten: Bool, at now: WireTime) {
+    isConnected = true
+    outbox.restart()
+    ready.removeAll()
+    let unanswered = Array(sent.values)
+    sent.removeAll()
+    for place in unanswered { requeue(place) }
+    if refusesDevices { owesAll = true }
+    refused.removeAll()
+    refusesDevices = false
+    lastInfo.removeAll()
+    urgent = homes.indices.map { presence(of: $0) }
+    // What a daemon before this one has left there while it could not write.
+    if let home = states.settings.topics.homes.first {
+      urgent.append(
+        storeAlertState
+          ?? Publication(
+            topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))", payload: [],
+            retain: true))
+    }
+    for base in states.settings.formerBases { urgent += KeptTopics.emptied(bridgeOf: base) }
+    for home in homes.indices {
+      late[home, default: []].formUnion([.alerts, .consent])
+      infoDue.insert(home)
+      settleButtons(of: home, at: now, isFirst: owesAll || forgotten)
+    }
+    lateDue = true
+    kept.begin(publishesAll: owesAll || forgotten || walk != nil)
+    if owesAll || forgotten { republish(at: now) }
+    tick(at: now)
+  }
+
+  private func presence(of home: Int) -> Publication {
+    Publication(
+      topic: states.topic(RetainedPlace(home: home, subject: .presence)),
+      payload: StateWriter.online, retain: true)
+  }
+
+  private mutating func requeue(_ place: RetainedPlace) {
+    switch place.subject {
+    case .presence, .info: break
+    case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
+    case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: devices.addFirst([place])
+    case .router, .availability, .alert: dirty.addFirst([place])
+    }
+  }
+
+  /// Everything is published again, in small steps between the events.
+  mutating func republish(at now: WireTime, saysPresence: Bool = false) {
+    owesAll = false
+    refusesDevices = false
+    devicePace = DevicePace()
+    nextRepublish = now.adding(seconds: 60)
+    walk = StateWalk(
+      homes, announcesDevices: states.announcesDevices, saysPresence: saysPresence)
+    if saysPresence {
+      for home in homes.indices { settleButtons(of: home, at: now, isFirst: true) }
+    }
+  }
+
+  /// At most once a minute; an earlier request has to wait.
+  mutating func requestRepublish(at due: WireTime) {
+    republishDue = republishDue ?? max(due, nextRepublish ?? due)
+  }
+
+  fileprivate mutating func acknowledge(
+    _ token: UInt64, _ outcome: PublicationOutcome, at now: WireTime
+  ) -> Bool {
+    if outbox.acknowledge(token) { return true }
+    guard let place = sent.removeValue(forKey: token) else { return false }
+    switch outcome {
+    case .refused(let error):
+      if place.isDevice { refusesDevices = true }
+      if refused.count < 1_000 { refused[place] = error }
+    case .delivered:
+      // The access list was corrected: then the broker may take all that it has refused.
+      guard let error = refused.removeValue(forKey: place), error.reason == .notAuthorized else {
+        break
+      }
+      refused.removeAll()
+      refusesDevices = false
+      lastInfo.removeAll()
+      infoDue.formUnion(homes.indices)
+      for home in homes.indices { late[home, default: []].formUnion([.alerts, .consent]) }
+      urgent += homes.indices.map { presence(of: $0) }
+      requestRepublish(at: now)
+    }
+    return true
+  }
+
+  fileprivate mutating func tick(at now: WireTime) {
+    pace.look()
+    for home in choicesDue { settleButtons(of: home, at: now) }
+    choicesDue.removeAll()
+    guard isConnected else { return }
+    lateDue = true
+    for place in devicePace.released(at: now) { devices.add(place, row: 0) }
+    if let due = republishDue, due <= now {
+      republishDue = nil
+      republish(at: now, saysPresence: true)
+    }
+    for home in infoDue {
+      let info = states.publication(
+        RetainedPlace(home: home, subject: .info), homes[home], at: now)
+      guard lastInfo[home] != info.payload else { continue }
+      lastInfo[home] = info.payload
+      urgent.append(info)
+    }
+    infoDue.removeAll()
+    restoreKept(at: now)
+  }
+
+  // MARK: Rendering
+
+  fileprivate mutating func fill(_ limit: Int, at now: WireTime) throws {
+    while ready.count < limit {
+      if sendDevice(at: now) { continue }
+      if try sendNext(at: now) { continue }
+      if try sendRemoval(at: now) { continue }
+      if sendLate(at: now) { continue }
+      guard let place = walk?.next() else {
+        walk = nil
+        return
+      }
+      if place.isDevice, refusesDevices { continue }
+      send(place, at: now)
+    }
+  }
+
+  private mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
+    let alert =
+      place.subject == .alerts ? storeAlert?.json(home: states.name(0)) : nil
+    let publication = states.publication(place, homes[place.home], at: now, storeAlert: alert)
+    switch place.subject {
+    case .questionDevice, .choiceDevice:
+      // It may be another than when it was found: then it is found again.
+      if publication.payload.isEmpty {
+        buttons[place.home]?.remove(place.subject)
+      } else {
+        buttons[place.home, default: []].insert(place.subject)
+      }
+    default: break
+    }
+    return publication
+  }
+
+  private mutating func send(_ place: RetainedPlace, at now: WireTime) {
+    send(render(place, at: now), place)
+  }
+
+  private mutating func send(_ rendered: Publication, _ place: RetainedPlace) {
+    var publication = rendered
+    publication.token = nextToken
+    sent[nextToken] = place
+    nextToken += 1
+    ready.append(publication)
+  }
+
+  /// - Returns: whether something was due.
+  private mutating func sendDevice(at now: WireTime) -> Bool {
+    guard let entry = devices.first else { return false }
+    devices.removeFirst()
+    let publication = render(entry.place, at: now)
+    if publication.payload.isEmpty {
+      removals.add(entry.place, row: entry.row)
+    } else if refusesDevices {
+      owesAll = true
+    } else if devicePace.admits(entry.place, at: now) {
+      send(publication, entry.place)
+    }
+    return true
+  }
+
+  private mutating func sendNext(at now: WireTime) throws -> Bool {
+    let row = try outbox.next()
+    if let entry = dirty.first, entry.row <= row?.id ?? .max {
+      dirty.removeFirst()
+      send(entry.place, at: now)
+      return true
+    }
+    guard let row else { return false }
+    let publications = OutboxRow.publications(row.bytes) ?? []
+    let tokens = nextToken..<nextToken + UInt64(publications.count)
+    nextToken = tokens.upperBound
+    for (token, message) in zip(tokens, publications) {
+      var publication = message
+      publication.token = token
+      ready.append(publication)
+    }
+    outbox.send(row, as: tokens)
+    return true
+  }
+
+  private mutating func sendRemoval(at now: WireTime) throws -> Bool {
+    guard let entry = removals.first else { return false }
+    if let row = try outbox.next(), row.id <= entry.row { return false }
+    removals.removeFirst()
+    send(entry.place, at: now)
+    return true
+  }
+
+  /// All that is late of one home.
+  private mutating func sendLate(at now: WireTime) -> Bool {
+    let home = late.keys.first {
+      lateDue || homes[$0].alerts.count < Publisher.large
+    }
+    guard let home, let subjects = late.removeValue(forKey: home) else {
+      lateDue = false
+      return false
+    }
+    for subject in subjects { send(RetainedPlace(home: home, subject: subject), at: now) }
+    return true
+  }
+}
+
+/// When a device may be announced again: not before five seconds have passed, however often a router comes, goes or
+/// changes its name. Home Assistant sets up the whole device again each time.
+struct DevicePace {
+  private static let seconds = 5
+
+  private var sent: [RetainedPlace: WireTime] = [:]
+  private var held: Set<RetainedPlace> = []
+
+  /// Whether it may be announced now; else it is held. Buttons are announced once, and the home's device at a start.
+  mutating func admits(_ place: RetainedPlace, at now: WireTime) -> Bool {
+    guard case .routerDevice = place.subject else { return true }
+    if let last = sent[place], last <= now, now < last.adding(seconds: Self.seconds) {
+      held.insert(place)
+      return false
+    }
+    sent[place] = now
+    return true
+  }
+
+  /// Those that were held and may be announced now.
+  mutating func released(at now: WireTime) -> [RetainedPlace] {
+    guard !sent.isEmpty else { return [] }
+    sent = sent.filter { $0.value <= now && now < $0.value.adding(seconds: Self.seconds) }
+    let released = held.filter { sent[$0] == nil }
+    held.subtract(released)
+    return Array(released)
+  }
+}

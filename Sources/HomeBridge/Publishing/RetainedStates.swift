@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import ThreadDataset
+import ThreadkeeperSupport
+
+import struct Home.WireTime
+
+/// A retained topic, by what it is about.
+struct RetainedPlace: Hashable {
+  enum Subject: Hashable {
+    // About the daemon.
+    case presence, info, alerts, consent
+    // About one thing.
+    case router(BorderAgentID)
+    case availability(BorderAgentID)
+    case network(ExtendedPANID)
+    case alert(AlertKey)
+    // Devices of Home Assistant: of the home, of a router, and the buttons of a question, and of a network that can be
+    // preferred.
+    case homeDevice
+    case routerDevice(BorderAgentID)
+    case questionDevice(ConsentID)
+    case choiceDevice(ExtendedPANID)
+  }
+
+  /// Its place in the settings.
+  let home: Int
+  let subject: Subject
+
+  var isDevice: Bool {
+    switch subject {
+    case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: true
+    default: false
+    }
+  }
+}
+
+/// What a publisher has to know of the settings.
+package struct PublisherSettings: Sendable {
+  package let topics: BaseTopics
+  /// Of the program.
+  package var version = ""
+  /// 32 hex digits of the store.
+  package var instanceID = ""
+  /// Settings that `bridge/info` names, in seconds.
+  package var alertsHold = 30
+  package var offlineAfter = 300
+  package var adopts = false
+  /// The daemon's public keys, once it has any.
+  package var identity: @Sendable () -> (line: String, fingerprint: String)? = { nil }
+  /// Of Home Assistant's discovery; nil: no devices are announced.
+  package var discoveryPrefix: String?
+  /// Where Home Assistant says that it has started.
+  package var birthTopic = "homeassistant/status"
+  /// What is asked there, and with which tokens.
+  package var requests = RequestRules()
+  /// The team that a user of the broker speaks for.
+  package var team: @Sendable (ExactName) -> ExactName = { $0 }
+  /// Base topics and discovery prefixes that were in use before and are not any more: what is kept there is emptied.
+  package var formerBases: [String] = []
+  package var formerPrefixes: [String] = []
+
+  package init(_ topics: BaseTopics) { self.topics = topics }
+}
+
+/// What belongs on each retained topic now: a function of the homes.
+struct RetainedStates {
+  let settings: PublisherSettings
+  private let writers: [StateWriter]
+  private let places: [HomeAssistantPlace]
+  /// Home Assistant's login, where it decides about something.
+  let login: String?
+  private var devices: RouterDevices
+
+  init(_ settings: PublisherSettings) {
+    self.settings = settings
+    let topics = settings.topics
+    writers = topics.homes.map { StateWriter(home: $0.name, isOnlyHome: topics.homes.count == 1) }
+    places = topics.homes.compactMap { home in
+      settings.discoveryPrefix.flatMap {
+        HomeAssistantPlace(home: home.name, in: topics, prefix: $0, version: settings.version)
+      }
+    }
+    login = settings.requests.homeAssistant.flatMap { _ in
+      settings.requests.homeAssistantLogin?.text
+    }
+    devices = RouterDevices(
+      firstBase: topics.homes.first?.base ?? "", prefix: settings.discoveryPrefix ?? "",
+      version: settings.version, login: login)
+  }
+
+  var announcesDevices: Bool { !places.isEmpty }
+
+  func base(_ home: Int) -> String { settings.topics.homes[home].base }
+  func name(_ home: Int) -> String { settings.topics.homes[home].name }
+  func fingerprint(_ key: AlertKey, home: Int) -> String { writers[home].fingerprint(key) }
+  func index(of home: String) -> Int? {
+    settings.topics.homes.firstIndex { $0.name.hasBytes(of: home) }
+  }
+
+  // MARK: Topics
+
+  func topic(_ place: RetainedPlace) -> String {
+    let topic = OutboundTopic(base: base(place.home))
+    switch place.subject {
+    case .presence: return topic.state
+    case .info: return topic.info
+    case .alerts: return topic.alerts
+    case .consent: return topic.consent
+    case .router(let agent): return topic.router(agent)
+    case .availability(let agent): return topic.availability(agent)
+    case .network(let network): return topic.network(network)
+    case .alert(let key): return "\(topic.base)/alert/\(writers[place.home].fingerprint(key))"
+    case .homeDevice: return places[place.home].bridgeTopic
+    case .routerDevice(let agent): return places[place.home].routerTopic(agent)
+    case .questionDevice(let id): return places[place.home].questionTopic(id.questionText)
+    case .choiceDevice(let id): return places[place.home].choiceTopic(id.description)
+    }
+  }
+
+  /// Where a device is announced; nil for another program's.
+  func devicePlace(of topic: String) -> RetainedPlace? {
+    guard let home = places.firstIndex(where: { $0.owns(topic) }) else { return nil }
+    let place = places[home]
+    let start = place.bridgeTopic.utf8.count - "/config".utf8.count
+    let id = topic.utf8.dropFirst(start)
+    guard id.count >= 7, id.suffix(7).elementsEqual("/config".utf8) else { return nil }
+    let rest = String(Substring(id.dropLast(7)))
+    if rest.isEmpty { return RetainedPlace(home: home, subject: .homeDevice) }
+    let name = String(rest.dropFirst())
+    let found: RetainedPlace.Subject? =
+      if let id = ConsentID(question: name) {
+        .questionDevice(id)
+      } else if name.hasPrefix("n-") {
+        ExtendedPANID(hex: name.dropFirst(2)).map { .choiceDevice($0) }
+      } else {
+        BorderAgentID(hex: name).map { .routerDevice($0) }
+      }
+    guard let found else { return nil }
+    let result = RetainedPlace(home: home, subject: found)
+    return self.topic(result).hasBytes(of: topic) ? result : nil
+  }
+
+  /// Whether only this daemon announces devices there.
+  func ownsDevice(_ topic: String) -> Bool { places.contains { $0.owns(topic) } }
+
+  // MARK: Payloads
+
+  /// - Returns: without a payload where nothing belongs.
+  mutating func publication(
+    _ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: [UInt8]? = nil
+  ) -> Publication {
+    var publication = Publication(topic: topic(place), payload: [], retain: true)
+    let writer = writers[place.home]
+    switch place.subject {
+    case .presence: publication.payload = StateWriter.online
+    case .info: publication.payload = info(of: place.home, home)
+    case .alerts:
+      publication.payload = writer.overview(
+        home.alerts, first: place.home == 0 ? storeAlert : nil)
+    case .consent:
+      publication.payload = writer.consent(
+        waiting(in: home, at: now),
+        asked: asked(in: home, at: now).map {
+          StateWriter.Asked(question: $0, token: settings.requests.tokens.token(for: $0.id))
+        })
+    case .router(let agent):
+      if let router = home.routers[agent], router.isPresent {
+        publication.payload = writer.router(router, home.verdict(of: router))
+      }
+    case .availability(let agent):
+      if let router = home.routers[agent], router.isPresent {
+        publication.payload = router.isOnline ? StateWriter.online : StateWriter.offline
+      }
+    case .network(let network):
+      if let view = home.network(network) { publication.payload = writer.network(view) }
+    case .alert(let key):
+      if let alert = home.alerts[key], alert.wasPublished {
+        publication.payload = writer.alert(key, alert)
+        if alert.phase != .firing {
+          publication.messageExpiry = UInt32(AlertState.resolvedRetention)
+        }
+      }
+    case .homeDevice:
+      publication.payload = WireJSON().encode(HomeAssistantDevice.bridge(places[place.home]))
+    case .routerDevice(let agent):
+      if let router = home.routers[agent], router.isPresent {
+        publication.payload = devices.json(
+          router, base: base(place.home), bridge: places[place.home].bridgeID)
+      }
+    case .questionDevice, .choiceDevice:
+      publication.payload = button(place, home, at: now)
+    }
+    return publication
+  }
+
+  private func info(of index: Int, _ home: Home) -> [UInt8] {
+    let identity = settings.identity()
+    return writers[index].info(
+      StateWriter.Info(
+        version: settings.version, instanceID: settings.instanceID,
+        alertsHold: settings.alertsHold, adopts: settings.adopts,
+        offlineAfter: settings.offlineAfter, enrolmentLine: identity?.line,
+        fingerprint: identity?.fingerprint), preferred: home.preferred?.dataset,
+      routers: home.routers.totals.listed, networks: home.networkCount)
+  }
+
+  // MARK: Questions and buttons
+
+  /// Oldest first.
+  private func waiting(in home: Home, at now: WireTime) -> [ConsentQuestion] {
+    home.questions.filter { !$0.isDenied && !$0.isOver(at: now) }
+  }
+
+  func asked(in home: Home, at now: WireTime) -> [ConsentQuestion] {
+    settings.requests.asked(in: home, team: settings.team, at: now)
+  }
+
+  func choices(in home: Home) -> [NetworkView] { settings.requests.choices(in: home) }
+
+  private func button(
+    _ place: RetainedPlace, _ home: Home, at now: WireTime
+  ) -> [UInt8] {
+    let login = login ?? ""
+    switch place.subject {
+    case .questionDevice(let id):
+      guard let question = asked(in: home, at: now).first(where: { $0.id == id }) else { return [] }
+      return WireJSON().encode(
+        HomeAssistantDevice.question(
+          .init(
+            id: id.questionText, requester: question.shortRequester, login: login,
+            token: settings.requests.tokens.token(for: id)), places[place.home]))
+    case .choiceDevice(let id):
+      guard let network = choices(in: home).first(where: { $0.id == id }) else { return [] }
+      return WireJSON().encode(
+        HomeAssistantDevice.choice(
+          .init(
+            network: id.description, name: ShownName.cleaned(network.name), login: login,
+            token: settings.requests.tokens.token(forPreferring: id)), places[place.home]))
+    default: return []
+    }
+  }
+}
+
+extension Router {
+  /// Whether a change makes another device of it.
+  func needsAnnouncement(after before: Router?) -> Bool {
+    guard isPresent else { return before?.isPresent == true }
+    guard let before, before.isPresent else { return true }
+    return name != before.name || vendor != before.vendor || model != before.model
+      || (source == .mdns && dataset == nil) != (before.source == .mdns && before.dataset == nil)
+  }
+}
