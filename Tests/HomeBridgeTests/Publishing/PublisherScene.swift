@@ -12,7 +12,7 @@ import struct Home.WireTime
 /// A publisher of one home, and what a broker has of it.
 final class PublisherScene {
   var scene: PublishingScene
-  let store = MemoryStore()
+  let store = MessageStore()
   let publisher: Publisher
   let settings: PublisherSettings
   private var nextMessage: Int64 = 1

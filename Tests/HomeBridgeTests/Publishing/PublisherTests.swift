@@ -240,7 +240,7 @@ struct PublisherTests {
     let scene = try connected()
     scene.store.setFailing(true)
     scene.commit { $0.publish(.announce, 1, .of(7)) }
-    #expect(throws: MemoryStore.Failure.self) { try scene.publisher.publications(upTo: 10) }
+    #expect(throws: MessageStore.Failure.self) { try scene.publisher.publications(upTo: 10) }
     scene.store.setFailing(false)
     #expect(try scene.pump().topics.contains("tk/bridge/event"))
   }

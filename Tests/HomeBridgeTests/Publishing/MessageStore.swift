@@ -4,7 +4,7 @@ import KeychainCore
 import Synchronization
 
 /// Stored messages in memory, and nothing else of a store.
-final class MemoryStore: RecordStore {
+final class MessageStore: RecordStore {
   struct Failure: Error {}
 
   private struct State {
