@@ -55,7 +55,7 @@ struct RandomHome: RandomNumberGenerator {
     case 65..<75: return .request(request(), context())
     case 75..<82: return decision(for: home)
     case 82..<88: return .sightings(sightings())
-    case 88: return chance(20) ? .discoveryEnded : .sightings(sightings())
+    case 88: return chance(20) ? .discoveryEnded : chance(50) ? .started : .sightings(sightings())
     case 89: return .remove(agent())
     case 90: return .acceptRouter(agent())
     case 91: return .acceptNetwork(network(), isAccepted: chance(60))
