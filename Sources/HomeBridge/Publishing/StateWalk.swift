@@ -43,11 +43,10 @@ struct StateWalk {
 
   mutating func next() -> RetainedPlace? {
     while home < homes.count {
-      if let subject = others.popLast() { return RetainedPlace(home: home, subject: subject) }
-      while let router = routers?.next() {
-        guard router.isPresent else { continue }
-        return RetainedPlace(home: home, subject: subject(of: router))
-      }
+      // Its own device and presence come before its routers, networks and alerts after them.
+      let subject =
+        stage == .states ? nextRouter() ?? others.popLast() : others.popLast() ?? nextRouter()
+      if let subject { return RetainedPlace(home: home, subject: subject) }
       home += 1
       if home == homes.count, let following = Stage(rawValue: stage.rawValue + 1) {
         stage = following
@@ -58,11 +57,15 @@ struct StateWalk {
     return nil
   }
 
-  private func subject(of router: Router) -> RetainedPlace.Subject {
-    switch stage {
-    case .devices: .routerDevice(router.agent)
-    case .availability: .availability(router.agent)
-    case .states: .router(router.agent)
+  private mutating func nextRouter() -> RetainedPlace.Subject? {
+    while let router = routers?.next() {
+      guard router.isPresent else { continue }
+      return switch stage {
+      case .devices: .routerDevice(router.agent)
+      case .availability: .availability(router.agent)
+      case .states: .router(router.agent)
+      }
     }
+    return nil
   }
 }
