@@ -158,7 +158,7 @@ struct RequestTests {
     let sound = Array(#"{"border_agent_id":"\#(Self.stored)","dataset":"\#(hex)","id":"x"}"#.utf8)
     let sealed = try scene.sealed("credentials/store", from: "phone").payload
     let home = scene.home
-    for round in 0..<2_000 {
+    for round in 0..<300 {
       var payload = round % 2 == 0 ? sound : sealed
       for _ in 0...Int(random.next() % 3) {
         let place = Int(random.next() % UInt64(payload.count))
