@@ -39,8 +39,7 @@ package struct ArrivedRequest: Sendable {
 
 /// What a request on a topic asks for.
 package enum ReadRequest: Sendable {
-  /// - actor: who is named in the audit; nil: the login.
-  case input(HomeInput, dataset: OperationalDataset?, reply: ReplyAddress?, actor: String?)
+  case input(HomeInput, dataset: OperationalDataset?, AskedRequest)
   /// Changes nothing: it is answered when the messages before it are on disk.
   case other(@Sendable () -> Void)
   /// Its user asks too often, and was told so.
@@ -236,7 +235,6 @@ extension MessageReader {
     var origin = MessageOrigin(topic: Self.shown(message.topic))
     guard let read = try? topic.read.get() else { return origin }
     origin.user = read.user
-    origin.isRequest = topic.isRequest
     if message.responseTopic != nil, !message.isRetained {
       origin.reply = ReplyAddress(asked: message, user: topic.user, base: bases[topic.home])
     }

@@ -14,16 +14,15 @@ package struct MessageOrigin: Sendable {
   package var user: String?
   /// Where the publisher of an event asks for what became of it, or a request is answered.
   package var reply: ReplyAddress?
-  /// Who answers is told by its output, not by whether it was rejected.
-  package var isRequest = false
+  /// A request: it is answered by its output.
+  package var asked: AskedRequest?
 
   package init(
-    topic: String, user: String? = nil, reply: ReplyAddress? = nil, isRequest: Bool = false
+    topic: String, user: String? = nil, reply: ReplyAddress? = nil
   ) {
     self.topic = topic
     self.user = user
     self.reply = reply
-    self.isRequest = isRequest
   }
 }
 

@@ -61,9 +61,10 @@ extension LoopState {
         message: message, command: command, user: user, home: homes[place].settings,
         state: homes[place].home, time: now)
       switch readRequest(request, &sealed) {
-      case .input(let input, let dataset, let reply, let actor):
-        origin.reply = reply
-        handle(input, in: place, dataset: dataset, from: origin, actor: actor)
+      case .input(let input, let dataset, let asked):
+        origin.reply = asked.reply
+        origin.asked = asked
+        handle(input, in: place, dataset: dataset, from: origin)
       case .other(let follow): batch.following.append(follow)
       case .ignored: batch.outcome.dropped += 1
       }

@@ -278,12 +278,17 @@ struct RequestIntakeTests {
       $0.request = { request, sealed in
         switch request.command {
         case "credentials/delete":
-          var context = RequestContext(
-            Requester(.login(request.user), team: request.user), reply: .caller, actor: "x")
-          context.isSigned = true
-          return .input(
-            .request(.deleteCredentials(LoopKit.agent(1)), context), dataset: nil,
-            reply: .topic("tk/home/out/otbr/x", correlation: nil, transaction: nil), actor: nil)
+          let inbound = MQTTRequest(
+            request.message, command: request.command, user: request.user,
+            base: request.home.base)
+          let asked = RequestRules().read(
+            inbound, in: request.state, team: request.user, with: SealedExchange(nil), &sealed,
+            buttonsAltered: false, at: request.time
+          ) { _ in nil }
+          guard case .home(let input, let dataset) = try? asked.step.get().by else {
+            return .ignored
+          }
+          return .input(input, dataset: dataset, asked)
         case "flood": return .ignored
         default: return .other {}
         }
@@ -295,9 +300,12 @@ struct RequestIntakeTests {
     ])
     let batch = kit.follower.batches.withLock { $0.last! }
     let last = try #require(batch.outcomes.last)
-    #expect(last.origin?.isRequest == true)
+    #expect(last.origin?.asked != nil)
     #expect(last.output.answer == .deleted)
-    #expect(last.origin?.reply == .topic("tk/home/out/otbr/x", correlation: nil, transaction: nil))
+    #expect(
+      last.origin?.reply
+        == .topic(
+          "tk/home/out/otbr/response/credentials/delete", correlation: nil, transaction: nil))
     #expect(batch.dropped == 1)
     #expect(try kit.dataset(.router(LoopKit.agent(1))) == nil)
   }

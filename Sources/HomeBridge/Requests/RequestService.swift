@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+import ThreadRequests
+
+import struct Home.WireTime
+
+/// Requests over MQTT and of programs on this machine, between their wires and the loop.
+///
+/// What only reads gets a snapshot, and does not wait for the loop.
+package final class RequestService: Sendable {
+  /// What it needs of others.
+  package struct Parts: Sendable {
+    package var rules = RequestRules()
+    /// Of the program, for `ping`.
+    package var version = ""
+    /// With the daemon's own keys, as they are now.
+    package var exchange: @Sendable () -> SealedExchange = { SealedExchange(nil) }
+    /// Another client has altered a device with buttons a moment ago.
+    package var buttonsAltered: @Sendable (WireTime) -> Bool = { _ in false }
+    package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
+    /// What `routers/list`, `networks/list` and `alerts/list` come to, in the home of this name.
+    package var states: @Sendable (RequestCommand, Home, String) throws(AnswerFailure) -> AnswerData
+
+    package init(
+      summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?,
+      states:
+        @escaping @Sendable (RequestCommand, Home, String) throws(AnswerFailure) -> AnswerData
+    ) {
+      self.summarize = summarize
+      self.states = states
+    }
+  }
+
+  package let callers: WaitingCallers
+  package let queue = AnswerQueue()
+  private let limiter = RequestLimiter()
+  private let parts: Parts
+  private let homes: [ServedHome]
+
+  /// - Parameters:
+  ///   - homes: in the order of the settings.
+  ///   - callers: that the rules of the homes ask, too.
+  package init(_ homes: [ServedHome], _ parts: Parts, _ callers: WaitingCallers) {
+    self.homes = homes
+    self.parts = parts
+    self.callers = callers
+  }
+
+  private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
+    var writer = AnswerWriter(home: home) { try loop.dataset($0, in: home) }
+    writer.namesHome = homes.count > 1
+    writer.routerName = { state.routers[$0]?.displayName ?? $0.description }
+    writer.transactions = callers.transactions(of:)
+    return writer
+  }
+
+  // MARK: Over MQTT
+
+  /// For the loop: reads a request.
+  package func read(_ arrived: ArrivedRequest, _ requests: inout SealedRequests) -> ReadRequest {
+    let (state, now) = (arrived.state, arrived.time)
+    let verdict = limiter.judge(
+      arrived.user, arrived.command, items: { state.routers.count }, at: now)
+    guard verdict != .ignored else { return .ignored }
+    let inbound = MQTTRequest(
+      arrived.message, command: arrived.command, user: arrived.user, base: arrived.home.base,
+      isTooOften: verdict == .refused)
+    let exchange = parts.exchange()
+    let asked = parts.rules.read(
+      inbound, in: state, team: arrived.home.rules.team(arrived.user), with: exchange, &requests,
+      buttonsAltered: parts.buttonsAltered(now), at: now, summarize: parts.summarize)
+    let answer: Result<AnswerData, AnswerFailure>
+    do throws(AnswerFailure) {
+      let step = try asked.step.get()
+      if case .home(let input, let dataset) = step.by {
+        return .input(input, dataset: dataset, asked)
+      }
+      answer = .success(try read(step.by, state, arrived.home.name, at: now))
+    } catch {
+      answer = .failure(error)
+    }
+    let message = exchange.message(
+      answer, to: asked.requester, at: asked.reply, in: state, timeout: asked.timeout, now: now)
+    let queue = queue
+    return .other { if let message { _ = queue.add([message.message], at: now) } }
+  }
+
+  private func read(
+    _ handler: RequestHandler, _ state: Home, _ home: String, at now: WireTime
+  ) throws(AnswerFailure) -> AnswerData {
+    if case .states(let command) = handler { return try parts.states(command, state, home) }
+    return .pong(parts.version, at: now)
+  }
+
+  /// Answers what is on disk: requests over MQTT, and all that have waited for a person; and makes the messages of
+  /// adoptions.
+  ///
+  /// - Returns: names of the homes that are to be told `deliveriesAreDue`.
+  package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> Set<String> {
+    let snapshot = loop.snapshot
+    let exchange = parts.exchange()
+    var messages: [WaitingMessage] = []
+    for outcome in batch.outcomes {
+      guard let place = homes.first(where: { $0.name == outcome.home }),
+        let state = snapshot.homes[outcome.home]
+      else { continue }
+      let writer = writer(outcome.home, state, loop)
+      func add(
+        _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
+        _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
+      ) {
+        let step = try? asked?.step.get()
+        let written = Result { () throws(AnswerFailure) in
+          try writer.data(of: answer, to: step?.request, step?.context)
+        }
+        // A person is asked first.
+        guard let result = written.some else { return }
+        if let question, reply == .caller { callers.deliver(result, for: question) }
+        let message = exchange.message(
+          result, to: requester, at: reply, in: state,
+          timeout: asked?.timeout ?? Int(MQTTRequest.timeout), now: batch.time)
+        if let message { messages.append(message.message) }
+      }
+      if let asked = outcome.origin?.asked, let answer = outcome.output.answer {
+        add(answer, to: asked.requester, at: asked.reply, nil, asked)
+      }
+      for one in outcome.output.settled { add(one.answer, to: one.requester, at: one.to, one.id) }
+      for order in outcome.output.orders {
+        guard let dataset = try? loop.dataset(.home, in: outcome.home) else { continue }
+        let message = exchange.message(
+          order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
+        if let message { messages.append(message) }
+      }
+    }
+    return queue.add(messages, at: batch.time).homes
+  }
+
+  // MARK: On the socket
+
+  package enum Outcome: Sendable {
+    case answer(ThreadAnswer)
+    /// A person is asked first: `callers.answer(at:)` has the answer, and `callers.forget(_:)` must follow.
+    case waiting(WaitingCallers.Place)
+  }
+
+  /// Fulfils a request, or says why not. May wait for the disk.
+  ///
+  /// - Parameters:
+  ///   - isOwnUser: whether the daemon's own user or root calls.
+  ///   - isThere: whether the caller still waits for the answer; asked from any thread.
+  ///   - wake: called when what it waits for is decided.
+  package func answer(
+    _ local: LocalRequest, by loop: HomeLoop, isOwnUser: Bool, at now: WireTime,
+    isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {}
+  ) -> Outcome {
+    let transaction = local.request.transaction
+    var place: WaitingCallers.Place?
+    do throws(AnswerFailure) {
+      if local.request.command.needsConsent {
+        place = try callers.reserve(
+          transaction: transaction, isOwnUser: isOwnUser, isThere: isThere, wake: wake)
+        guard isThere() else { throw .nobodyWaits }
+      }
+      let (answer, question) = try answer(local, by: loop, at: now)
+      if let place, let question {
+        try callers.wait(at: place, for: question)
+        return .waiting(place)
+      }
+      if let place { callers.forget(place) }
+      return .answer(ThreadAnswer(answer, transaction: transaction))
+    } catch {
+      if let place { callers.forget(place) }
+      return .answer(ThreadAnswer(error, transaction: transaction))
+    }
+  }
+
+  /// - Returns: the question that waits for a person, where one does.
+  private func answer(
+    _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
+  ) throws(AnswerFailure) -> (AnswerData, ConsentID?) {
+    let (request, context) = (local.request, local.context)
+    let snapshot = loop.snapshot
+    let name = try local.home(of: homes.map(\.name), in: snapshot)
+    guard let home = homes.first(where: { $0.name == name }), var state = snapshot.homes[name]
+    else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
+    let handler = try parts.rules.handler(
+      of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
+    guard case .home(let input, let dataset) = handler else {
+      return (try read(handler, state, name, at: now), nil)
+    }
+    let output: HomeOutput
+    if request.command.writes {
+      do {
+        output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
+      } catch {
+        throw AnswerFailure(ofStore: error)
+      }
+    } else {
+      output = state.handle(input, at: now, rules: home.rules)
+    }
+    guard let answer = output.answer else { return (AnswerData(), nil) }
+    if case .waiting(let question) = answer { return (AnswerData(), question) }
+    let data = try writer(name, state, loop).data(of: answer, to: request, context)
+    return (data ?? AnswerData(), nil)
+  }
+}
+
+extension HomeLoop {
+  fileprivate func dataset(_ key: RecordKey, in home: String) throws -> OperationalDataset? {
+    try withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+  }
+}
+
+extension Result where Success == AnswerData?, Failure == AnswerFailure {
+  /// Nil where there is no answer yet.
+  fileprivate var some: Result<AnswerData, AnswerFailure>? {
+    switch self {
+    case .success(let data): data.map { .success($0) }
+    case .failure(let failure): .failure(failure)
+    }
+  }
+}

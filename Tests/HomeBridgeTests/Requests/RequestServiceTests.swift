@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import FoundationEssentials
+import SodiumCrypto
+import Synchronization
+import Testing
+import ThreadDataset
+import ThreadRequests
+import ThreadkeeperSupport
+
+import struct Home.WireTime
+
+@testable import Home
+@testable import HomeBridge
+
+@Suite("Requests through the loop")
+struct RequestServiceTests {
+  private let memory = MemoryStore()
+  private let time = LoopKit.Time()
+  private let service: RequestService
+  private let loop: HomeLoop
+  private let daemon: Identity
+  private let phone: Identity
+
+  private final class Follower: LoopFollower {
+    let loop = Mutex<HomeLoop?>(nil)
+    let service: RequestService
+
+    init(_ service: RequestService) { self.service = service }
+
+    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
+
+    func committed(_ batch: CommittedBatch) {
+      guard let loop = loop.withLock({ $0 }) else { return }
+      #expect(service.answer(batch, of: loop).isEmpty)
+    }
+  }
+
+  init() throws {
+    let (daemon, phone) = (try Identity(), try Identity())
+    (self.daemon, self.phone) = (daemon, phone)
+    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+    var parts = RequestService.Parts(
+      summarize: { DatasetSummary($0, key: key) }, states: { _, _, _ in AnswerData() })
+    parts.version = "1.0"
+    parts.exchange = { SealedExchange(daemon) }
+    let callers = WaitingCallers()
+    let last = Atomic<UInt64>(0)
+    var rules = HomeRules { last.add(1, ordering: .relaxed).newValue }
+    rules.isAwaited = { callers.isAwaited($0) }
+    rules.adoptTimeout = 300
+    let home = ServedHome(name: "home", base: "tk/home", rules: rules)
+    service = RequestService([home], parts, callers)
+    var reading = IntakeReading(hashKey: key)
+    reading.request = service.read
+    let follower = Follower(service)
+    let time = time
+    loop = try HomeLoop(
+      [home], discovers: false, store: memory, reading: reading, follower: follower,
+      clock: { time.now })
+    let loop = loop
+    follower.loop.withLock { $0 = loop }
+    try loop.perform(
+      .enroll(
+        EnrolledClient(
+          line: phone.keys.line, fingerprint: phone.keys.fingerprint, trust: .broker,
+          at: time.now, by: "test"), "phone", by: .commandLine(user: 0)), in: "home")
+    try loop.received([LoopKit.announce(1)])
+  }
+
+  private var home: Home { loop.snapshot.homes["home"] ?? Home(rules: HomeRules { 0 }) }
+
+  /// What is published since the last call.
+  private func published() -> [Publication] {
+    service.queue.next(100, connection: 1, at: time.now)
+  }
+
+  private func ask(_ command: String, _ json: String = "{}") throws -> [ThreadAnswer] {
+    try loop.received([request(command, json)])
+    return published().compactMap { ThreadAnswer(json: $0.payload) }
+  }
+
+  private func request(_ command: String, _ json: String = "{}") -> IncomingMessage {
+    IncomingMessage(
+      topic: "tk/home/in/phone/request/\(command)", payload: Array(json.utf8))
+  }
+
+  private func call(
+    _ command: RequestCommand, isThere: Bool = true,
+    _ change: (inout ThreadRequest) -> Void = { _ in }
+  ) -> RequestService.Outcome {
+    var request = ThreadRequest(command)
+    request.transaction = "t"
+    change(&request)
+    var local = LocalRequest(request, user: 0, team: "root")
+    local.isAdministrator = true
+    return service.answer(
+      local, by: loop, isOwnUser: true, at: time.now, isThere: { isThere })
+  }
+
+  private func approve() throws {
+    let id = try #require(home.questions.first?.id.questionText)
+    guard case .answer(let answer) = call(.approveConsent, { $0.id = id }) else { return }
+    #expect(answer.status == .ok)
+  }
+
+  @Test("A request is answered when it is on disk, on its topic and for thirty seconds")
+  func answers() throws {
+    #expect(try ask("ping", #"{"transaction":"r"}"#).map(\.data?.version) == ["1.0"])
+    #expect(try ask("routers/list").map(\.status) == [.ok])
+    #expect(try ask("nothing").map(\.error?.known) == [.unsupported])
+    try loop.received([request("credentials/get", #"{"border_agent_id":"0000000000000001"}"#)])
+    let publication = try #require(published().first)
+    #expect(publication.topic == "tk/home/out/phone/response/credentials/get")
+    #expect(publication.messageExpiry == 30)
+    #expect(ThreadAnswer(json: publication.payload)?.error?.known == .notFound)
+  }
+
+  @Test("What is not on disk is not answered")
+  func failedCommit() throws {
+    let dataset = LoopKit.dataset(1)
+    let store = request(
+      "credentials/store",
+      #"{"border_agent_id":"0000000000000009","dataset":"\#(dataset.hex)"}"#)
+    _ = published()
+    #expect(throws: MemoryStore.Failure.self) {
+      try memory.failing { try loop.received([store]) }
+    }
+    #expect(published().isEmpty)
+    try loop.received([store])
+    #expect(published().map { ThreadAnswer(json: $0.payload)?.data?.change } == [.stored])
+  }
+
+  @Test("A person is asked, and who asked over MQTT gets it sealed")
+  func consent() throws {
+    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
+    try approve()
+    let publication = try #require(published().first)
+    let answer = ThreadAnswer(json: publication.payload)
+    #expect(answer?.transaction == "r")
+    let sealed = try #require(answer?.data?.sealed)
+    let opened = try Envelope.open(
+      Array(JSONEncoder().encode(sealed)), with: phone, from: [daemon.keys],
+      topic: publication.topic, now: time.now.unixSeconds)
+    let data = try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
+    #expect(data.credentials?.first?.dataset == LoopKit.dataset(1))
+  }
+
+  @Test("A program waits for a person on its connection, unless it has hung up")
+  func waits() throws {
+    guard case .waiting(let place) = call(.getPreferred) else {
+      Issue.record("it does not wait")
+      return
+    }
+    _ = published()
+    #expect(service.callers.answer(at: place) == nil)
+    try approve()
+    #expect(published().isEmpty)
+    let answer = service.callers.answer(at: place)
+    #expect(answer?.data?.credentials?.first?.dataset == LoopKit.dataset(1))
+    #expect(answer?.transaction == "t")
+    guard case .answer(let gone) = call(.getPreferred, isThere: false) else { return }
+    #expect(gone.error == .nobodyWaits)
+    #expect(home.questions.isEmpty)
+  }
+
+  @Test("What only reads writes nothing, and is answered at once")
+  func reads() throws {
+    let revision = memory.commits
+    guard case .answer(let list) = call(.listCredentials) else { return }
+    #expect(list.data?.credentials == [])
+    guard case .answer(let check) = call(.checkPreferred, { $0.dataset = LoopKit.dataset(1) })
+    else { return }
+    #expect(check.data?.result == .match)
+    guard case .answer(let pong) = call(.ping) else { return }
+    #expect(pong.data?.version == "1.0")
+    #expect(memory.commits == revision)
+    #expect(published().isEmpty)
+  }
+
+  @Test("A store that takes no changes refuses them, and says why on the socket")
+  func readOnly() throws {
+    memory.failing {
+      guard case .answer(let answer) = call(.forgetPreferred) else { return }
+      #expect(answer.error?.known == .store)
+    }
+    #expect(home.preferred != nil)
+  }
+
+  @Test("A router is sent what a person has agreed to, and its home hears when it has arrived")
+  func adoption() throws {
+    try loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "phone")])
+    for _ in 0..<31 {
+      time.advance(seconds: 1)
+      try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
+    }
+    try approve()
+    time.advance(seconds: 1)
+    try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
+    let publication = try #require(published().last)
+    #expect(publication.topic == "tk/home/out/phone/dataset/set")
+    #expect(publication.messageExpiry == 300)
+    let envelope = try #require(
+      UntrustedJSON.value(of: "sealed", in: publication.payload, depth: 4))
+    let opened = try Envelope.open(
+      envelope, with: phone, from: [daemon.keys], topic: publication.topic,
+      now: time.now.unixSeconds)
+    #expect(String(decoding: opened.body, as: UTF8.self).contains(LoopKit.dataset(1).hex))
+    let order = service.queue.settled(publication.token, isDelivered: true)
+    #expect(order?.message == home.routers[LoopKit.agent(2)]?.adoption?.terms?.message)
+  }
+}
