@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import Synchronization
 import ThreadDataset
 import ThreadRequests
 
@@ -33,11 +34,25 @@ package final class RequestService: Sendable {
     }
   }
 
+  /// What has become of requests since the start.
+  package struct Figures: Hashable, Sendable {
+    package var answered = 0
+    /// Answered with an error, or too many to be answered.
+    package var refused = 0
+    /// Answers and messages of adoptions that were too many to wait for the connection.
+    package var dropped = 0
+
+    fileprivate mutating func count(isRefusal: Bool) {
+      if isRefusal { refused += 1 } else { answered += 1 }
+    }
+  }
+
   package let callers: WaitingCallers
   package let queue = AnswerQueue()
   private let limiter = RequestLimiter()
   private let parts: Parts
   private let homes: [ServedHome]
+  private let counted = Mutex(Figures())
 
   /// - Parameters:
   ///   - homes: in the order of the settings.
@@ -46,6 +61,14 @@ package final class RequestService: Sendable {
     self.homes = homes
     self.parts = parts
     self.callers = callers
+  }
+
+  package var figures: Figures { counted.withLock { $0 } }
+
+  private func send(_ messages: [WaitingMessage], at now: WireTime) -> Set<String> {
+    let dropped = queue.add(messages, at: now)
+    if dropped.count > 0 { counted.withLock { $0.dropped += dropped.count } }
+    return dropped.homes
   }
 
   private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
@@ -63,7 +86,10 @@ package final class RequestService: Sendable {
     let (state, now) = (arrived.state, arrived.time)
     let verdict = limiter.judge(
       arrived.user, arrived.command, items: { state.routers.count }, at: now)
-    guard verdict != .ignored else { return .ignored }
+    guard verdict != .ignored else {
+      counted.withLock { $0.refused += 1 }
+      return .ignored
+    }
     let inbound = MQTTRequest(
       arrived.message, command: arrived.command, user: arrived.user, base: arrived.home.base,
       isTooOften: verdict == .refused)
@@ -83,8 +109,11 @@ package final class RequestService: Sendable {
     }
     let message = exchange.message(
       answer, to: asked.requester, at: asked.reply, in: state, timeout: asked.timeout, now: now)
-    let queue = queue
-    return .other { if let message { _ = queue.add([message.message], at: now) } }
+    return .other { [self] in
+      guard let message else { return }
+      counted.withLock { $0.count(isRefusal: message.isRefusal) }
+      _ = send([message.message], at: now)
+    }
   }
 
   private func read(
@@ -117,11 +146,12 @@ package final class RequestService: Sendable {
         }
         // A person is asked first.
         guard let result = written.some else { return }
-        if let question, reply == .caller { callers.deliver(result, for: question) }
         let message = exchange.message(
           result, to: requester, at: reply, in: state,
           timeout: asked?.timeout ?? Int(MQTTRequest.timeout), now: batch.time)
+        counted.withLock { $0.count(isRefusal: message?.isRefusal ?? (result.failure != nil)) }
         if let message { messages.append(message.message) }
+        if let question, reply == .caller { callers.deliver(result, for: question) }
       }
       if let asked = outcome.origin?.asked, let answer = outcome.output.answer {
         add(answer, to: asked.requester, at: asked.reply, nil, asked)
@@ -134,7 +164,7 @@ package final class RequestService: Sendable {
         if let message { messages.append(message) }
       }
     }
-    return queue.add(messages, at: batch.time).homes
+    return send(messages, at: batch.time)
   }
 
   // MARK: On the socket
@@ -169,9 +199,11 @@ package final class RequestService: Sendable {
         return .waiting(place)
       }
       if let place { callers.forget(place) }
+      counted.withLock { $0.answered += 1 }
       return .answer(ThreadAnswer(answer, transaction: transaction))
     } catch {
       if let place { callers.forget(place) }
+      counted.withLock { $0.refused += 1 }
       return .answer(ThreadAnswer(error, transaction: transaction))
     }
   }
@@ -210,6 +242,12 @@ package final class RequestService: Sendable {
 extension HomeLoop {
   fileprivate func dataset(_ key: RecordKey, in home: String) throws -> OperationalDataset? {
     try withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+  }
+}
+
+extension Result where Failure == AnswerFailure {
+  fileprivate var failure: AnswerFailure? {
+    if case .failure(let failure) = self { failure } else { nil }
   }
 }
 

@@ -117,6 +117,23 @@ struct RequestServiceTests {
     #expect(ThreadAnswer(json: publication.payload)?.error?.known == .notFound)
   }
 
+  @Test("Answers, refusals and what is dropped are counted")
+  func figures() throws {
+    _ = try ask("ping")
+    _ = try ask("nothing")
+    _ = try ask("preferred/available")
+    _ = call(.ping)
+    _ = call(.getCredentials) { $0.agent = LoopKit.agent(9) }
+    #expect(service.figures == .init(answered: 3, refused: 2, dropped: 0))
+    #expect(try ask("preferred/get").isEmpty)
+    #expect(service.figures.answered == 3)
+    try approve()
+    #expect(service.figures == .init(answered: 5, refused: 2, dropped: 0))
+    for _ in 0..<100 { _ = try loop.received([request("ping")]) }
+    #expect(service.figures.answered + service.figures.refused == 107)
+    #expect(published().count < 100)
+  }
+
   @Test("What is not on disk is not answered")
   func failedCommit() throws {
     let dataset = LoopKit.dataset(1)
