@@ -93,7 +93,8 @@ extension AlertSubject: Comparable {
     }
   }
 
-  private var rank: Int {
+  /// Also written down.
+  var rank: UInt8 {
     switch self {
     case .home: 0
     case .router: 1

@@ -6,15 +6,7 @@ import ThreadDataset
 
 extension AlertSubject: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let tag: UInt8? =
-      switch value {
-      case .home: 0
-      case .router: 1
-      case .user: 2
-      case .network: 3
-      case nil: nil
-      }
-    switch try coder.byte(tag) {
+    switch try coder.byte(value?.rank) {
     case 0: return .home
     case 1:
       return .router(try coder(value.flatMap { if case .router(let x) = $0 { x } else { nil } }))
@@ -63,7 +55,7 @@ extension AlertFacts.Named: Recorded {
 
 extension AlertFacts.Names: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(first: try coder.list(value?.first), count: try coder(value?.count))
+    Self(first: try coder(value?.first), count: try coder(value?.count))
   }
 }
 
@@ -110,11 +102,11 @@ extension AlertFacts.Message: Recorded {
       return .adoptionFailed(try coder(nil), isConfiguredForPreferred: try coder(nil))
     case (37, .noPreferred(let isForgotten, let networks, let more)):
       return .noPreferred(
-        isForgotten: try coder(isForgotten), networks: try coder.list(networks),
+        isForgotten: try coder(isForgotten), networks: try coder(networks),
         more: try coder(more))
     case (37, nil):
       return .noPreferred(
-        isForgotten: try coder(nil), networks: try coder.list(nil), more: try coder(nil))
+        isForgotten: try coder(nil), networks: try coder(nil), more: try coder(nil))
     case (38, .keysDisputed(let claimed, let current, let departed, let hasDamage)):
       return .keysDisputed(
         claimed: try coder.maybe(claimed), current: try coder.maybe(current),
@@ -129,8 +121,8 @@ extension AlertFacts.Message: Recorded {
     case (40, .movedTo(let routers)): return .movedTo(routers: try coder(routers))
     case (40, nil): return .movedTo(routers: try coder(nil))
     case (41, .split(let named, let parts)):
-      return .split(try coder.list(named), parts: try coder(parts))
-    case (41, nil): return .split(try coder.list(nil), parts: try coder(nil))
+      return .split(try coder(named), parts: try coder(parts))
+    case (41, nil): return .split(try coder(nil), parts: try coder(nil))
     default:
       guard let message = Self.plain[tag] else { throw RecordError() }
       return message

@@ -231,27 +231,14 @@ extension Home {
     if save(incoming, change, of: &router, team: team, isOwner: false, who: router.displayName) {
       event.types.insert(.preferredChanged)
     }
-    router.credential = .stored
-    switch change {
-    case .store: event.types.insert(.datasetStored)
-    case .keep: return
-    case .update(let differs), .move(_, let differs):
-      event.types.insert(.datasetUpdated)
-      event.differs = differs
-      if case .move(let previous, _) = change { event.previousNetwork = previous }
-    case .ignoreOlder:
-      router.credential = .stale
-      event.types.insert(.datasetIgnored)
-      return
-    case .conflict(let differs):
-      router.credential = .conflict
-      event.types.insert(.datasetIgnored)
-      event.isConflict = true
-      event.differs = differs
-      return
-    }
-    router.datasetChangedAt = now
-    event.network = .init(incoming)
+    event.note(change, of: incoming)
+    router.credential =
+      switch change {
+      case .ignoreOlder: .stale
+      case .conflict: .conflict
+      case .store, .keep, .update, .move: .stored
+      }
+    if change.isStored { router.datasetChangedAt = now }
   }
 
   // MARK: It left
@@ -357,14 +344,10 @@ extension Home {
 
   // MARK: Datasets in plaintext
 
-  func notePlaintextFacts(_ user: ExactName) -> AlertFacts {
+  mutating func notePlaintext(from user: ExactName) {
     var facts = AlertFacts(.plaintext)
     facts.user = user
-    return facts
-  }
-
-  mutating func notePlaintext(from user: ExactName) {
-    setAlert(AlertKey(.plaintextCredentials, .user(user)), notePlaintextFacts(user))
+    setAlert(AlertKey(.plaintextCredentials, .user(user)), facts)
   }
 
   /// When no router of a user is left, there is nothing that it could send unsealed.

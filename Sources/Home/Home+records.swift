@@ -135,7 +135,7 @@ private struct HomeRecord: Recorded {
     var record = HomeRecord()
     record.preferred = try coder.maybe(value.map(\.preferred))
     record.isForgotten = try coder(value?.isForgotten)
-    record.accepted = try coder.list(value?.accepted)
+    record.accepted = try coder(value?.accepted)
     record.discoveredSince = try coder.maybe(value.map(\.discoveredSince))
     return record
   }
@@ -321,7 +321,7 @@ extension ConsentNetwork: Recorded {
 extension ConsentSubject: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentSubject(
-      try coder(value?.command), try coder.list(value?.networks),
+      try coder(value?.command), try coder(value?.networks),
       router: try coder.maybe(value.map(\.router)))
   }
 }
@@ -342,29 +342,17 @@ extension ReplyAddress: Recorded {
       return .caller
     case .topic(let topic, let correlation, let transaction):
       _ = try coder.byte(2)
-      let bytes = correlation.map { Bytes(bytes: $0) }
       return .topic(
-        try coder(topic), correlation: try coder.maybe(bytes)?.bytes,
+        try coder(topic), correlation: try coder.maybe(correlation),
         transaction: try coder.maybe(transaction))
     case nil:
       switch try coder.byte(nil) {
       case 1: return .caller
       case 2:
-        let topic: String = try coder(nil)
-        let bytes: Bytes? = try coder.maybe(nil)
-        return .topic(topic, correlation: bytes?.bytes, transaction: try coder.maybe(nil))
+        return .topic(
+          try coder(nil), correlation: try coder.maybe(nil), transaction: try coder.maybe(nil))
       default: throw RecordError()
       }
-    }
-  }
-
-  private struct Bytes: Recorded {
-    let bytes: [UInt8]
-
-    static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-      let count = try coder.number(value.map { UInt64($0.bytes.count) })
-      guard count <= 1 << 16 else { throw RecordError() }
-      return Bytes(bytes: try coder.raw(Int(count), value?.bytes))
     }
   }
 }
@@ -374,7 +362,7 @@ extension ConsentQuestion: Recorded {
     ConsentQuestion(
       id: try coder(value?.id), requester: try coder(value?.requester),
       subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
-      expiresAt: try coder(value?.expiresAt), replies: try coder.list(value?.replies),
+      expiresAt: try coder(value?.expiresAt), replies: try coder(value?.replies),
       isDenied: try coder(value?.isDenied), keyHasChanged: try coder(value?.keyHasChanged))
   }
 }

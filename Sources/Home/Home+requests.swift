@@ -6,7 +6,7 @@ import ThreadDataset
 /// that is wrong with one is found before anything is changed.
 extension Home {
   mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
-    if request.hasDataset, !context.isSigned, case .login(let user) = context.requester.identity {
+    if request.hasDataset, !context.isSigned, let user = context.requester.login {
       notePlaintext(from: user)
     }
     do throws(HomeRefusal) {
@@ -53,7 +53,7 @@ extension Home {
       guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
     }
     var router = stored ?? Router(agent, at: now)
-    if case .login(let user) = context.requester.identity, router.user != user, !router.isPresent {
+    if let user = context.requester.login, router.user != user, !router.isPresent {
       router.user = user
       router.order = SequenceWindow()
     }
@@ -65,15 +65,8 @@ extension Home {
     router.credential = .stored
     if change.isStored { router.datasetChangedAt = now }
     var event = RouterEvent(isMoved ? .preferredChanged : [], agent)
-    if case .login(let user) = context.requester.identity { event.user = user }
-    switch change {
-    case .store: event.types.insert(.datasetStored)
-    case .update(let differs), .move(_, let differs):
-      event.types.insert(.datasetUpdated)
-      event.differs = differs
-      if case .move(let previous, _) = change { event.previousNetwork = previous }
-    case .keep, .ignoreOlder, .conflict: break
-    }
+    event.user = context.requester.login
+    event.note(change, of: incoming)
     if !event.types.isEmpty { event.network = .init(incoming) }
     noteKeys(incoming)
     if router.isPresent {
@@ -101,9 +94,8 @@ extension Home {
     router.dropCredentials(at: now)
     step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing))
     step.output.audit.append(.credentialsDeleted(agent))
-    step.hasChangedRouters = true
     var event = RouterEvent()
-    if case .login(let user) = context.requester.identity { event.user = user }
+    event.user = context.requester.login
     if router.isPresent {
       write(router, before: stored, event, trigger: .deleted)
     } else {
@@ -194,7 +186,7 @@ extension Home {
 
   private func agreed(_ question: ConsentQuestion) -> (HomeAnswer, ConsentRecord.Obstacle?) {
     // A requester whose key was revoked, or is another one than the person was shown, is given nothing.
-    if case .login(let user) = question.requester.identity {
+    if let user = question.requester.login {
       guard let client = clients[user], !client.isRevoked, rules.canSeal,
         client.fingerprint == question.requester.fingerprint
       else { return (.refused(.keyIsGone), .notEnrolled) }
@@ -286,26 +278,22 @@ extension Home {
     try requireChoice(context)
     let (dataset, source) = try chosen(choice, context)
     let before = preferred?.dataset
-    if before?.hasSameBytes(as: dataset) != true {
-      prefer(dataset, from: source, cause: .person, who: context.actor)
-    }
+    let isChanged = before?.hasSameBytes(as: dataset) != true
+    if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
     // Who claims other keys has heard the decision, also where only other parameters were chosen, and is no member any
     // more.
     markMembers(of: dataset)
     step.needsKeyCheck = true
     step.needsRouterChecks = true
-    if before?.hasSameBytes(as: dataset) != true {
-      noteChoice(before, dataset, context)
-    }
-    return .preferredSet(
-      isChanged: before?.hasSameBytes(as: dataset) != true, hasCredentials: dataset.hasCredentials)
+    if isChanged { noteChoice(before, dataset, context) }
+    return .preferredSet(isChanged: isChanged, hasCredentials: dataset.hasCredentials)
   }
 
   private mutating func noteChoice(
     _ before: DatasetSummary?, _ dataset: DatasetSummary?, _ context: RequestContext
   ) {
     var event = RouterEvent(.preferredChanged)
-    if case .login(let user) = context.requester.identity { event.user = user }
+    event.user = context.requester.login
     event.network = dataset.map { .init($0) }
     if let before {
       if let dataset, before.network == dataset.network {

@@ -157,6 +157,27 @@ package struct RouterEvent: Hashable, Sendable {
     self.types = types
     self.router = router
   }
+
+  /// What has become of a dataset that was reported or stored.
+  mutating func note(_ change: DatasetDecision, of dataset: DatasetSummary) {
+    switch change {
+    case .keep: return
+    case .store: types.insert(.datasetStored)
+    case .update(let found):
+      types.insert(.datasetUpdated)
+      differs = found
+    case .move(let previous, let found):
+      types.insert(.datasetUpdated)
+      differs = found
+      previousNetwork = previous
+    case .ignoreOlder: types.insert(.datasetIgnored)
+    case .conflict(let found):
+      types.insert(.datasetIgnored)
+      isConflict = true
+      differs = found
+    }
+    if change.isStored { network = .init(dataset) }
+  }
 }
 
 /// An answer that a settled question owes.

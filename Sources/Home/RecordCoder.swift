@@ -47,19 +47,6 @@ struct RecordCoder {
     return isThere == 1 ? try self(value ?? nil) : nil
   }
 
-  mutating func list<T: Recorded>(_ values: [T]?) throws(RecordError) -> [T] {
-    let count = try number(values.map { UInt64($0.count) })
-    if let values {
-      for value in values { _ = try self(value) }
-      return values
-    }
-    // Each takes a byte at least.
-    guard count <= UInt64(bytes.count - offset) else { throw RecordError() }
-    var read: [T] = []
-    for _ in 0..<count { read.append(try self(nil)) }
-    return read
-  }
-
   mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
     if let value {
       bytes.append(value)
@@ -93,6 +80,8 @@ struct RecordCoder {
 
   mutating func append(_ text: String.UTF8View) { bytes.append(contentsOf: text) }
 
+  var bytesLeft: Int { bytes.count - offset }
+
   /// 8 bytes, for what is spread over all of them.
   mutating func fixed(_ value: UInt64?) throws(RecordError) -> UInt64 {
     if let value {
@@ -120,33 +109,23 @@ protocol Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self
 }
 
-extension UInt64: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: UInt64?) throws(RecordError) -> UInt64 {
-    try coder.number(value)
+extension UnsignedInteger where Self: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    guard let read = Self(exactly: try coder.number(value.map { UInt64($0) })) else {
+      throw RecordError()
+    }
+    return read
   }
 }
+
+extension UInt8: Recorded {}
+extension UInt16: Recorded {}
+extension UInt32: Recorded {}
+extension UInt64: Recorded {}
 
 extension Int: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Int?) throws(RecordError) -> Int {
     Int(truncatingIfNeeded: try coder.number(value.map { UInt64(bitPattern: Int64($0)) }))
-  }
-}
-
-extension UInt32: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: UInt32?) throws(RecordError) -> UInt32 {
-    guard let read = UInt32(exactly: try coder.number(value.map(UInt64.init))) else {
-      throw RecordError()
-    }
-    return read
-  }
-}
-
-extension UInt16: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: UInt16?) throws(RecordError) -> UInt16 {
-    guard let read = UInt16(exactly: try coder.number(value.map(UInt64.init))) else {
-      throw RecordError()
-    }
-    return read
   }
 }
 
@@ -169,6 +148,23 @@ extension String: Recorded {
     let bytes = try coder.raw(Int(count), nil)
     guard let text = String(validating: bytes, as: UTF8.self) else { throw RecordError() }
     return text
+  }
+}
+
+extension Array: Recorded where Element: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: [Element]?) throws(RecordError)
+    -> [Element]
+  {
+    let count = try coder.number(value.map { UInt64($0.count) })
+    if let value {
+      for value in value { _ = try coder(value) }
+      return value
+    }
+    // Each takes a byte at least.
+    guard count <= UInt64(coder.bytesLeft) else { throw RecordError() }
+    var read: [Element] = []
+    for _ in 0..<count { read.append(try coder(nil)) }
+    return read
   }
 }
 
@@ -254,7 +250,7 @@ extension SequenceWindow: Recorded {
     var window = SequenceWindow()
     window.high = try coder.maybe(value.map(\.high))
     window.seen = try coder(value?.seen)
-    window.identifiers = try coder.list(value?.identifiers)
+    window.identifiers = try coder(value?.identifiers)
     return window
   }
 }
