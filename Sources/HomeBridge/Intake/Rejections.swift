@@ -41,9 +41,7 @@ extension Rejection {
     case .notAuthorized(let agent):
       self.init(
         .notAuthorized, field: "border_agent_id",
-        message: "this border agent id belongs to another team; `threadkeeper routers remove "
-          + "\(agent)\(home.map { " --home \(Self.word($0) ?? "HOME")" } ?? "")` "
-          + "gives it to the next login that announces it")
+        message: OwnershipAdvice.message(agent, home: home))
     case .unknownRouter:
       self.init(
         .notFound, field: "border_agent_id",
@@ -82,20 +80,5 @@ extension Rejection {
         .notEnrolled, field: "sealed",
         message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
     }
-  }
-
-  /// Nil for what a shell would not take as one plain word: the command is meant to be pasted.
-  private static func word(_ text: String) -> String? {
-    let isPlain =
-      !text.isEmpty && text.first != "-"
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "-_./@".utf8.contains(byte)
-        }
-      }
-    return isPlain ? text : nil
   }
 }

@@ -181,9 +181,9 @@ extension AdoptionState? {
 }
 
 /// The message to a login that publishes for another team's border agent id.
-package enum OwnershipAdvice {
+enum OwnershipAdvice {
   /// - Parameter home: nil where there is only one.
-  package static func message(_ agent: BorderAgentID, home: String?) -> String {
+  static func message(_ agent: BorderAgentID, home: String?) -> String {
     let option = home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
     return
       "this border agent id belongs to another team; `threadkeeper routers remove \(agent)\(option)` "
