@@ -104,7 +104,7 @@ package struct RouterMessage: Hashable, Sendable {
   }
 
   package let kind: Kind
-  package let subject: Subject
+  package var subject: Subject
   package var order = SequenceWindow.Order.none
   /// It came in an envelope; nil: in plaintext.
   package var signature: Signature?

@@ -28,7 +28,8 @@ package struct ExactName: Sendable {
 
 extension ExactName: Hashable, Comparable {
   package static func == (a: ExactName, b: ExactName) -> Bool {
-    a.text.utf8.elementsEqual(b.text.utf8)
+    var (a, b) = (a.text, b.text)
+    return a.withUTF8 { a in b.withUTF8 { b in a.count == b.count && a.elementsEqual(b) } }
   }
 
   package static func < (a: ExactName, b: ExactName) -> Bool {

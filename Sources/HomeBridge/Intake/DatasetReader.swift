@@ -18,12 +18,15 @@ struct DatasetReader: Sendable {
   /// - Parameter key: 32 bytes that belong to the store.
   init(key: SecretBytes) { self.key = key }
 
-  /// - Returns: nil for a dataset that is not complete.
-  mutating func summary(of dataset: OperationalDataset) -> DatasetSummary? {
-    let whole = hash(dataset.bytes, as: .dataset)
+  /// - Parameter dataset: any bytes.
+  /// - Returns: nil for what is no complete and active dataset.
+  mutating func summary(of dataset: [UInt8]) -> DatasetSummary? {
+    let whole = hash(dataset, as: .dataset)
     if let known = summaries[whole] { return known }
     let key = key
-    guard let new = DatasetSummary(dataset, hash: { Self.hash($0, $1, key) }) else { return nil }
+    guard let read = try? OperationalDataset(bytes: dataset), (try? read.requireComplete()) != nil,
+      read.kind == .complete, let new = DatasetSummary(read, hash: { Self.hash($0, $1, key) })
+    else { return nil }
     if summaries.count >= Self.kept { summaries.removeAll() }
     summaries[whole] = new
     return new
@@ -57,7 +60,7 @@ extension DatasetSummary {
   /// - Parameter key: as the loop's.
   package init?(_ dataset: OperationalDataset, key: SecretBytes) {
     var reader = DatasetReader(key: key)
-    guard let summary = reader.summary(of: dataset) else { return nil }
+    guard let summary = reader.summary(of: dataset.bytes) else { return nil }
     self = summary
   }
 }

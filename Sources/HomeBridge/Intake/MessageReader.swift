@@ -48,10 +48,10 @@ package enum ReadRequest: Sendable {
 
 /// A message, after everything that can be found out without its home.
 enum ReadMessage {
-  case event(HomeInput, OperationalDataset?, MessageOrigin, home: Int)
-  case sealed(SealedMessage, MessageOrigin, home: Int)
-  case request(command: String, user: ExactName, MessageOrigin, home: Int)
-  case rejected(Rejection, MessageOrigin, home: Int)
+  case event(HomeInput, [UInt8]?, MessageArrival)
+  case sealed(SealedMessage, MessageArrival)
+  case request(command: String, MessageArrival)
+  case rejected(Rejection, MessageArrival)
   /// Of a login that publishes too many, and whose rejection was published before.
   case dropped
   /// A probe of `threadkeeper doctor`, a retained topic that was cleared, or below no base topic: the broker sent what
@@ -63,44 +63,74 @@ enum ReadMessage {
 struct SealedMessage {
   let event: SealedEvent
   let envelope: [UInt8]
-  /// All of it, which the envelope is bound to.
-  let topic: String
+}
+
+/// A topic below `in` of a home.
+final class IntakeTopic: Sendable {
+  /// Its place in the settings.
+  let home: Int
+  /// The login, also where the rest of the topic is wrong.
   let user: ExactName
+  let read: Result<InboundTopic, Rejection>
+
+  init(home: Int, _ rest: Substring) {
+    self.home = home
+    read = Result { () throws(Rejection) in try InboundTopic(rest, belowBaseOf: "") }
+    user = ExactName((try? read.get().user) ?? InboundTopic.publisher(of: rest))
+  }
+
+  /// Requests have a limit of their own.
+  var isRequest: Bool {
+    if case .success(let topic) = read, case .request = topic.purpose { true } else { false }
+  }
+}
+
+/// Where a message came in.
+struct MessageArrival {
+  /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have any number of marks.
+  private static let topicShown = 400
+
+  let message: IncomingMessage
+  let topic: IntakeTopic
+  /// A request, when it is read.
+  var asked: AskedRequest?
+
+  var mayBeAnswered: Bool { message.responseTopic != nil || asked != nil }
+
+  /// - Parameter base: the base topic of its home.
+  func origin(below base: String) -> MessageOrigin {
+    var origin = MessageOrigin(topic: message.topic)
+    if message.topic.utf8.count > Self.topicShown {
+      // A character that is cut in two becomes a replacement character.
+      origin.topic = String(decoding: message.topic.utf8.prefix(Self.topicShown), as: UTF8.self)
+    }
+    guard case .success(let read) = topic.read else { return origin }
+    origin.user = read.user
+    origin.asked = asked
+    if let asked {
+      origin.reply = asked.reply
+    } else if !message.isRetained {
+      origin.reply = ReplyAddress(asked: message, user: topic.user, base: base)
+    }
+    return origin
+  }
 }
 
 /// Turns what the broker delivers into inputs of homes.
 struct MessageReader {
-  /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have any number of marks.
-  private static let topicShown = 400
   /// Topics that are remembered. Each publisher uses a few again and again.
   private static let topicsKept = 4_096
 
-  private struct Topic {
-    let home: Int
-    /// Whose limit counts, also when the rest of the topic is wrong.
-    let publisher: ExactName
-    let user: ExactName
-    let read: Result<InboundTopic, Rejection>
-
-    /// Requests have a limit of their own.
-    var isRequest: Bool {
-      if case .success(let topic) = read, case .request = topic.purpose { true } else { false }
-    }
-  }
-
-  /// In the order of the homes.
-  private let bases: [String]
   private let places: [ExactName: Int]
   private let identity: @Sendable () -> Identity?
   private let decoder = InboundEventDecoder()
   private let limiter: RequestLimiter
   private var datasets: DatasetReader
-  private var topics: [ExactName: Topic] = [:]
+  private var topics: [ExactName: IntakeTopic] = [:]
   /// The keys that were read last.
   private var client: (line: String, keys: PublicIdentity, issuer: Hash128)?
 
   init(_ bases: [String], _ reading: IntakeReading) {
-    self.bases = bases
     places = Dictionary(
       bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
     identity = reading.identity
@@ -109,13 +139,13 @@ struct MessageReader {
   }
 
   mutating func read(_ message: IncomingMessage, at now: WireTime) -> ReadMessage {
-    guard let topic = readTopic(message.topic) else { return .skipped }
+    guard let arrival = arrival(of: message) else { return .skipped }
     // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .skipped }
-    let home = topic.home
+    let topic = arrival.topic
     do throws(Rejection) {
       if message.isRetained || !topic.isRequest {
-        switch limiter.judge(topic.publisher, at: now) {
+        switch limiter.judge(topic.user, at: now) {
         case .allowed: break
         case .refused: throw .tooManyEvents
         case .ignored: return .dropped
@@ -124,33 +154,46 @@ struct MessageReader {
       guard !message.isRetained else { throw .retained }
       switch try topic.read.get().purpose {
       case .probe: return .skipped
-      case .request(let command):
-        return .request(command: command, user: topic.user, origin(message, topic), home: home)
+      case .request(let command): return .request(command: command, arrival)
       case .event(let kind):
+        if let (input, dataset) = plain(message.payload, as: kind, from: topic.user) {
+          return .event(input, dataset, arrival)
+        }
         switch try decoder.read(message.payload, as: kind) {
         case .plain(let event):
-          return .event(input(event, topic.user), event.dataset, origin(message, topic), home: home)
+          return .event(input(event, topic.user), event.dataset?.bytes, arrival)
         case .sealed(let event):
           guard
             let envelope = UntrustedJSON.value(
               of: "sealed", in: message.payload, depth: InboundLimits.nesting)
           else { throw Rejection(EnvelopeRefusal.notAnEnvelope) }
-          let sealed = SealedMessage(
-            event: event, envelope: envelope, topic: message.topic, user: topic.user)
-          return .sealed(sealed, origin(message, topic), home: home)
+          return .sealed(SealedMessage(event: event, envelope: envelope), arrival)
         }
       }
     } catch {
-      return .rejected(error, origin(message, topic), home: home)
+      return .rejected(error, arrival)
     }
+  }
+
+  /// - Returns: nil for what the decoder has to read.
+  private mutating func plain(
+    _ payload: [UInt8], as kind: InboundEventKind, from user: ExactName
+  ) -> (HomeInput, [UInt8]?)? {
+    guard let read = PlainEventReader(payload, as: kind) else { return nil }
+    var message = read.message
+    if let dataset = read.dataset {
+      guard let summary = datasets.summary(of: dataset) else { return nil }
+      message.dataset = summary
+    }
+    return (.message(message, from: user), read.dataset)
   }
 
   /// What an envelope holds, of the user on whose topic it came.
   ///
   /// - Parameter client: as the user is enrolled in the home.
   mutating func open(
-    _ message: SealedMessage, _ client: EnrolledClient?, at now: WireTime
-  ) throws(Rejection) -> (HomeInput, OperationalDataset?) {
+    _ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime
+  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
     guard let client, !client.isRevoked else {
       throw Rejection(HomeRejection.notEnrolled, home: nil)
     }
@@ -159,7 +202,7 @@ struct MessageReader {
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
-        message.envelope, with: identity, from: [keys], topic: message.topic,
+        sealed.envelope, with: identity, from: [keys], topic: arrival.message.topic,
         now: now.milliseconds / 1000)
     } catch {
       throw Rejection(error)
@@ -167,22 +210,15 @@ struct MessageReader {
     guard case .sequence(let number) = opened.order else { throw .needsSequence }
     var body = opened.body
     defer { wipe(&body) }
-    let event = try decoder.decode(body, inside: message.event, sequence: number)
+    let event = try decoder.decode(body, inside: sealed.event, sequence: number)
     let signature = RouterMessage.Signature(issuer: issuer, number: number)
-    return (input(event, message.user, signature), event.dataset)
-  }
-
-  /// Where a message comes from that is not read at all.
-  ///
-  /// - Returns: nil for one that would be skipped.
-  mutating func origin(of message: IncomingMessage) -> (MessageOrigin, home: Int)? {
-    readTopic(message.topic).map { (origin(message, $0), $0.home) }
+    return (input(event, arrival.topic.user, signature), event.dataset?.bytes)
   }
 
   private mutating func input(
     _ event: InboundEvent, _ user: ExactName, _ signature: RouterMessage.Signature? = nil
   ) -> HomeInput {
-    let summary = event.dataset.flatMap { datasets.summary(of: $0) }
+    let summary = event.dataset.flatMap { datasets.summary(of: $0.bytes) }
     return .message(RouterMessage(event, dataset: summary, signature: signature), from: user)
   }
 
@@ -200,17 +236,15 @@ struct MessageReader {
 // MARK: - Topics
 
 extension MessageReader {
-  private mutating func readTopic(_ text: String) -> Topic? {
-    if let known = topics[ExactName(text)] { return known }
-    guard let (home, rest) = split(text) else { return nil }
-    let read = Result { () throws(Rejection) in try InboundTopic(rest, belowBaseOf: "") }
-    let publisher = InboundTopic.publisher(of: rest)
-    let user = (try? read.get())?.user
-    let topic = Topic(
-      home: home, publisher: ExactName(publisher), user: ExactName(user ?? publisher), read: read)
+  /// - Returns: nil below no base topic.
+  mutating func arrival(of message: IncomingMessage) -> MessageArrival? {
+    let name = ExactName(message.topic)
+    if let known = topics[name] { return MessageArrival(message: message, topic: known) }
+    guard let (home, rest) = split(message.topic) else { return nil }
+    let topic = IntakeTopic(home: home, rest)
     if topics.count >= Self.topicsKept { topics.removeAll() }
-    topics[ExactName(text)] = topic
-    return topic
+    topics[name] = topic
+    return MessageArrival(message: message, topic: topic)
   }
 
   /// The home whose base topic a topic is below, and what follows that. Only what is below `in` was subscribed to, so
@@ -229,21 +263,5 @@ extension MessageReader {
       start = next
     }
     return nil
-  }
-
-  private func origin(_ message: IncomingMessage, _ topic: Topic) -> MessageOrigin {
-    var origin = MessageOrigin(topic: Self.shown(message.topic))
-    guard let read = try? topic.read.get() else { return origin }
-    origin.user = read.user
-    if message.responseTopic != nil, !message.isRetained {
-      origin.reply = ReplyAddress(asked: message, user: topic.user, base: bases[topic.home])
-    }
-    return origin
-  }
-
-  private static func shown(_ topic: String) -> String {
-    guard topic.utf8.count > topicShown else { return topic }
-    // A character that is cut in two becomes a replacement character.
-    return String(decoding: topic.utf8.prefix(topicShown), as: UTF8.self)
   }
 }

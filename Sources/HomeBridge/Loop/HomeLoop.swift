@@ -111,7 +111,7 @@ package final class HomeLoop: Sendable {
     guard let place = places[home] else { throw UnknownHome(name: home) }
     return try state.withLock { state in
       state.begin(at: clock())
-      let output = state.handle(input, in: place, dataset: dataset, actor: actor)
+      let output = state.handle(input, in: place, dataset: dataset?.bytes, actor: actor)
       try state.commit()
       return output
     }

@@ -18,8 +18,8 @@ extension LoopState {
     let started = ContinuousClock.now
     let most = trials > 0 ? 1 : messages.count
     if trials > 0, try isFatal(messages[first]) {
-      if let (origin, place) = reader.origin(of: messages[first]) {
-        reject(.ended(MessageTrial.limit), origin, in: place)
+      if let arrival = reader.arrival(of: messages[first]) {
+        reject(.ended(MessageTrial.limit), arrival)
       }
       batch.outcome.received += 1
       try commit()
@@ -45,34 +45,38 @@ extension LoopState {
     switch reader.read(message, at: now) {
     case .skipped: return
     case .dropped: batch.outcome.dropped += 1
-    case .rejected(let rejection, let origin, let place): reject(rejection, origin, in: place)
-    case .event(let event, let dataset, let origin, let place):
-      handle(event, in: place, dataset: dataset, from: origin)
-    case .sealed(let sealed, let origin, let place):
-      let client = homes[place].home.clients[sealed.user]
+    case .rejected(let rejection, let arrival): reject(rejection, arrival)
+    case .event(let event, let dataset, let arrival):
+      handle(event, in: arrival.topic.home, dataset: dataset, from: arrival)
+    case .sealed(let sealed, let arrival):
+      let place = arrival.topic.home
+      let client = homes[place].home.clients[arrival.topic.user]
       do throws(Rejection) {
-        let (event, dataset) = try reader.open(sealed, client, at: now)
-        handle(event, in: place, dataset: dataset, from: origin)
+        let (event, dataset) = try reader.open(sealed, arrival, client, at: now)
+        handle(event, in: place, dataset: dataset, from: arrival)
       } catch {
-        reject(error, origin, in: place)
+        reject(error, arrival)
       }
-    case .request(let command, let user, var origin, let place):
+    case .request(let command, var arrival):
+      let place = arrival.topic.home
       let request = ArrivedRequest(
-        message: message, command: command, user: user, home: homes[place].settings,
+        message: message, command: command, user: arrival.topic.user, home: homes[place].settings,
         state: homes[place].home, time: now)
       switch readRequest(request, &sealed) {
       case .input(let input, let dataset, let asked):
-        origin.reply = asked.reply
-        origin.asked = asked
-        handle(input, in: place, dataset: dataset, from: origin)
+        arrival.asked = asked
+        handle(input, in: place, dataset: dataset?.bytes, from: arrival)
       case .other(let follow): batch.following.append(follow)
       case .ignored: batch.outcome.dropped += 1
       }
     }
   }
 
-  private mutating func reject(_ rejection: Rejection, _ origin: MessageOrigin, in place: Int) {
-    var outcome = LoopOutcome(home: homes[place].settings.name, origin: origin)
+  private mutating func reject(_ rejection: Rejection, _ arrival: MessageArrival) {
+    let place = arrival.topic.home
+    let settings = homes[place].settings
+    var outcome = LoopOutcome(
+      home: settings.name, origin: arrival.origin(below: settings.base))
     outcome.rejection = rejection
     add(outcome, in: place)
   }

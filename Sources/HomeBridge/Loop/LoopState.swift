@@ -99,16 +99,21 @@ struct LoopState {
 
   /// Lets a home handle an input.
   ///
-  /// - Parameter actor: who is named in the audit; nil: the user of the origin, or the daemon.
+  /// - Parameters:
+  ///   - dataset: that came with it.
+  ///   - arrival: the message that it was read from; nil: there is none.
+  ///   - actor: who is named in the audit; nil: the user of the message, or the daemon.
   @discardableResult
   mutating func handle(
-    _ input: HomeInput, in place: Int, dataset: OperationalDataset? = nil,
-    from origin: MessageOrigin? = nil, actor: String? = nil
+    _ input: HomeInput, in place: Int, dataset: [UInt8]? = nil,
+    from arrival: MessageArrival? = nil, actor: String? = nil
   ) -> HomeOutput {
     touch(place)
     let output = homes[place].home.handle(input, at: now, rules: homes[place].settings.rules)
     if output.isDuplicate { batch.outcome.duplicates += 1 }
-    if output.isQuiet, origin?.reply == nil { return output }
+    // Most messages are signs of life.
+    if output.isQuiet, arrival?.mayBeAnswered != true { return output }
+    let origin = arrival?.origin(below: homes[place].settings.base)
     if !output.secrets.isEmpty {
       shared.books.withLock { books in
         batch.secrets.take(output.secrets, in: place, dataset: dataset) { books[place][$0] }

@@ -3,7 +3,6 @@
 import Home
 import KeychainCore
 import SodiumCrypto
-import ThreadDataset
 
 /// Where the secrets of a batch come from. The moves of several inputs follow each other, and a store writes all of
 /// them at once, from what was there before.
@@ -24,13 +23,13 @@ struct SecretMoves {
   ///   - dataset: that came with the input.
   ///   - stored: the id that a record has before the commit.
   mutating func take(
-    _ moves: [SecretMove], in home: Int, dataset: OperationalDataset?,
+    _ moves: [SecretMove], in home: Int, dataset: [UInt8]?,
     stored: (RecordKey) -> RecordID?
   ) {
     for move in moves {
       let source: Source =
         switch move.from {
-        case .input: dataset.map { .bytes(SecretBytes(copying: $0.bytes)) } ?? .nothing
+        case .input: dataset.map { .bytes(SecretBytes(copying: $0)) } ?? .nothing
         case .nothing: .nothing
         case .record(let key):
           sources[home]?[key] ?? stored(key).map { .stored($0) } ?? .nothing

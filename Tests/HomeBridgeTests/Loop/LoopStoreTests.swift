@@ -104,7 +104,7 @@ struct LoopStoreTests {
     for (to, from) in moves {
       secrets.take(
         [SecretMove(to: key(to), from: from == 0 ? .input : .record(key(from)))], in: 0,
-        dataset: LoopKit.dataset(1)
+        dataset: LoopKit.dataset(1).bytes
       ) { asked in (1...2).first { key($0) == asked }.map { RecordID(Int64($0)) } }
     }
     for (record, source) in expected {
