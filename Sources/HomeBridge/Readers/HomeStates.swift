@@ -4,6 +4,7 @@ import Broker
 import FoundationEssentials
 import Home
 import ThreadRequests
+import ThreadkeeperSupport
 
 import struct Home.WireTime
 
@@ -66,7 +67,6 @@ extension Home {
   private static func values<All: Sequence>(
     _ all: All, _ most: Int, _ json: (All.Element) -> [UInt8]
   ) throws(AnswerFailure) -> [JSONValue] {
-    let decoder = JSONDecoder()
     var values: [JSONValue] = []
     for one in all {
       guard values.count < most else {
@@ -74,11 +74,32 @@ extension Home {
           .tooLarge, "there are more than \(most), which no answer can hold; their topics have them"
         )
       }
-      if let value = try? decoder.decode(JSONValue.self, from: Data(json(one))) {
-        values.append(value)
-      }
+      values.append(JSONValue(published: json(one)))
     }
     return values
+  }
+}
+
+extension JSONValue {
+  /// An object as it is published. The decoder of any JSON takes a millisecond for it, because it tries what each value
+  /// may be.
+  fileprivate init(published json: [UInt8]) {
+    var members: [String: JSONValue] = [:]
+    _ = try? UntrustedJSON.readMembers(of: json, depth: 2) { member in
+      guard let name = member.name.text else { return }
+      members[name] =
+        switch member.value {
+        case .string(let text): text.text.map(JSONValue.text)
+        case .number(let number): number.unsigned.map { .integer(Int64(clamping: $0)) }
+        case .bool(let isTrue): .bool(isTrue)
+        case .null: .null
+        case .nested:
+          // The names of parameters that differ.
+          (try? JSONDecoder().decode([String].self, from: Data(member.source)))
+            .map { .array($0.map(JSONValue.text)) }
+        }
+    }
+    self = .object(members)
   }
 }
 

@@ -38,6 +38,12 @@ struct HomeCountsTests {
       change: { $0.publish(.announce, 1, .of(1)) { $0.thread.state = .detached } },
       counts: ["listed": 1, "online": 1, "detached": 1, "credentials": 1, "networks": 1]),
     Row(
+      testDescription: "A router that was detached when it went offline",
+      change: {
+        $0.publish(.announce, 1, .of(1)) { $0.thread.state = .detached }
+        $0.publish(.offline, 1)
+      }, counts: ["listed": 1, "offline": 1, "credentials": 1, "networks": 1]),
+    Row(
       testDescription: "A router on another network than it is configured for",
       change: {
         $0.publish(.announce, 1, .of(1)) { $0.thread.network = .init(number: 2) }

@@ -82,7 +82,14 @@ struct HomeStatesTests {
   @Test("Requests are answered with the same states, and refused where there are too many")
   func requests() throws {
     let home = scene().home
-    let firing = home.alertStates(in: "home", isOnlyHome: true).count
+    let alerts = home.alertStates(in: "home", isOnlyHome: true)
+    let firing = alerts.count
+    #expect(alerts.contains { $0.facts.differs != nil })
+    let published = [
+      RequestCommand.listRouters: try home.routerStates(in: "home").map { try JSONValue($0) },
+      .listNetworks: try home.networkStates(in: "home").map { try JSONValue($0) },
+      .listAlerts: try alerts.map { try JSONValue($0) },
+    ]
     for (command, count) in [
       (RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing),
     ] {
@@ -90,7 +97,7 @@ struct HomeStatesTests {
       let data = try #require(found)
       let values = try #require(data.routers ?? data.networks ?? data.alerts)
       #expect(values.count == count)
-      #expect(values.allSatisfy { $0["home"]?.text == "home" && $0["v"]?.integer == 1 })
+      #expect(values == published[command])
       let refusal = #expect(throws: AnswerFailure.self) {
         try home.states(command, in: "home", isOnlyHome: true, most: count - 1)
       }
