@@ -14,12 +14,14 @@ package struct EventWriter: Sendable {
   private static let rowBytes = 65_536
 
   private let writer: StateWriter
-  private let base: String
+  private let base: [UInt8]
+  private let eventTopic: String
   private let isOnlyHome: Bool
 
   package init(home: String, base: String, isOnlyHome: Bool) {
     writer = StateWriter(home: home, isOnlyHome: isOnlyHome)
-    self.base = base
+    self.base = Array(base.utf8)
+    eventTopic = "\(base)/bridge/event"
     self.isOnlyHome = isOnlyHome
   }
 
@@ -62,7 +64,7 @@ package struct EventWriter: Sendable {
     event.offset = rejection.offset
     event.message = rejection.message
     var row = OutboxRow()
-    row.append("\(base)/bridge/event", event.json("message_rejected"))
+    row.append(eventTopic, event.json("message_rejected"))
     return row.bytes
   }
 
@@ -74,7 +76,7 @@ package struct EventWriter: Sendable {
     case .alert(let key, let alert, let news, let severity):
       let json = writer.alert(
         key, alert, news: StateWriter.AlertNews(type: news, previousSeverity: severity))
-      row.append("\(base)/bridge/event/alert", json)
+      row.append("\(eventTopic)/alert", json)
     case .asked(let question):
       var event = EventFields(now)
       event.fill(question.id, question.requester, question.subject)
@@ -141,8 +143,8 @@ package struct EventWriter: Sendable {
 
   private func append(_ event: EventFields, _ type: StaticString, to row: inout OutboxRow) {
     let json = event.json(type)
-    row.append("\(base)/bridge/event", json)
-    if let agent = event.agent { row.appendAgain("\(base)/router/\(agent)/event") }
+    row.append(eventTopic, json)
+    if let agent = event.agent { row.appendAgain(routerTopic(base, "/router/", agent, "/event")) }
   }
 }
 

@@ -70,6 +70,10 @@ struct RetainedStates {
   let settings: PublisherSettings
   private let writers: [StateWriter]
   private let places: [HomeAssistantPlace]
+  /// What is made once: base topics, the ids of the homes' devices, and the topics of devices up to their own ids.
+  private let bases: [[UInt8]]
+  private let bridges: [String]
+  private let devicesAt: [[UInt8]]
   /// Home Assistant's login, where it decides about something.
   let login: String?
   private var devices: RouterDevices
@@ -83,6 +87,9 @@ struct RetainedStates {
         HomeAssistantPlace(home: home.name, in: topics, prefix: $0, version: settings.version)
       }
     }
+    bases = topics.homes.map { Array($0.base.utf8) }
+    bridges = places.map(\.bridgeID)
+    devicesAt = places.map { Array($0.bridgeTopic.utf8.dropLast("/config".utf8.count)) }
     login = settings.requests.homeAssistant.flatMap { _ in
       settings.requests.homeAssistantLogin?.text
     }
@@ -109,12 +116,13 @@ struct RetainedStates {
     case .info: return topic.info
     case .alerts: return topic.alerts
     case .consent: return topic.consent
-    case .router(let agent): return topic.router(agent)
-    case .availability(let agent): return topic.availability(agent)
+    case .router(let agent): return routerTopic(bases[place.home], "/router/", agent, "")
+    case .availability(let agent):
+      return routerTopic(bases[place.home], "/router/", agent, "/availability")
     case .network(let network): return topic.network(network)
     case .alert(let key): return "\(topic.base)/alert/\(writers[place.home].fingerprint(key))"
     case .homeDevice: return places[place.home].bridgeTopic
-    case .routerDevice(let agent): return places[place.home].routerTopic(agent)
+    case .routerDevice(let agent): return routerTopic(devicesAt[place.home], "_", agent, "/config")
     case .questionDevice(let id): return places[place.home].questionTopic(id.questionText)
     case .choiceDevice(let id): return places[place.home].choiceTopic(id.description)
     }
@@ -188,7 +196,7 @@ struct RetainedStates {
     case .routerDevice(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = devices.json(
-          router, base: base(place.home), bridge: places[place.home].bridgeID)
+          router, base: base(place.home), bridge: bridges[place.home])
       }
     case .questionDevice, .choiceDevice:
       publication.payload = button(place, home, at: now)
@@ -242,6 +250,18 @@ struct RetainedStates {
     default: return []
     }
   }
+}
+
+/// Where something about a router is published. Interpolation takes several times as long.
+func routerTopic(
+  _ start: [UInt8], _ middle: StaticString, _ agent: BorderAgentID, _ end: StaticString
+) -> String {
+  var topic = JSONBytes(capacity: 128)
+  topic.raw(start)
+  topic.raw(middle)
+  topic.hex(agent)
+  topic.raw(end)
+  return String(decoding: topic.bytes, as: UTF8.self)
 }
 
 extension Router {

@@ -139,31 +139,37 @@ struct RouterDevices {
   private static func fill(
     _ template: Template, _ texts: [UInt8], _ ends: (Int, Int, Int, Int, Int, Int)
   ) -> [UInt8] {
-    let all = texts.count
-    var json: [UInt8] = []
-    json.reserveCapacity(template.bytes.count + template.pieces.count * 32)
-    template.bytes.withUnsafeBufferPointer { bytes in
-      texts.withUnsafeBufferPointer { texts in
-        var start = 0
-        for (end, hole) in template.pieces {
-          json.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<end]))
-          start = end
-          let range =
-            switch hole {
-            case .bridge: 0..<ends.0
-            case .base: ends.0..<ends.1
-            case .agent: ends.1..<ends.2
-            case .name: ends.2..<ends.3
-            case .vendor: ends.3..<ends.4
-            case .model: ends.4..<ends.5
-            case .slug: ends.5..<all
-            }
-          json.append(contentsOf: UnsafeBufferPointer(rebasing: texts[range]))
-        }
-        json.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+    func range(_ hole: Hole) -> Range<Int> {
+      switch hole {
+      case .bridge: 0..<ends.0
+      case .base: ends.0..<ends.1
+      case .agent: ends.1..<ends.2
+      case .name: ends.2..<ends.3
+      case .vendor: ends.3..<ends.4
+      case .model: ends.4..<ends.5
+      case .slug: ends.5..<texts.count
       }
     }
-    return json
+    let size = template.pieces.reduce(template.bytes.count) { $0 + range($1.hole).count }
+    return template.bytes.withUnsafeBytes { bytes in
+      texts.withUnsafeBytes { texts in
+        [UInt8](unsafeUninitializedCapacity: size) { json, count in
+          let json = UnsafeMutableRawBufferPointer(json)
+          func append(_ part: Slice<UnsafeRawBufferPointer>) {
+            UnsafeMutableRawBufferPointer(rebasing: json[count..<count + part.count])
+              .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+            count += part.count
+          }
+          var start = 0
+          for (end, hole) in template.pieces {
+            append(bytes[start..<end])
+            append(texts[range(hole)])
+            start = end
+          }
+          append(bytes[start...])
+        }
+      }
+    }
   }
 
   private static func isVisible(_ text: String?) -> Bool {
