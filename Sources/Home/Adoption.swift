@@ -13,7 +13,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   /// The router was sent the credentials and has not reported yet that it uses them.
   case sent
   // What came of it.
-  /// Nothing can be sealed for the login that speaks for the router.
+  /// Nothing can be sealed for the login that publishes for the router.
   case notEnrolled
   /// Nothing can be sealed for it, because what is stored of its keys, or of the daemon's, cannot be read.
   case damagedKeys
@@ -66,8 +66,8 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 ///
 /// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, or the reason that the router itself gives. "A key
 /// obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that waits and note that what
-/// was agreed to is not given; then there is no adoption, or one that is `due`. "Elsewhere" is a mismatch that no alert of
-/// the home explains.
+/// was agreed to is not given; then there is no adoption, or one that is `due`. "Elsewhere" is a mismatch that no alert
+/// of the home explains.
 ///
 /// | state | event | next state |
 /// |---|---|---|

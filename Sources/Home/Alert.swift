@@ -264,7 +264,7 @@ extension AlertKey {
 /// |---|---|---|
 /// | none, resolved | held; fires at once where nothing has to last | |
 /// | held | fires when it has lasted long enough; before, other facts are noted | gone, or resolved as before |
-/// | firing | updated where the facts are news | resolved |
+/// | firing | updated where the facts are new | resolved |
 package struct Alert: Hashable, Sendable {
   /// Seconds for which a resolved alert stays published.
   static let resolvedRetention = 86_400
@@ -292,7 +292,7 @@ package struct Alert: Hashable, Sendable {
   /// Whether it was published: it fires, or it fired and its condition may hold again.
   package var wasPublished: Bool { phase != .held || endsAt != nil }
 
-  /// What becomes of it is published, where that is news.
+  /// What becomes of it is published, where it is new.
   package enum News: UInt8, Hashable, Sendable { case raised = 1, updated, resolved }
 
   /// A condition that begins.

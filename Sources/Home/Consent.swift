@@ -21,7 +21,7 @@ package struct Requester: Hashable, Sendable {
   package let identity: Identity
   /// Nil for a user of this machine.
   var login: ExactName? { if case .login(let user) = identity { user } else { nil } }
-  /// The team that it spoke for when it asked.
+  /// Its team when it asked.
   package let team: ExactName
   /// The name that the system had for a user of this machine.
   package var userName: String?

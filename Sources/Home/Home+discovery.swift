@@ -28,7 +28,6 @@ extension Home {
   static let mostDiscovered = 200
   /// Seconds after the first complete list in which a router counts as one that was there before: some answer late.
   private static let firstLook = 3_600
-  private static let forgottenAtOnce = 50
 
   /// Of the last look at the local network: how many records are listed, and how many are not.
   package var discoveryCounts: (listed: Int, refused: Int) { discovery.counts }

@@ -273,8 +273,8 @@ extension Home {
     for user in [stored.user, gone.user].compactMap(\.self) { endPlaintext(of: user) }
   }
 
-  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither. While a
-  /// login is known, its record on the local network does not bring it back.
+  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither. While
+  /// a login is known, its record on the local network does not bring it back.
   mutating func keepAbsent(_ router: Router) {
     guard
       router.owner != nil || router.user != nil || !router.order.isEmpty || router.dataset != nil

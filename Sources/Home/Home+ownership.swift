@@ -7,7 +7,7 @@ extension Home {
   /// Seconds for which an id without credentials continues to belong to the team of a router that left.
   static let retention = 30 * 86_400
   /// Routers forgotten at once, so that a message never waits for long.
-  private static let forgottenAtOnce = 50
+  static let forgottenAtOnce = 50
 
   /// Lets a team have one more id. At its limit, the router that left first is forgotten for it.
   ///

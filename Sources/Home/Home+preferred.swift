@@ -284,10 +284,7 @@ extension Home {
     guard step.preferredBefore != nil || step.hasChangedRouters else { return }
     let key = AlertKey(.homeMoved)
     findMove()
-    guard let movedTo, let preferred = preferred?.dataset else {
-      if alerts[key] != nil { setAlert(key, nil) }
-      return
-    }
+    guard let movedTo, let preferred = preferred?.dataset else { return setAlert(key, nil) }
     let members = routers.counts.places[preferred.network]?[movedTo]
     var facts = AlertFacts(.movedTo(routers: members?.routers ?? 0))
     facts.network = .init(movedTo, networkName(of: movedTo))
@@ -304,10 +301,9 @@ extension Home {
   mutating func settlePreferredExists() {
     let key = AlertKey(.noPreferredNetwork)
     guard preferred == nil, routers.contains(where: \.isPresent) else {
-      if alerts[key] != nil { setAlert(key, nil) }
-      return
+      return setAlert(key, nil)
     }
-    let seen = networks.filter { $0.routers > 0 }
+    let seen = networks
     let named = seen.prefix(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
     setAlert(
       key,

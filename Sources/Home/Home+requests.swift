@@ -108,7 +108,7 @@ extension Home {
     of agent: BorderAgentID, _ context: RequestContext
   ) throws(HomeRefusal) -> HomeAnswer {
     guard context.canReceiveSecrets else { throw .noKey }
-    // What another team holds is not there: no answer tells that it has it.
+    // What another team holds is not found: no answer reveals that it has it.
     guard let router = routers[agent], router.owner == context.requester.team,
       let found = credentials(of: router)
     else { throw .noCredentials(agent) }
@@ -280,8 +280,7 @@ extension Home {
     let before = preferred?.dataset
     let isChanged = before?.hasSameBytes(as: dataset) != true
     if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
-    // Who claims other keys has heard the decision, also where only other parameters were chosen, and is no member any
-    // more.
+    // A person has decided, also where only other parameters were chosen: who claims other keys is no member any more.
     markMembers(of: dataset)
     step.needsKeyCheck = true
     step.needsRouterChecks = true

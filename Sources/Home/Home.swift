@@ -217,7 +217,7 @@ extension Home {
     _ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger
   ) {
     var router = changed
-    // That it leads is no news, and how long it has led may be.
+    // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     let check = PreferredCheck(router, preferred: preferred?.dataset)
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }

@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What a home receives. Whatever comes in was decoded, and is not believed yet. A dataset travels beside its summary:
-/// what becomes of it is in the output.
+/// What a home receives. It was decoded, and nothing else was checked. A dataset travels beside its summary: what becomes
+/// of it is in the output.
 package enum HomeInput: Sendable {
   /// The daemon has started: its settings may be others.
   case started
@@ -31,8 +31,8 @@ package enum HomeInput: Sendable {
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
   /// - by: who ends the grants of the key before.
   case enroll(EnrolledClient, ExactName, by: ConsentApprover)
-  /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext is believed. Else it is
-  ///   believed no more than before.
+  /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext counts again. Else it
+  ///   counts no more than before.
   case revoke(ExactName, forgets: Bool, by: ConsentApprover)
   /// A condition of the daemon or its broker begins, or, without facts, ends.
   case condition(AlertName, AlertFacts?)
@@ -132,7 +132,7 @@ package struct RouterMessage: Hashable, Sendable {
 package struct EnrolledClient: Hashable, Sendable {
   /// What is taken from this user.
   package enum Trust: UInt8, Hashable, Sendable {
-    /// The broker's word is enough: plaintext is taken too.
+    /// The broker's check of the login is enough: plaintext is taken too.
     case broker = 1
     /// Only what this user has signed counts. For brokers where several share a login.
     case signed
@@ -146,8 +146,8 @@ package struct EnrolledClient: Hashable, Sendable {
   package var label: String
   package var enrolledAt: WireTime
   package var enrolledBy: String
-  /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names in plaintext is
-  /// believed as little as before.
+  /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names in plaintext
+  /// counts as little as before.
   package var isRevoked = false
 
   package init(
@@ -282,7 +282,7 @@ package struct ConsentDecision: Hashable, Sendable {
 }
 
 /// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp`. Anybody there can
-/// publish such a record, so nothing in it is believed further than a list needs. It holds no credentials.
+/// publish such a record, so nothing in it is trusted further than a list needs. It holds no credentials.
 package struct Advertisement: Hashable, Sendable {
   /// Ids that the router may be listed under, the preferred one first; never empty. Vendors differ.
   package let agents: [BorderAgentID]
@@ -325,7 +325,7 @@ package struct Sightings: Hashable, Sendable {
 
 /// What the settings decide for a home.
 package struct HomeRules: Sendable {
-  /// The team that a user of the broker speaks for.
+  /// The team of a user of the broker.
   package var team: @Sendable (ExactName) -> ExactName = { $0 }
   /// Border agent ids of one team.
   package var routersPerTeam = 10_000

@@ -143,7 +143,7 @@ package enum PreferredCause: Hashable, Sendable {
 /// Whether a router follows the preferred network.
 ///
 /// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
-/// them. Whatever else its dataset says: one that was left behind, or comes back, still speaks against other keys. A
+/// them. Whatever else its dataset says: one that was left behind, or comes back, still counts against other keys. A
 /// network that is preferred by its Extended PAN ID alone has no keys, and no members.
 enum Membership {
   static func follows(
@@ -216,7 +216,7 @@ enum PreferredDecision {
     let dataset: DatasetSummary
   }
 
-  /// Who may speak against new keys.
+  /// Who counts against new keys.
   struct Members {
     var present: [Member] = []
     /// Routers without credentials that had the network's key when they lost them, less than 30 days ago.

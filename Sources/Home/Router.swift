@@ -8,7 +8,7 @@ package struct Router: Hashable, Sendable {
 
   // MARK: Whose it is
 
-  /// The login that spoke for it last; nil where none did.
+  /// The login that published for it last; nil where none did.
   package var user: ExactName?
   /// The team that stored credentials under this id first. It stays the owner for 30 days after they are gone; no other
   /// team may publish for it.
@@ -160,7 +160,7 @@ extension Router {
   /// Takes over what an event says of where it is, which also shows that the router is online.
   ///
   /// A heartbeat without these fields leaves them as they are. An announcement describes the router as a whole: what it
-  /// leaves out is not known any more, so a publisher that never reports them is judged by its datasets alone.
+  /// leaves out is not known any more, so a publisher that never reports them is checked by its datasets alone.
   mutating func takeThreadReport(_ report: ThreadReport, isWhole: Bool, at now: WireTime) {
     // What its record said meanwhile is over.
     if isAgentSilent, isAdvertised { currentNetwork = nil }

@@ -56,7 +56,7 @@ struct RouterAlerts {
     router.isOnlySeen && router.memberOf != preferred?.network
   }
 
-  /// A guest's hub, or a speaker on a network of its own, may go without a word.
+  /// A guest's hub, or a speaker on a network of its own, may go without an alert.
   private var isVisitor: Bool { router.isOnlySeen && router.memberOf == nil }
 
   private var mismatch: AlertFacts? {

@@ -104,7 +104,7 @@ package enum RouterSource: UInt8, Hashable, Sendable, CaseIterable {
   case mdns
 }
 
-/// Tells repetitions from news by the sequence numbers or ids of one user and router: a high-water mark and the 64
+/// Recognizes repetitions by the sequence numbers or ids of one user and router: a high-water mark and the 64
 /// numbers below it, or the last eight ids.
 package struct SequenceWindow: Hashable, Sendable {
   /// How a repetition is recognized. Without it nothing is deduplicated.

@@ -9,9 +9,9 @@ import ThreadDataset
 /// Whatever comes in, what is true of a home stays true.
 @Suite struct RandomHomeTests {
   private static let seeds: UInt64 = 8
-  /// Of all seeds together. `THREADKEEPER_STEPS=1000000` has the release build take two minutes or so.
+  /// Of all seeds together. `FUZZ_STEPS=1000000` takes minutes.
   private static let steps =
-    ProcessInfo.processInfo.environment["THREADKEEPER_STEPS"].flatMap(Int.init) ?? 12_000
+    ProcessInfo.processInfo.environment["FUZZ_STEPS"].flatMap(Int.init) ?? 12_000
 
   @Test(
     "After random inputs the home can be read back, alerts have their conditions, counts and secrets are right",
