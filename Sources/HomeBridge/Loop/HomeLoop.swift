@@ -172,8 +172,7 @@ package final class HomeLoop: Sendable {
   package func see(_ sightings: Sightings) throws {
     try state.withLock { state in
       state.begin(at: clock())
-      guard !state.homes.isEmpty else { return }
-      state.handle(.sightings(sightings), in: 0)
+      state.see(sightings)
       try state.commit()
     }
   }

@@ -121,6 +121,19 @@ extension LoopState {
     try commit()
   }
 
+  /// Takes what routers advertise, which is the first home's unless another one has them.
+  mutating func see(_ sightings: Sightings) {
+    guard !homes.isEmpty else { return }
+    let others = homes.dropFirst()
+    let elsewhere = Set(sightings.list.flatMap(\.agents)).filter { agent in
+      others.contains { other in
+        other.home.routers[agent].map { $0.isPresent && $0.source == .mqtt } ?? false
+      }
+    }
+    homes[0].rules.isAnnouncedElsewhere = { elsewhere.contains($0) }
+    handle(.sightings(sightings), in: 0)
+  }
+
   /// - Parameter first: the place of the first home to look at.
   /// - Returns: that of the next one; nil when all had their time.
   mutating func tick(_ link: Link, from first: Int) throws -> Int? {
@@ -153,7 +166,7 @@ extension LoopState {
   }
 
   private mutating func findDue(_ place: Int) {
-    let next = homes[place].home.nextDue(link, rules: homes[place].settings.rules)
+    let next = homes[place].home.nextDue(link, rules: homes[place].rules)
     due[place] = next?.milliseconds ?? .max
     homes[place].isDueUnknown = false
   }

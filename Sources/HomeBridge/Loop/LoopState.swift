@@ -15,6 +15,8 @@ struct LoopState {
     /// The id of its own record.
     let number: Int64
     var home: Home
+    /// Those of the settings, and what the loop knows itself.
+    var rules: HomeRules
     /// An input of the batch was for it.
     var isTouched = false
     /// When something is due is to be found out again.
@@ -78,7 +80,7 @@ struct LoopState {
   ) {
     (self.store, self.follower, self.shared) = (store, follower, shared)
     homes = zip(settings, loaded.served).map {
-      Served(settings: $0, number: $1.number, home: $1.home)
+      Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
     }
     due = Array(repeating: .max, count: homes.count)
     reader = MessageReader(settings.map(\.base), reading)
@@ -109,7 +111,7 @@ struct LoopState {
     from arrival: MessageArrival? = nil, actor: String? = nil
   ) -> HomeOutput {
     touch(place)
-    let output = homes[place].home.handle(input, at: now, rules: homes[place].settings.rules)
+    let output = homes[place].home.handle(input, at: now, rules: homes[place].rules)
     if output.isDuplicate { batch.outcome.duplicates += 1 }
     // Most messages are signs of life.
     if output.isQuiet, arrival?.mayBeAnswered != true { return output }

@@ -150,6 +150,19 @@ struct HomeLoopTests {
     #expect(later.home.equals(kit.home))
   }
 
+  @Test("What is advertised belongs to the first home, unless it is announced in another one")
+  func sightings() throws {
+    let kit = try LoopKit(["home", "attic"], discovers: true)
+    try kit.loop.received([LoopKit.announce(2, home: "attic")])
+    let found = try (1...2).map { try #require(Advertisement([LoopKit.agent($0)])) }
+    try kit.loop.see(Sightings(found))
+    #expect(kit.home.routers.map(\.agent) == [LoopKit.agent(1)])
+    #expect(kit.loop.snapshot.homes["attic"]?.routers.count == 1)
+    // Without discovery it goes.
+    let later = try kit.restarted(["home", "attic"])
+    #expect(!later.home.routers.contains { $0.isPresent })
+  }
+
   @Test("What the broker has taken is deleted with the next commit, at a tick at the latest")
   func published() throws {
     let kit = try LoopKit()
