@@ -51,6 +51,8 @@ package final class Publisher: Sendable {
     var ready: [Publication] = []
     var sent: [UInt64: RetainedPlace] = [:]
     var nextToken: UInt64 = 1
+    /// Why stored messages could not be read.
+    var storeFailure: (any Error)?
 
     /// Homes of which `bridge/info` may say something else, and what it said.
     var infoDue: Set<Int> = []
@@ -152,7 +154,7 @@ package final class Publisher: Sendable {
 
   /// What the connection can take next, at most `limit`; fewer: there is no more now.
   ///
-  /// - Throws: what the store throws. The next call tries again.
+  /// - Throws: what the store throws, where nothing is left that needs it not. The next call tries again.
   package func publications(upTo limit: Int) throws -> [Publication] {
     let now = now()
     return try state.withLock { state in
@@ -160,11 +162,13 @@ package final class Publisher: Sendable {
       state.urgent.removeFirst(publications.count)
       let room = state.pace.allowed(limit - publications.count)
       guard room > 0 else { return publications }
-      try state.fill(room, at: now)
+      state.storeFailure = nil
+      state.fill(room, at: now)
       let ready = state.ready.prefix(room)
       for publication in ready { state.kept.noteOwn(publication, state.states) }
       publications += ready
       state.ready.removeFirst(ready.count)
+      if publications.isEmpty, let failure = state.storeFailure { throw failure }
       return publications
     }
   }
@@ -394,11 +398,9 @@ extension Publisher.State {
 
   // MARK: Rendering
 
-  fileprivate mutating func fill(_ limit: Int, at now: WireTime) throws {
+  fileprivate mutating func fill(_ limit: Int, at now: WireTime) {
     while ready.count < limit {
-      if sendDevice(at: now) { continue }
-      if try sendNext(at: now) { continue }
-      if try sendRemoval(at: now) { continue }
+      if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }
       if sendLate(at: now) { continue }
       guard let place = walk?.next() else {
         walk = nil
@@ -453,8 +455,8 @@ extension Publisher.State {
     return true
   }
 
-  private mutating func sendNext(at now: WireTime) throws -> Bool {
-    let row = try outbox.next()
+  private mutating func sendNext(at now: WireTime) -> Bool {
+    let row = nextRow()
     if let entry = dirty.first, entry.row <= row?.id ?? .max {
       dirty.removeFirst()
       send(entry.place, at: now)
@@ -473,9 +475,21 @@ extension Publisher.State {
     return true
   }
 
-  private mutating func sendRemoval(at now: WireTime) throws -> Bool {
+  /// States do not wait for a store that cannot be read.
+  private mutating func nextRow() -> StoredMessage? {
+    guard storeFailure == nil else { return nil }
+    do {
+      return try outbox.next()
+    } catch {
+      storeFailure = error
+      return nil
+    }
+  }
+
+  private mutating func sendRemoval(at now: WireTime) -> Bool {
     guard let entry = removals.first else { return false }
-    if let row = try outbox.next(), row.id <= entry.row { return false }
+    let row = nextRow()
+    guard storeFailure == nil, row.map({ $0.id > entry.row }) ?? true else { return false }
     removals.removeFirst()
     send(entry.place, at: now)
     return true

@@ -240,6 +240,10 @@ struct PublisherTests {
     let scene = try connected()
     scene.store.setFailing(true)
     scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.publisher.setStoreProblem("the disk fails")
+    let sent = try scene.publisher.publications(upTo: 10)
+    #expect(sent.topics.contains("tk/bridge/event/alert") && sent.topics.contains(Self.router))
+    for publication in sent { scene.publisher.acknowledged(publication.token, .delivered) }
     #expect(throws: MessageStore.Failure.self) { try scene.publisher.publications(upTo: 10) }
     scene.store.setFailing(false)
     #expect(try scene.pump().topics.contains("tk/bridge/event"))
