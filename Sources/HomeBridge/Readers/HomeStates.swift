@@ -43,12 +43,15 @@ extension Home {
     }
   }
 
-  /// What `routers/list`, `networks/list` and `alerts/list` come to; nil for other commands.
+  /// Entries of a list on this machine: no more than a person or a script will read at once.
+  package static let mostListed = 100_000
+
+  /// What `routers/list`, `networks/list` and `alerts/list` come to.
   ///
   /// - Parameter most: entries that an answer can hold.
   package func states(
-    _ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int
-  ) throws(AnswerFailure) -> AnswerData? {
+    _ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed
+  ) throws(AnswerFailure) -> AnswerData {
     let writer = StateWriter(home: name, isOnlyHome: isOnlyHome)
     var data = AnswerData()
     switch command {
@@ -59,7 +62,7 @@ extension Home {
     case .listNetworks: data.networks = try Self.values(networks, most) { writer.network($0) }
     case .listAlerts:
       data.alerts = try Self.values(publishedAlerts(all: false), most) { writer.alert($0, $1) }
-    default: return nil
+    default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
     }
     return data
   }

@@ -68,13 +68,21 @@ struct ConsentListsTests {
   }
 
   @Test("A grant covers nothing any more once the preferred network has another key")
-  func outdated() {
+  func outdated() throws {
     var (scenes, ids) = scenes()
     scenes[1].handle(.decision(ConsentDecision(.approve(ids[0], .always), by: .statusPage)))
     let grant = scenes[1].home.grants[0]
     #expect(!grant.isOutdated(preferred: .of(1)))
     #expect(!grant.isOutdated(preferred: .of(2)))
     #expect(grant.isOutdated(preferred: .of(1, key: 2)))
+    // What a team has stored under the same Extended PAN ID is not the preferred network's.
+    scenes[1].publish(.announce, 2, .of(2))
+    let context = RequestContext(
+      Requester(.systemUser(9), team: "team"), reply: .caller, actor: "uid 9")
+    scenes[1].handle(.request(.getNetwork(.init(number: 2)), context))
+    let id = try #require(scenes[1].home.questions.last?.id)
+    scenes[1].handle(.decision(ConsentDecision(.approve(id, .always), by: .statusPage)))
+    #expect(!scenes[1].home.grants[1].isOutdated(preferred: .of(2, key: 2)))
   }
 
   @Test("Clients are listed by home and name")

@@ -93,8 +93,7 @@ struct HomeStatesTests {
     for (command, count) in [
       (RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing),
     ] {
-      let found = try home.states(command, in: "home", isOnlyHome: true, most: count)
-      let data = try #require(found)
+      let data = try home.states(command, in: "home", isOnlyHome: true, most: count)
       let values = try #require(data.routers ?? data.networks ?? data.alerts)
       #expect(values.count == count)
       #expect(values == published[command])
@@ -103,7 +102,10 @@ struct HomeStatesTests {
       }
       #expect(refusal?.known == .tooLarge)
     }
-    #expect(try home.states(.ping, in: "home", isOnlyHome: true, most: 1) == nil)
+    let refusal = #expect(throws: AnswerFailure.self) {
+      try home.states(.ping, in: "home", isOnlyHome: true)
+    }
+    #expect(refusal?.known == .unsupported)
   }
 
   @Test("The page has the preferred network first, and routers without a network last")
