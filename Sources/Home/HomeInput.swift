@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What a home receives. It was decoded, and nothing else was checked. A dataset travels beside its summary: what becomes
-/// of it is in the output.
+/// What a home receives. It was decoded, and nothing else was checked. A dataset travels beside its summary: what
+/// becomes of it is in the output.
 package enum HomeInput: Sendable {
   /// The daemon has started: its settings may be others.
   case started

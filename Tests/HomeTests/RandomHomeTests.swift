@@ -31,16 +31,17 @@ import ThreadDataset
       let changes = scene.home.takeChanges()
       try records.write(changes, of: scene.home)
       secrets.take(output, of: input, changes, scene.home)
-      let context = Comment(rawValue: "seed \(seed), input \(number): \(input)")
-      try #require(scene.missingAlerts.isEmpty, context)
-      try #require(scene.wrongHomeAlerts == [], context)
-      try #require(scene.countsAreRight, context)
-      try #require(secrets.areThose(of: scene.home), context)
+      // Only where it is needed: it takes longer than the input.
+      func context() -> Comment { "seed \(seed), input \(number): \(input)" }
+      try #require(scene.missingAlerts.isEmpty, context())
+      try #require(scene.wrongHomeAlerts == [], context())
+      try #require(scene.countsAreRight, context())
+      try #require(secrets.areThose(of: scene.home), context())
       guard number % 25 == 0 else { continue }
       let read = try records.home(scene.rules)
-      try #require(read.looksTheSame(as: scene.home), context)
+      try #require(read.looksTheSame(as: scene.home), context())
       let published = "\(output.events)\(output.orders)\(output.audit)"
-      try #require(!published.contains("\(DatasetSummary.Parameters.self)"), context)
+      try #require(!published.contains("\(DatasetSummary.Parameters.self)"), context())
       guard number % 500 == 0 else { continue }
       // Another process continues.
       scene.home = read
@@ -48,7 +49,7 @@ import ThreadDataset
       let late = scene.home.takeChanges()
       try records.write(late, of: scene.home)
       secrets.take(scene.output, of: .started, late, scene.home)
-      try #require(scene.wrongHomeAlerts == [] && scene.missingAlerts.isEmpty, context)
+      try #require(scene.wrongHomeAlerts == [] && scene.missingAlerts.isEmpty, context())
     }
   }
 }
