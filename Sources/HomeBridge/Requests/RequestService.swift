@@ -21,16 +21,9 @@ package final class RequestService: Sendable {
     /// Another client has altered a device with buttons a moment ago.
     package var buttonsAltered: @Sendable (WireTime) -> Bool = { _ in false }
     package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
-    /// What `routers/list`, `networks/list` and `alerts/list` come to, in the home of this name.
-    package var states: @Sendable (RequestCommand, Home, String) throws(AnswerFailure) -> AnswerData
 
-    package init(
-      summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?,
-      states:
-        @escaping @Sendable (RequestCommand, Home, String) throws(AnswerFailure) -> AnswerData
-    ) {
+    package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) {
       self.summarize = summarize
-      self.states = states
     }
   }
 
@@ -71,12 +64,15 @@ package final class RequestService: Sendable {
     return dropped.homes
   }
 
-  private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
-    var writer = AnswerWriter(home: home) { try loop.dataset($0, in: home) }
+  private func reader(_ home: ServedHome, _ state: Home, _ loop: HomeLoop?) -> HomeReader {
+    let name = home.name
+    var writer = AnswerWriter(home: name) { key in
+      try loop?.withDataset(of: key, in: name) { try OperationalDataset(bytes: Array($0)) }
+    }
     writer.namesHome = homes.count > 1
     writer.routerName = { state.routers[$0]?.displayName ?? $0.description }
     writer.transactions = callers.transactions(of:)
-    return writer
+    return HomeReader(state, home.rules, writer, version: parts.version)
   }
 
   // MARK: Over MQTT
@@ -103,7 +99,9 @@ package final class RequestService: Sendable {
       if case .home(let input, let dataset) = step.by {
         return .input(input, dataset: dataset, asked)
       }
-      answer = .success(try read(step.by, state, arrived.home.name, at: now))
+      var reader = reader(arrived.home, state, nil)
+      reader.mostEntries = RequestRules.mostEntries
+      answer = .success(try reader.answer(step, at: now) ?? AnswerData())
     } catch {
       answer = .failure(error)
     }
@@ -114,13 +112,6 @@ package final class RequestService: Sendable {
       counted.withLock { $0.count(isRefusal: message.isRefusal) }
       _ = send([message.message], at: now)
     }
-  }
-
-  private func read(
-    _ handler: RequestHandler, _ state: Home, _ home: String, at now: WireTime
-  ) throws(AnswerFailure) -> AnswerData {
-    if case .states(let command) = handler { return try parts.states(command, state, home) }
-    return .pong(parts.version, at: now)
   }
 
   /// Answers what is on disk: requests over MQTT, and all that have waited for a person; and makes the messages of
@@ -135,7 +126,7 @@ package final class RequestService: Sendable {
       guard let place = homes.first(where: { $0.name == outcome.home }),
         let state = snapshot.homes[outcome.home]
       else { continue }
-      let writer = writer(outcome.home, state, loop)
+      let writer = reader(place, state, loop).writer
       func add(
         _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
         _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
@@ -158,7 +149,7 @@ package final class RequestService: Sendable {
       }
       for one in outcome.output.settled { add(one.answer, to: one.requester, at: one.to, one.id) }
       for order in outcome.output.orders {
-        guard let dataset = try? loop.dataset(.home, in: outcome.home) else { continue }
+        guard let dataset = try? writer.dataset(.home) else { continue }
         let message = exchange.message(
           order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
         if let message { messages.append(message) }
@@ -215,33 +206,23 @@ package final class RequestService: Sendable {
     let (request, context) = (local.request, local.context)
     let snapshot = loop.snapshot
     let name = try local.home(of: homes.map(\.name), in: snapshot)
-    guard let home = homes.first(where: { $0.name == name }), var state = snapshot.homes[name]
+    guard let home = homes.first(where: { $0.name == name }), let state = snapshot.homes[name]
     else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
     let handler = try parts.rules.handler(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
-    guard case .home(let input, let dataset) = handler else {
-      return (try read(handler, state, name, at: now), nil)
-    }
+    let step = AskedRequest.Step(request: request, context: context, by: handler)
+    let reader = reader(home, state, loop)
+    if let data = try reader.answer(step, at: now) { return (data, nil) }
+    guard case .home(let input, let dataset) = handler else { return (AnswerData(), nil) }
     let output: HomeOutput
-    if request.command.writes {
-      do {
-        output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
-      } catch {
-        throw AnswerFailure(ofStore: error)
-      }
-    } else {
-      output = state.handle(input, at: now, rules: home.rules)
+    do {
+      output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
+    } catch {
+      throw AnswerFailure(ofStore: error)
     }
     guard let answer = output.answer else { return (AnswerData(), nil) }
     if case .waiting(let question) = answer { return (AnswerData(), question) }
-    let data = try writer(name, state, loop).data(of: answer, to: request, context)
-    return (data ?? AnswerData(), nil)
-  }
-}
-
-extension HomeLoop {
-  fileprivate func dataset(_ key: RecordKey, in home: String) throws -> OperationalDataset? {
-    try withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+    return (try reader.writer.data(of: answer, to: request, context) ?? AnswerData(), nil)
   }
 }
 

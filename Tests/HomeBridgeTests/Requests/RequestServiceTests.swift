@@ -20,11 +20,13 @@ struct RequestServiceTests {
   private let time = LoopKit.Time()
   private let service: RequestService
   private let loop: HomeLoop
+  private let follower: Follower
   private let daemon: Identity
   private let phone: Identity
 
   private final class Follower: LoopFollower {
     let loop = Mutex<HomeLoop?>(nil)
+    let batches = Atomic(0)
     let service: RequestService
 
     init(_ service: RequestService) { self.service = service }
@@ -32,6 +34,7 @@ struct RequestServiceTests {
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
 
     func committed(_ batch: CommittedBatch) {
+      batches.add(1, ordering: .relaxed)
       guard let loop = loop.withLock({ $0 }) else { return }
       #expect(service.answer(batch, of: loop).isEmpty)
     }
@@ -41,8 +44,7 @@ struct RequestServiceTests {
     let (daemon, phone) = (try Identity(), try Identity())
     (self.daemon, self.phone) = (daemon, phone)
     let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
-    var parts = RequestService.Parts(
-      summarize: { DatasetSummary($0, key: key) }, states: { _, _, _ in AnswerData() })
+    var parts = RequestService.Parts(summarize: { DatasetSummary($0, key: key) })
     parts.version = "1.0"
     parts.exchange = { SealedExchange(daemon) }
     let callers = WaitingCallers()
@@ -54,7 +56,7 @@ struct RequestServiceTests {
     service = RequestService([home], parts, callers)
     var reading = IntakeReading(hashKey: key)
     reading.request = service.read
-    let follower = Follower(service)
+    follower = Follower(service)
     let time = time
     loop = try HomeLoop(
       [home], discovers: false, store: memory, reading: reading, follower: follower,
@@ -99,10 +101,20 @@ struct RequestServiceTests {
       local, by: loop, isOwnUser: true, at: time.now, isThere: { isThere })
   }
 
+  /// What is answered at once.
+  private func answered(
+    _ command: RequestCommand, isThere: Bool = true,
+    _ change: (inout ThreadRequest) -> Void = { _ in }
+  ) throws -> ThreadAnswer {
+    guard case .answer(let answer) = call(command, isThere: isThere, change) else {
+      throw AnswerFailure.nobodyWaits
+    }
+    return answer
+  }
+
   private func approve() throws {
     let id = try #require(home.questions.first?.id.questionText)
-    guard case .answer(let answer) = call(.approveConsent, { $0.id = id }) else { return }
-    #expect(answer.status == .ok)
+    #expect(try answered(.approveConsent) { $0.id = id }.status == .ok)
   }
 
   @Test("A request is answered when it is on disk, on its topic and for thirty seconds")
@@ -131,7 +143,9 @@ struct RequestServiceTests {
     #expect(service.figures == .init(answered: 5, refused: 2, dropped: 0))
     for _ in 0..<100 { _ = try loop.received([request("ping")]) }
     #expect(service.figures.answered + service.figures.refused == 107)
-    #expect(published().count < 100)
+    let flood = published().compactMap { ThreadAnswer(json: $0.payload) }
+    #expect(flood.count < 100)
+    #expect(flood.last?.error == .tooManyRequests)
   }
 
   @Test("What is not on disk is not answered")
@@ -177,31 +191,26 @@ struct RequestServiceTests {
     let answer = service.callers.answer(at: place)
     #expect(answer?.data?.credentials?.first?.dataset == LoopKit.dataset(1))
     #expect(answer?.transaction == "t")
-    guard case .answer(let gone) = call(.getPreferred, isThere: false) else { return }
-    #expect(gone.error == .nobodyWaits)
+    #expect(try answered(.getPreferred, isThere: false).error == .nobodyWaits)
     #expect(home.questions.isEmpty)
   }
 
   @Test("What only reads writes nothing, and is answered at once")
   func reads() throws {
-    let revision = memory.commits
-    guard case .answer(let list) = call(.listCredentials) else { return }
-    #expect(list.data?.credentials == [])
-    guard case .answer(let check) = call(.checkPreferred, { $0.dataset = LoopKit.dataset(1) })
-    else { return }
+    let batches = follower.batches.load(ordering: .relaxed)
+    #expect(try answered(.listCredentials).data?.credentials == [])
+    let check = try answered(.checkPreferred) { $0.dataset = LoopKit.dataset(1) }
     #expect(check.data?.result == .match)
-    guard case .answer(let pong) = call(.ping) else { return }
-    #expect(pong.data?.version == "1.0")
-    #expect(memory.commits == revision)
+    #expect(try answered(.ping).data?.version == "1.0")
+    #expect(try answered(.listRouters).data?.routers?.count == 1)
+    #expect(follower.batches.load(ordering: .relaxed) == batches)
     #expect(published().isEmpty)
   }
 
   @Test("A store that takes no changes refuses them, and says why on the socket")
   func readOnly() throws {
-    memory.failing {
-      guard case .answer(let answer) = call(.forgetPreferred) else { return }
-      #expect(answer.error?.known == .store)
-    }
+    let answer = try memory.failing { try answered(.forgetPreferred) }
+    #expect(answer.error?.known == .store)
     #expect(home.preferred != nil)
   }
 
