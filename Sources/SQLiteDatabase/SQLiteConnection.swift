@@ -73,7 +73,8 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Lends a prepared statement with its values bound, and puts it back afterwards.
   func withStatement<R>(
-    _ sql: StaticString, _ values: [SQLiteValue], _ body: (OpaquePointer) throws -> R
+    _ sql: StaticString, _ values: [SQLiteValue] = [], lending loans: [SQLiteLoan] = [],
+    _ body: (OpaquePointer) throws -> R
   ) throws -> R {
     let prepared = try take(sql)
     let statement = prepared.pointer
@@ -82,7 +83,7 @@ final class SQLiteConnection: @unchecked Sendable {
       sqlite3_clear_bindings(statement)
       prepared.isInUse = false
     }
-    try bind(values, to: statement, sql)
+    try bind(values, loans, to: statement, sql)
     return try body(statement)
   }
 
@@ -119,17 +120,35 @@ extension SQLiteConnection {
   }
 
   func bind(
-    _ values: [SQLiteValue], to statement: OpaquePointer, _ sql: StaticString
+    _ values: [SQLiteValue], _ loans: [SQLiteLoan] = [], to statement: OpaquePointer,
+    _ sql: StaticString
   ) throws(SQLiteError) {
-    guard Int(sqlite3_bind_parameter_count(statement)) == values.count else {
-      throw .misuse("\(values.count) values for another number of places", statement: "\(sql)")
+    let count = values.count + loans.count
+    guard Int(sqlite3_bind_parameter_count(statement)) == count else {
+      throw .misuse("\(count) values for another number of places", statement: "\(sql)")
     }
     var position: Int32 = 0
-    for value in values {
-      position += 1
-      let result = bind(value, to: statement, at: position)
+    func check(_ result: Int32) throws(SQLiteError) {
       guard result == SQLITE_OK else {
         throw SQLiteError(result, on: handle, statement: "\(sql)")
+      }
+    }
+    for value in values {
+      position += 1
+      try check(bind(value, to: statement, at: position))
+    }
+    for loan in loans {
+      position += 1
+      switch loan {
+      case .null: try check(sqlite3_bind_null(statement, position))
+      case .integer(let number): try check(sqlite3_bind_int64(statement, position, number))
+      case .bytes(let bytes):
+        guard let start = bytes.baseAddress, bytes.count > 0 else {
+          try check(sqlite3_bind_zeroblob(statement, position, 0))
+          continue
+        }
+        // SQLITE_STATIC: SQLite copies nothing.
+        try check(sqlite3_bind_blob64(statement, position, start, UInt64(bytes.count), nil))
       }
     }
   }

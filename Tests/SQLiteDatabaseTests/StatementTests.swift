@@ -25,6 +25,27 @@ import Testing
     #expect(found == value)
   }
 
+  @Test(arguments: [nil, [], [0, 1, 255]] as [[UInt8]?])
+  func whatIsLentIsWritten(_ bytes: [UInt8]?) throws {
+    let test = try TemporaryDatabase()
+    let found = try test.database.write { tx in
+      func write(_ loan: SQLiteLoan) throws {
+        try tx.execute(
+          "INSERT INTO notes (id, data) VALUES (?, ?)", lending: [.integer(.min), loan])
+      }
+      if let bytes {
+        try bytes.withUnsafeBytes { try write(.bytes($0)) }
+      } else {
+        try write(.null)
+      }
+      #expect(throws: SQLiteError.self) {
+        try tx.execute("DELETE FROM notes WHERE id = ?", lending: [.integer(1), .null])
+      }
+      return try tx.all("SELECT id, data FROM notes") { ($0.integer(0), $0.blobIfPresent(1)) }
+    }
+    #expect(found.count == 1 && found[0] == (.min, bytes))
+  }
+
   @Test func nothingIsToldFromZero() throws {
     let test = try TemporaryDatabase()
     try test.database.read { tx in
