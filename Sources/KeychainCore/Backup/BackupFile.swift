@@ -42,7 +42,7 @@ struct BackupFile {
     return hash
   }
 
-  /// Compares every byte of the file with its tag, and opens every item of `store`, which is its
+  /// Compares every byte of the file with its tag, and opens every item and record of `store`, which is its
   /// copy. Returns how many items could not be tried.
   ///
   /// - Parameter copied: the hash of what was copied: somebody may have written to the file since.
@@ -63,7 +63,7 @@ struct BackupFile {
     else { throw SodiumError.notAuthentic }
     let report = try store.verify(.everything)
     guard report.matchesManifest, report.isWhole, report.unreadable.isEmpty,
-      store.condition == .healthy
+      report.unreadableRecords.isEmpty, store.condition == .healthy
     else { throw SodiumError.notAuthentic }
     return report.locked
   }

@@ -142,7 +142,7 @@ package enum StoreCondition: Equatable, Sendable {
   }
 }
 
-/// Compares the store with its manifest, and opens every item where that is asked for. What it finds goes to
+/// Compares the store with its manifest, and opens every item and record where that is asked for. What it finds goes to
 /// `StoreHealth`.
 extension Keychain {
   /// Compares the store with its manifest, on a snapshot: others can write meanwhile. A mismatch
@@ -224,6 +224,11 @@ extension Keychain {
       }
       return true
     }
+    try RecordRow.forEach(in: tx) { record, row in
+      report.records += 1
+      guard try !opens(record, row, in: tx) else { return }
+      report.unreadableRecords.append(DamagedRecord(id: RecordID(record.id), home: record.home))
+    }
   }
 }
 
@@ -239,6 +244,10 @@ package struct VerificationReport: Equatable, Sendable {
   package var unreadable: [Int64] = []
   /// Items whose secret could not be tried, because their class is locked.
   package var locked = 0
+  /// The records that there are, where everything was opened.
+  package var records = 0
+  /// Those whose state or secret does not open.
+  package var unreadableRecords: [DamagedRecord] = []
 
   package init(items: Int = 0) { self.items = items }
 }

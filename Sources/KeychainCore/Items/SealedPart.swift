@@ -25,6 +25,8 @@ struct SealedPart {
     case slot = 5
     case manifest = 6
     case audit = 7
+    case recordState = 8
+    case recordSecret = 9
   }
 
   /// Where a sealed part belongs.
@@ -45,19 +47,28 @@ struct SealedPart {
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
     key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
+      let output = UnsafeMutableRawBufferPointer(
+        rebasing: UnsafeMutableRawBufferPointer(buffer)[..<(plaintext.count + overhead)])
+      try seal(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
+      count = output.count
+    }
+  }
+
+  /// The same into `output`, which has room for the plaintext and the overhead.
+  static func seal(
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
+    key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil,
+    into output: UnsafeMutableRawBufferPointer
+  ) throws {
+    output[0] = format
+    output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
+    let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
+    if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
     try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
-      try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
-        let output = UnsafeMutableRawBufferPointer(buffer)
-        output[0] = format
-        output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
-        let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
-        if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
-        let sealed = headLength..<(plaintext.count + overhead)
-        try XChaCha20Poly1305.seal(
-          plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
-          into: UnsafeMutableRawBufferPointer(rebasing: output[sealed]))
-        count = sealed.upperBound
-      }
+      try XChaCha20Poly1305.seal(
+        plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
+        into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
     }
   }
 

@@ -148,7 +148,7 @@ extension KeyRing {
       }
     }
     loaded.withLock { $0.lockWithoutSession() }
-    for purpose in [KeyPurpose.metadata, .blindIndex, .manifest] {
+    for purpose in [KeyPurpose.metadata, .blindIndex, .manifest, .records] {
       let isThere = loaded.withLock { loaded in
         loaded.current[purpose].flatMap { loaded.keys[$0] } != nil
       }

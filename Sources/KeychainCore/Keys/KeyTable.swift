@@ -101,6 +101,7 @@ struct KeyPurpose: RawRepresentable, Hashable, Sendable {
   static let blindIndex = Self(rawValue: 9)
   static let manifest = Self(rawValue: 10)
   static let audit = Self(rawValue: 11)
+  static let records = Self(rawValue: 12)
 
   /// 16…22: the class keys, by `Accessibility`.
   static let firstClass: UInt8 = 16

@@ -11,6 +11,7 @@ import SodiumCrypto
 ///     slot: 2 | slot 16 | payload tag 16 | number 8 | its other columns
 ///     key:  3 | key id 4 | tag 16
 ///     last record of the audit: 4 | number 8 | tag 16
+///     record: 5 | id 8 | home 8 | version 8 | version of the secret 8 | state tag 16 | secret tag 16
 ///
 /// A tag covers all that its part binds. Who renews a class key changes the element of every item
 /// that it wraps.
@@ -34,6 +35,7 @@ enum ManifestElement {
   case slot(id: ItemID, number: Int64, tag: ItemID, columns: [UInt8])
   case key(KeyID, tag: ItemID)
   case audit(number: Int64, tag: ItemID)
+  case record(RecordRow)
 
   func hash(key: GuardedKey) throws -> (UInt64, UInt64, UInt64, UInt64) {
     try withUnsafeTemporaryAllocation(byteCount: 32 + room, alignment: 16) { memory in
@@ -97,6 +99,16 @@ enum ManifestElement {
       message.storeBytes(of: number.bigEndian, toByteOffset: 1, as: Int64.self)
       tag.write(to: message, at: 9)
       return 25
+    case .record(let row):
+      message[0] = 5
+      var offset = 1
+      for number in [row.id, row.home, row.version, row.secretVersion] {
+        message.storeBytes(of: number.bigEndian, toByteOffset: offset, as: Int64.self)
+        offset += 8
+      }
+      row.stateTag.write(to: message, at: 33)
+      row.secretTag.write(to: message, at: 49)
+      return 65
     }
   }
 }
@@ -145,11 +157,13 @@ extension ManifestElement {
       return true
     }
     if let last = try AuditRow.last(in: tx) { try body(last.manifestElement) }
+    try RecordRow.forEach(in: tx) { row, _ in try body(.record(row)) }
   }
 }
 
 extension SQLiteRow {
-  fileprivate func tag(_ column: Int32) -> ItemID {
+  /// The tag of a sealed part; zeros where there is none.
+  func tag(_ column: Int32) -> ItemID {
     withBlob(column) { bytes in
       ItemID(UnsafeRawBufferPointer(rebasing: bytes.suffix(16))) ?? ItemID(high: 0, low: 0)
     }

@@ -225,6 +225,7 @@ struct StoreBuilder {
       (KeyID(.metadata, epoch: 1), try arena.randomKey()),
       (KeyID(.blindIndex, epoch: 1), try arena.randomKey()), (manifestKeyID, manifestRoot),
       (KeyID(.audit, epoch: 1), try arena.randomKey()),
+      (KeyID(.records, epoch: 1), try arena.randomKey()),
     ]
     let isGuarded = slots.contains { $0.kind.guardsSession }
     if !isGuarded { keys.append((Self.session, session)) }
@@ -326,12 +327,12 @@ extension Keychain {
   }
 }
 
-/// The tables of the store, format 1. Other components keep theirs in the same file.
+/// The tables of the store, format 2. Other components keep theirs in the same file.
 enum StoreSchema {
   /// "TKST", in the head of the SQLite file.
   static let applicationID: Int64 = 0x544B_5354
   /// The format of the store, as `user_version`.
-  static let format: Int64 = 1
+  static let format: Int64 = 2
 
   private static let statements: [StaticString] = [
     "CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), uuid BLOB NOT NULL) STRICT",
@@ -358,12 +359,20 @@ enum StoreSchema {
     "CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT",
     // id: the number of the record, from 1. sealed: AuditRecord.
     "CREATE TABLE audit (id INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
+    // See RecordRow.
+    """
+    CREATE TABLE records (
+      id INTEGER PRIMARY KEY, home INTEGER NOT NULL, version INTEGER NOT NULL,
+      secret_version INTEGER NOT NULL, state BLOB NOT NULL, secret BLOB) STRICT
+    """,
+    // Neither sealed nor in the manifest: what anybody reads at the broker.
+    "CREATE TABLE messages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
   ]
 
   static func create(in tx: WriteTransaction) throws {
     // https://www.sqlite.org/pragma.html#pragma_application_id
     try tx.execute("PRAGMA application_id = 0x544B5354")
-    try tx.execute("PRAGMA user_version = 1")
+    try tx.execute("PRAGMA user_version = 2")
     for statement in statements { try tx.execute(statement) }
   }
 
@@ -373,7 +382,8 @@ enum StoreSchema {
     let found = try tx.all(
       """
       SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
-        AND tbl_name IN ('store', 'key_slots', 'keys', 'items', 'manifest', 'audit')
+        AND tbl_name IN ('store', 'key_slots', 'keys', 'items', 'manifest', 'audit', 'records',
+          'messages')
       """
     ) { $0.text(0) }
     return found.sorted() == statements.map { "\($0)" }.sorted()

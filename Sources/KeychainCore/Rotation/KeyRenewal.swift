@@ -14,7 +14,7 @@ struct KeyRenewal {
   private var keys: KeyRing { keychain.keys }
 
   /// - Parameters:
-  ///   - purposes: those of attributes and index together with all classes, or classes alone.
+  ///   - purposes: those of attributes, index and records together with all classes, or classes alone.
   ///   - deletesDeviceItems: deletes the items of classes whose device key is gone, or another's.
   /// - Throws: `notAvailable` when there are such items, and they are not to be deleted; `decode` when an item
   ///   does not open.
@@ -47,6 +47,9 @@ struct KeyRenewal {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
     report.items = try reseal(purposes, old, ledger, in: tx)
+    if purposes.contains(.records) {
+      report.records = try keychain.resealRecords(ledger, in: tx)
+    }
     ledger.owesErasure = true
     let retired = Set(old.keys).union([from.master.id, from.session.id])
       .subtracting([to.master.id, to.session.id])

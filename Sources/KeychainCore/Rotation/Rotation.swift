@@ -3,7 +3,7 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// Rotation: new root keys, new keys of every kind, and every item sealed again under them, in one
+/// Rotation: new root keys, new keys of every kind, and every item and record sealed again under them, in one
 /// transaction. A crash leaves the store as it was or as it is to be.
 ///
 /// The keys of before open nothing in the store afterwards but the audit's earlier records, which keep their key.
@@ -51,12 +51,12 @@ extension Keychain {
         let new = try old.next(in: keys.arena)
         for root in [new.master, new.session] { ledger.newKeys[root.id] = root.key }
         var report = try KeyRenewal(keychain: self, from: old, to: new).run(
-          [.metadata, .blindIndex] + Accessibility.allCases.map(\.keyPurpose),
+          [.metadata, .blindIndex, .records] + Accessibility.allCases.map(\.keyPurpose),
           deletingDeviceItems: deletesDeviceItems, ledger, in: tx)
         report.removedSlots = known.filter { !kept.contains($0.number) }
         try renewAuditKey(from: old, to: new, ledger, in: tx)
         try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
-        auditLog.note(.rotated, "\(report.items) items", ledger)
+        auditLog.note(.rotated, "\(report.items) items, \(report.records) records", ledger)
         for slot in report.removedSlots {
           auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
         }
@@ -149,6 +149,8 @@ extension Keychain {
 package struct RotationReport: Equatable, Sendable {
   /// Items that are under new keys: all that there are.
   package var items = 0
+  /// Records, likewise.
+  package var records = 0
   /// Slots that are gone, because nothing that opens them was given.
   package var removedSlots: [KeySlot] = []
   /// Items for this device only that were deleted, as it was asked for.

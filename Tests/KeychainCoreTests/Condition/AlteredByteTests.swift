@@ -5,7 +5,9 @@ import TestKit
 import Testing
 
 @Suite struct AlteredByteTests {
-  @Test(arguments: ["items", "keys", "key_slots", "manifest", "store", "sqlite_sequence"])
+  @Test(arguments: [
+    "items", "keys", "key_slots", "manifest", "store", "sqlite_sequence", "records",
+  ])
   func everyByteOfEveryColumnIsRightOrRefused(_ table: String) throws {
     try alterEveryByte(of: table, in: TamperedStore())
   }

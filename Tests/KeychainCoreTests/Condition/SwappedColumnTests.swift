@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 @Suite struct SwappedColumnTests {
-  @Test(arguments: ["items", "keys", "key_slots"])
+  @Test(arguments: ["items", "keys", "key_slots", "records"])
   func swappedColumnsAreNoticed(_ table: String) throws {
     let tampered = try TamperedStore()
     let raw = tampered.raw
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// The manifest knows the end of each part.
-  @Test(arguments: ["items", "keys", "key_slots"])
+  @Test(arguments: ["items", "keys", "key_slots", "records"])
   func everyColumnOfEveryRowIsCounted(_ table: String) throws {
     let tampered = try TamperedStore()
     var tried = 0

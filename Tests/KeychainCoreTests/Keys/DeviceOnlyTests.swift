@@ -46,7 +46,7 @@ import Testing
     let store = try store()
     try store.keychain.add(sample("a", accessible))
     store.keychain.close()
-    let reader = try FormatOneReader(
+    let reader = try FormatReader(
       RawStore(store.location.databasePath), keyFile: store.keyFilePath,
       deviceKeyFile: store.location.deviceKeyPath)
     #expect(reader.keys[purpose << 24 | 1] != nil)

@@ -19,12 +19,12 @@ struct LeakedKeys {
   /// What of the store, as it is now, opens with any of them. Of the audit, what comes after `record`.
   func opens(_ keychain: Keychain, after record: Int64 = 0) throws -> [String] {
     try keychain.database.read { tx in
-      try records(keychain, in: tx) + items(keychain, in: tx)
+      try keyRecords(keychain, in: tx) + items(keychain, in: tx) + records(keychain, in: tx)
         + head(keychain, after: record, in: tx)
     }
   }
 
-  private func records(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
+  private func keyRecords(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
     let device = keys(.device).first?.key
     return try KeyTable.records(in: tx).filter { id, wrapped in
       (keys(.master) + keys(.session)).contains { root in
@@ -59,6 +59,20 @@ struct LeakedKeys {
         found.append("index of row \(row.integer(0))")
       }
       return true
+    }
+    return found
+  }
+
+  private func records(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
+    var found: [String] = []
+    try RecordRow.forEach(in: tx) { record, columns in
+      let parts: [(RecordRow.Part, column: Int32)] = [(.state, 4), (.secret, 5)]
+      for (part, column) in parts {
+        let place = record.place(of: part, keychain.storeID)
+        if keys(.records).contains(where: { opens(columns.blob(column), place, $0.key) }) {
+          found.append("\(part) of record \(record.id)")
+        }
+      }
     }
     return found
   }

@@ -103,7 +103,8 @@ struct RotatedStore {
     try keychain.database.read { tx in
       Set(
         try
-          ([.metadata, .blindIndex, .manifest, .audit] + Accessibility.allCases.map(\.keyPurpose))
+          ([.metadata, .blindIndex, .manifest, .audit, .records]
+          + Accessibility.allCases.map(\.keyPurpose))
           .compactMap { try KeyTable.newest($0, in: tx)?.epoch })
     }
   }

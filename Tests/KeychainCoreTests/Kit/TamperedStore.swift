@@ -5,7 +5,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-/// A store with a few items of every form, and a check that it never tells anything wrong about
+/// A store with a few items of every form and a few records, and a check that it never tells anything wrong about
 /// them: the right answer, or a refusal.
 struct TamperedStore {
   let store: TemporaryStore
@@ -14,6 +14,11 @@ struct TamperedStore {
   /// All that there is, with what fills the pages.
   private let ids: Set<ItemID>
   private let slots: [KeySlot]
+  private let records = [
+    (id: RecordID(1), home: Int64(1), state: Array("router 1".utf8), secret: "dataset 1"),
+    (id: RecordID(2), home: 2, state: Array("router 2".utf8), secret: "dataset 2"),
+    (id: RecordID(3), home: 2, state: Array("an alert".utf8), secret: nil as String?),
+  ]
   let raw: RawStore
 
   /// - Parameter filling: further items, so that the trees of the file have several levels.
@@ -34,6 +39,15 @@ struct TamperedStore {
     }
     ids = Set(try keychain.items(ItemQuery()).map(\.id))
     slots = try keychain.slots()
+    for record in records {
+      var changes = RecordChanges()
+      changes.records = [
+        .init(
+          id: record.id, home: record.home, state: record.state,
+          secret: record.secret.map { .new(Sample.secret($0)) } ?? .none)
+      ]
+      try SealedRecords(keychain).commit(changes)
+    }
     keychain.close()
     raw = try RawStore(store.location.databasePath)
   }
@@ -73,7 +87,29 @@ struct TamperedStore {
     check(comment) { try #require(try count(nil, keychain) == ids.count) }
     check(comment) { try #require(try count(.genericPassword, keychain) == ids.count - 1) }
     check(comment) { try #require(try keychain.slots() == slots) }
+    check(comment) { try examineRecords(keychain) }
     return keychain.condition
+  }
+
+  private func examineRecords(_ keychain: Keychain) throws {
+    let store = SealedRecords(keychain)
+    var found: Set<RecordID> = []
+    let damaged = try store.load { record in
+      let expected = try #require(records.first { $0.id == record.id })
+      try #require(record.home == expected.home && record.state == expected.state)
+      try #require(record.hasSecret == (expected.secret != nil))
+      found.insert(record.id)
+    }
+    found.formUnion(damaged.map(\.id))
+    // Who takes a row out is found by the manifest.
+    if keychain.condition == .healthy { try #require(found == Set(records.map(\.id))) }
+    for record in records {
+      do {
+        let secret = try store.withSecret(of: record.id) { String(decoding: $0, as: UTF8.self) }
+        try #require(secret == record.secret)
+      } catch let error as KeychainError where error.status == .decode {
+      }
+    }
   }
 
   private func count(_ itemClass: ItemClass?, _ keychain: Keychain) throws -> Int {

@@ -4,12 +4,12 @@ import KeychainCore
 import TestKit
 import Testing
 
-/// Format 1, read by a program that shares nothing with the store but libsodium: whoever changes
+/// Format 2, read by a program that shares nothing with the store but libsodium: whoever changes
 /// the format breaks this, and has to think of the stores that exist.
 @Suite struct LayoutTests {
   private let store: TemporaryStore
   private let item: Item
-  private let reader: FormatOneReader
+  private let reader: FormatReader
 
   init() throws {
     let clock = ManualClock(microseconds: 1_700_000_000_123_456)
@@ -25,8 +25,17 @@ import Testing
     try store.keychain.update(added, secret: Sample.secret("the second dataset"))
     item = try store.keychain.update(added, attributes: [.isNegative: .bool(false)])
     try store.keychain.add(Sample.password("anna"))
+    let records = SealedRecords(store.keychain)
+    for secret in [RecordChanges.Secret.new(Sample.secret("a dataset")), .keep] {
+      var changes = RecordChanges()
+      changes.records = [
+        .init(id: RecordID(7), home: 3, state: Array("a router".utf8), secret: secret),
+        .init(id: RecordID(8), home: 3, state: []),
+      ]
+      try records.commit(changes)
+    }
     store.keychain.close()
-    reader = try FormatOneReader(
+    reader = try FormatReader(
       RawStore(store.location.databasePath), keyFile: store.keyFilePath)
   }
 
@@ -57,18 +66,22 @@ import Testing
         "keys: CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
         "manifest: CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1),"
           + " sealed BLOB NOT NULL) STRICT",
+        "messages: CREATE TABLE messages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
+        "records: CREATE TABLE records ( id INTEGER PRIMARY KEY, home INTEGER NOT NULL,"
+          + " version INTEGER NOT NULL, secret_version INTEGER NOT NULL, state BLOB NOT NULL,"
+          + " secret BLOB) STRICT",
         "sqlite_sequence: CREATE TABLE sqlite_sequence(name,seq)",
         "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1),"
           + " uuid BLOB NOT NULL) STRICT",
       ])
     #expect(try reader.raw.run("PRAGMA application_id") == [[.integer(0x544B_5354)]])
-    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(1)]])
+    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(2)]])
   }
 
   @Test func theKeysAreThese() throws {
-    // Purpose << 24 | epoch: session 2, metadata 8, index 9, manifest 10, audit 11, and the class
-    // "after first unlock" 17.
-    #expect(reader.keys.keys.sorted() == [2, 8, 9, 10, 11, 17].map { $0 << 24 | 1 })
+    // Purpose << 24 | epoch: session 2, metadata 8, index 9, manifest 10, audit 11, records 12, and the
+    // class "after first unlock" 17.
+    #expect(reader.keys.keys.sorted() == [2, 8, 9, 10, 11, 12, 17].map { $0 << 24 | 1 })
   }
 
   @Test func theMetadataSaysThis() throws {
@@ -141,14 +154,28 @@ import Testing
     }
   }
 
+  @Test func theRecordIsThis() throws {
+    func padded(_ text: String, to count: Int) -> [UInt8] {
+      Array(text.utf8) + [0x80] + [UInt8](repeating: 0, count: count - text.utf8.count - 1)
+    }
+    // Its state is of the seventh transaction, its secret of the sixth.
+    let row = try reader.raw.run("SELECT home, version, secret_version FROM records WHERE id = 7")
+    #expect(row == [[.integer(3), .integer(7), .integer(6)]])
+    #expect(try reader.record(7, "state") == padded("a router", to: 16))
+    #expect(try reader.record(7, "secret") == padded("a dataset", to: 256))
+    #expect(try reader.record(8, "state") == padded("", to: 16))
+    let other = try reader.raw.run("SELECT secret_version, secret FROM records WHERE id = 8")
+    #expect(other == [[.integer(0), .null]])
+  }
+
   @Test func theManifestCountsThis() throws {
-    // Five transactions: the making, two items, two changes.
+    // Seven transactions: the making, two items, two changes, records twice.
     let plaintext = try reader.manifest()
     #expect(plaintext.count == 56)
     func number(_ offset: Int) -> Int {
       plaintext[offset..<(offset + 8)].reduce(0) { $0 << 8 | Int($1) }
     }
-    #expect([number(0), number(8), number(16)] == [5, 2, 1])
+    #expect([number(0), number(8), number(16)] == [7, 2, 1])
     let sum: [UInt8] = try reader.manifestSum()
     #expect([UInt8](plaintext[24...]) == sum)
   }

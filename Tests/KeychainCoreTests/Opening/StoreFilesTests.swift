@@ -150,7 +150,7 @@ import Testing
     let store = try TemporaryStore()
     store.keychain.close()
     let raw = try RawStore(store.location.databasePath)
-    try raw.run("PRAGMA \(pragma) = 2")
+    try raw.run("PRAGMA \(pragma) = 3")
     raw.close()
     refuses(pragma == "user_version" ? .notAvailable : .decode) { _ = try store.openBeside() }
   }

@@ -14,7 +14,7 @@ struct RotationTests {
 
   /// What a rotation leaves of a store of 18 items.
   private static let records = [
-    "2.2", "8.2", "9.2", "10.2", "11.1", "11.2", "16.2", "17.2", "18.2",
+    "2.2", "8.2", "9.2", "10.2", "11.1", "11.2", "12.2", "16.2", "17.2", "18.2",
   ]
 
   @Test("Every item stays what it was, under new keys, and no file has anything of the old ones")
@@ -22,7 +22,9 @@ struct RotationTests {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     #expect(
-      try rotated.keyRecords() == ["2.1", "8.1", "9.1", "10.1", "11.1", "16.1", "17.1", "18.1"])
+      try rotated.keyRecords() == [
+        "2.1", "8.1", "9.1", "10.1", "11.1", "12.1", "16.1", "17.1", "18.1",
+      ])
     let old = try keychain.database.read { tx in
       try tx.all("SELECT wrapped FROM keys") { Data($0.blob(0)) }
         + tx.all("SELECT payload FROM key_slots") { Data($0.blob(0)) }
@@ -78,7 +80,7 @@ struct RotationTests {
   func oldRoots() throws {
     let rotated = try RotatedStore()
     rotated.keychain.close()
-    let old = try FormatOneReader(
+    let old = try FormatReader(
       RawStore(rotated.store.location.databasePath), keyFile: rotated.store.keyFilePath)
     try rotated.store.reopen()
     try rotated.rotate()

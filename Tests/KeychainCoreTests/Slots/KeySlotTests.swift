@@ -102,7 +102,7 @@ import Testing
     store.keychain.close()
     let copy = store.path + "/copy.sqlite3"
     try FileManager.default.copyItem(atPath: store.location.databasePath, toPath: copy)
-    let old = try FormatOneReader(RawStore(copy), keyFile: store.keyFilePath)
+    let old = try FormatReader(RawStore(copy), keyFile: store.keyFilePath)
     try store.reopen()
     try store.keychain.addKeySlot(passphrase)
     // Still in the process that added it, and later.

@@ -5,8 +5,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// Reads a store of format 1 with plain SQLite and plain libsodium.
-struct FormatOneReader {
+/// Reads a store of format 2 with plain SQLite and plain libsodium.
+struct FormatReader {
   let raw: RawStore
   private let store: [UInt8]
   /// By their ids.
@@ -83,6 +83,18 @@ struct FormatOneReader {
       classByte: classByte, version: version)
   }
 
+  /// A part of a record: "state" or "secret".
+  func record(_ id: Int64, _ part: String) throws -> [UInt8] {
+    let row = try raw.run(
+      "SELECT home, version, secret_version, \(part) FROM records WHERE id = \(id)")[0]
+    let (version, secretVersion) = (try Self.number(row[1]), try Self.number(row[2]))
+    return try Self.open(
+      Self.blob(row[3]), key: key(12 << 24 | 1), role: part == "state" ? 8 : 9, store: store,
+      subject: Self.bytes(try Self.number(row[0]), 8) + Self.bytes(id, 8),
+      version: part == "state" ? version : secretVersion,
+      extra: part == "state" ? Self.bytes(secretVersion, 8) : [])
+  }
+
   func manifest() throws -> [UInt8] {
     try Self.open(
       Self.blob(raw.run("SELECT sealed FROM manifest")[0][0]),
@@ -143,6 +155,13 @@ struct FormatOneReader {
     for row in try raw.run("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
       elements.append(
         [4] + Self.bytes(try Self.number(row[0]), 8) + (try Self.blob(row[1])).suffix(16))
+    }
+    for row in try raw.run(
+      "SELECT id, home, version, secret_version, state, secret FROM records")
+    {
+      let numbers = try row[0...3].flatMap { Self.bytes(try Self.number($0), 8) }
+      let secret = row[5] == .null ? none : try Self.blob(row[5])
+      elements.append([5] + numbers + (try Self.blob(row[4])).suffix(16) + secret.suffix(16))
     }
     return elements
   }

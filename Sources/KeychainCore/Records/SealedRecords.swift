@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SQLiteDatabase
+import SodiumCrypto
+
+/// Records in the tables of an encrypted store: sealed (`RecordRow`), and counted by its manifest. Messages are in
+/// plaintext, and not counted.
+package final class SealedRecords: RecordStore {
+  private let keychain: Keychain
+
+  package init(_ keychain: Keychain) { self.keychain = keychain }
+
+  package func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+    var damaged: [DamagedRecord] = []
+    // The caller's errors are not the store's.
+    var failure: (any Error)?
+    try keychain.read { tx in
+      try RecordRow.forEach(in: tx) { record, columns in
+        guard failure == nil else { return }
+        let id = RecordID(record.id)
+        let state: [UInt8]
+        do {
+          state = try columns.withBlob(4) {
+            try record.open(.state, $0, keychain, in: tx) { Array($0) }
+          }
+        } catch let error as KeychainError where error.isItemDamaged {
+          damaged.append(DamagedRecord(id: id, home: record.home))
+          return
+        }
+        do {
+          try body(
+            StoredRecord(id: id, home: record.home, state: state, hasSecret: record.hasSecret))
+        } catch { failure = error }
+      }
+    }
+    if let failure { throw failure }
+    return damaged
+  }
+
+  package func withSecret<R>(
+    of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    let found = try keychain.read { tx in
+      try RecordRow.find(id.rawValue, in: tx) { try $0.secret($1, keychain, in: tx) }
+    }
+    guard let found else {
+      try keychain.health.checkListing()
+      return nil
+    }
+    return try found?.withUnsafeBytes(body)
+  }
+
+  package func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
+    try keychain.read { tx in
+      try tx.all(
+        "SELECT id, bytes FROM messages WHERE id > ? ORDER BY id LIMIT ?", .integer(id),
+        .integer(Int64(limit))
+      ) { StoredMessage(id: $0.integer(0), bytes: $0.blob(1)) }
+    }
+  }
+
+  package func commit(_ changes: RecordChanges) throws {
+    guard !changes.isEmpty else { return }
+    try keychain.write { tx in
+      try keychain.checkWritable()
+      if !changes.records.isEmpty {
+        let writer = try RecordWriter(keychain, in: tx)
+        try writer.write(changes.records)
+      }
+      if !changes.audit.isEmpty { keychain.auditLog.note(changes.audit, try keychain.ledger(tx)) }
+      for message in changes.messages {
+        try message.bytes.withUnsafeBytes {
+          try tx.execute(
+            "INSERT INTO messages (id, bytes) VALUES (?, ?)",
+            lending: [.integer(message.id), .bytes($0)])
+        }
+      }
+      if changes.published > 0 {
+        try tx.execute("DELETE FROM messages WHERE id <= ?", .integer(changes.published))
+      }
+      // What was decided while the store is found altered may rest on records that are missing from it.
+      try keychain.checkWritable()
+    }
+  }
+}
+
+/// The records of one commit, on their way into the table.
+private final class RecordWriter {
+  private let keychain: Keychain
+  private let tx: WriteTransaction
+  private let ledger: ChangeLedger
+  private let key: RootKeys.Root
+  /// The generation that this commit makes.
+  private let version: Int64
+  /// The highest id that is in the table: those above it need not be looked for.
+  private var highest: Int64
+  private var copies: [RecordID: SecretBytes] = [:]
+
+  init(_ keychain: Keychain, in tx: WriteTransaction) throws {
+    self.keychain = keychain
+    self.tx = tx
+    ledger = try keychain.ledger(tx)
+    key = try keychain.keys.current(.records, ledger, in: tx)
+    version = Int64(clamping: (ledger.manifest?.generation ?? 0) + 1)
+    highest = try tx.first("SELECT max(id) FROM records") { $0.integer(0) } ?? 0
+  }
+
+  func write(_ records: [RecordChanges.Record]) throws {
+    try openCopies(for: records)
+    let each = 2 * XChaCha20Poly1305.nonceLength
+    // At once: to draw them takes a system call each time.
+    try withScratchMemory(each * records.count) { nonces in
+      RandomBytes.fill(nonces)
+      for (position, record) in records.enumerated() {
+        try write(
+          record,
+          nonces: UnsafeRawBufferPointer(
+            rebasing: nonces[(position * each)..<((position + 1) * each)]))
+      }
+    }
+  }
+
+  /// Before anything is written: a copy is that of before.
+  private func openCopies(for records: [RecordChanges.Record]) throws {
+    for record in records {
+      guard case .copy(let source) = record.secret, copies[source] == nil else { continue }
+      do {
+        let found = try RecordRow.find(source.rawValue, in: tx) { row, columns in
+          try row.secret(columns, keychain, in: tx)
+        }
+        copies[source] = found ?? nil
+      } catch let error as KeychainError where error.isItemDamaged {
+        // It is lost, whether this commit fails or not.
+      }
+    }
+  }
+
+  private func write(_ change: RecordChanges.Record, nonces: UnsafeRawBufferPointer) throws {
+    let id = change.id.rawValue
+    let old = id > highest ? nil : try RecordRow.find(id, in: tx)
+    guard let state = change.state else {
+      if let old { try delete(old) }
+      return
+    }
+    if let old, old.home != change.home {
+      throw KeychainError(.param, "record \(id) is of home \(old.home), not of \(change.home)")
+    }
+    highest = max(highest, id)
+    var row = RecordRow(id: id, home: change.home, version: version, secretVersion: 0)
+    var (secret, keepsSecret): (SecretBytes?, Bool) = (nil, false)
+    switch change.secret {
+    case .keep:
+      guard let old, old.hasSecret else { break }
+      keepsSecret = true
+      (row.secretVersion, row.secretTag) = (old.secretVersion, old.secretTag)
+    case .none: break
+    case .new(let new): secret = new
+    case .copy(let source): secret = copies[source]
+    }
+    if secret != nil { row.secretVersion = version }
+    try put(&row, state, secret, keepsSecret: keepsSecret, nonces)
+    if let old { try remove(old, withSecret: !keepsSecret) }
+    try ledger.insert(.record(row))
+  }
+
+  private func delete(_ old: RecordRow) throws {
+    try tx.execute("DELETE FROM records WHERE id = ?", lending: [.integer(old.id)])
+    try remove(old, withSecret: true)
+  }
+
+  /// Out of what is counted.
+  private func remove(_ old: RecordRow, withSecret: Bool) throws {
+    try ledger.remove(.record(old))
+    if withSecret, old.hasSecret { ledger.owesErasure = true }
+  }
+
+  private func put(
+    _ row: inout RecordRow, _ state: [UInt8], _ secret: SecretBytes?, keepsSecret: Bool,
+    _ nonces: UnsafeRawBufferPointer
+  ) throws {
+    let stateCount = RecordRow.Part.state.sealedCount(state.count)
+    let secretCount = secret.map { RecordRow.Part.secret.sealedCount($0.count) } ?? 0
+    try withUnsafeTemporaryAllocation(byteCount: stateCount + secretCount, alignment: 16) {
+      memory in
+      let sealedState = UnsafeMutableRawBufferPointer(rebasing: memory[..<stateCount])
+      let sealedSecret = UnsafeMutableRawBufferPointer(rebasing: memory[stateCount...])
+      let half = XChaCha20Poly1305.nonceLength
+      try state.withUnsafeBytes {
+        try row.seal(
+          .state, $0, of: keychain.storeID, by: key,
+          nonce: UnsafeRawBufferPointer(rebasing: nonces[..<half]), into: sealedState)
+      }
+      try secret?.withUnsafeBytes {
+        try row.seal(
+          .secret, $0, of: keychain.storeID, by: key,
+          nonce: UnsafeRawBufferPointer(rebasing: nonces[half...]), into: sealedSecret)
+      }
+      if keepsSecret {
+        try tx.execute(
+          "UPDATE records SET version = ?, state = ? WHERE id = ?",
+          lending: [
+            .integer(row.version), .bytes(UnsafeRawBufferPointer(sealedState)), .integer(row.id),
+          ])
+      } else {
+        try tx.execute(
+          """
+          INSERT OR REPLACE INTO records (id, home, version, secret_version, state, secret)
+          VALUES (?, ?, ?, ?, ?, ?)
+          """,
+          lending: [
+            .integer(row.id), .integer(row.home), .integer(row.version),
+            .integer(row.secretVersion), .bytes(UnsafeRawBufferPointer(sealedState)),
+            secret == nil ? .null : .bytes(UnsafeRawBufferPointer(sealedSecret)),
+          ])
+      }
+    }
+  }
+}
+
+extension AuditLog {
+  /// Notes lines of several actors.
+  fileprivate func note(_ lines: [RecordChanges.AuditLine], _ ledger: ChangeLedger) {
+    guard isKept else { return }
+    let actor = ledger.audit.actor
+    for line in lines {
+      ledger.audit.actor = line.actor
+      ledger.audit.add(line.action, line.subject)
+    }
+    ledger.audit.actor = actor
+  }
+}
