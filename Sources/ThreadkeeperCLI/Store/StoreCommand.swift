@@ -44,12 +44,14 @@ struct StoreVerifyCommand: AsyncParsableCommand {
       defer { keychain.close() }
       return try VerificationOutcome(verifying: keychain)
     }
+    let damagedRecords = report.damagedRecords.map(String.init).joined(separator: ", ")
     try output.show(
       report,
       text: report.isWell
         ? "All \(report.items) items are as they were left.\n"
         : "\(report.damagedRows.count) of \(report.items) items are damaged; the store is "
           + "\(report.condition).\n"
+          + (report.damagedRecords.isEmpty ? "" : "Records \(damagedRecords) are damaged.\n")
           + (report.auditProblem.map { "The audit: \($0).\n" } ?? ""))
     if report.locked > 0 {
       try StandardStream.error.write(

@@ -9,7 +9,7 @@ import LocalAPI
   import Foundation
 #endif
 
-/// Opens every item and every record of the audit.
+/// Opens every item, every record and every line of the audit.
 package struct VerifyStore: Operation {
   package init() {}
 
@@ -18,7 +18,10 @@ package struct VerifyStore: Operation {
     if !outcome.isWell {
       context.logger.error(
         "a verification found damage",
-        metadata: ["condition": "\(outcome.condition)", "rows": "\(outcome.damagedRows.count)"])
+        metadata: [
+          "condition": "\(outcome.condition)", "rows": "\(outcome.damagedRows.count)",
+          "records": "\(outcome.damagedRecords.count)",
+        ])
     }
     return outcome
   }
@@ -66,6 +69,8 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package var items: Int
   package var matchesManifest: Bool
   package var damagedRows: [Int64]
+  /// The numbers of records that do not open.
+  package var damagedRecords: [Int64]
   /// Items whose secret was not opened, because the store is locked.
   package var locked: Int
   package var condition: String
@@ -73,7 +78,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package var auditProblem: String?
 
   package var isWell: Bool {
-    auditProblem == nil && matchesManifest && damagedRows.isEmpty
+    auditProblem == nil && matchesManifest && damagedRows.isEmpty && damagedRecords.isEmpty
       && condition == StoreCondition.healthy.words
   }
 
@@ -83,6 +88,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
     items = found.items
     matchesManifest = found.matchesManifest
     damagedRows = keychain.quarantine.sorted()
+    damagedRecords = found.unreadableRecords.map(\.id.rawValue)
     locked = found.locked
     condition = keychain.condition.words
   }

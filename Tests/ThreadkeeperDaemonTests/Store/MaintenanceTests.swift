@@ -73,16 +73,21 @@ struct MaintenanceTests {
 
   @Test("What was altered on the disk is found, though the daemon has read it before")
   func altered() async throws {
+    var changes = RecordChanges()
+    changes.records = [.init(id: RecordID(8), home: 1, state: [])]
+    try SealedRecords(moved.keychain).commit(changes)
     #expect(try await server.perform(VerifyStore()).isWell)
     // By another connection, as another program would.
     let other = try SQLiteDatabase(
       path: moved.store.location.databasePath, access: .readWrite(create: false))
     try other.write { tx in
       try tx.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE id = 3")
+      try tx.execute("UPDATE records SET state = zeroblob(length(state)) WHERE id = 8")
     }
     other.close()
     let outcome = try await server.perform(VerifyStore())
     #expect(!outcome.isWell && outcome.damagedRows == [3], "\(outcome)")
+    #expect(outcome.damagedRecords == [8], "\(outcome)")
   }
 
   @Test("A backup comes in pieces, its outcome last; it is a backup, and nothing is left of it")
