@@ -11,6 +11,9 @@ import struct Home.WireTime
 ///
 /// What only reads gets a snapshot, and does not wait for the loop.
 package final class RequestService: Sendable {
+  /// Entries of a list on this machine: no more than a person or a script will read at once.
+  private static let mostEntriesHere = 100_000
+
   /// What it needs of others.
   package struct Parts: Sendable {
     package var rules = RequestRules()
@@ -64,15 +67,26 @@ package final class RequestService: Sendable {
     return dropped.homes
   }
 
-  private func reader(_ home: ServedHome, _ state: Home, _ loop: HomeLoop?) -> HomeReader {
-    let name = home.name
-    var writer = AnswerWriter(home: name) { key in
-      try loop?.withDataset(of: key, in: name) { try OperationalDataset(bytes: Array($0)) }
+  private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
+    var writer = AnswerWriter(home: home) { key in
+      try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
     }
     writer.namesHome = homes.count > 1
     writer.routerName = { state.routers[$0]?.displayName ?? $0.description }
     writer.transactions = callers.transactions(of:)
-    return HomeReader(state, home.rules, writer, version: parts.version)
+    return writer
+  }
+
+  /// - Returns: nil for what a home answers.
+  private func read(
+    _ handler: RequestHandler, _ state: Home, _ home: String, most: Int, at now: WireTime
+  ) throws(AnswerFailure) -> AnswerData? {
+    switch handler {
+    case .ping: return .pong(parts.version, at: now)
+    case .states(let command):
+      return try state.states(command, in: home, isOnlyHome: homes.count == 1, most: most)
+    case .home: return nil
+    }
   }
 
   // MARK: Over MQTT
@@ -99,9 +113,9 @@ package final class RequestService: Sendable {
       if case .home(let input, let dataset) = step.by {
         return .input(input, dataset: dataset, asked)
       }
-      var reader = reader(arrived.home, state, nil)
-      reader.mostEntries = RequestRules.mostEntries
-      answer = .success(try reader.answer(step, at: now) ?? AnswerData())
+      let data = try read(
+        step.by, state, arrived.home.name, most: RequestRules.mostEntries, at: now)
+      answer = .success(data ?? AnswerData())
     } catch {
       answer = .failure(error)
     }
@@ -126,7 +140,7 @@ package final class RequestService: Sendable {
       guard let place = homes.first(where: { $0.name == outcome.home }),
         let state = snapshot.homes[outcome.home]
       else { continue }
-      let writer = reader(place, state, loop).writer
+      let writer = writer(outcome.home, state, loop)
       func add(
         _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
         _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
@@ -210,19 +224,26 @@ package final class RequestService: Sendable {
     else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
     let handler = try parts.rules.handler(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
-    let step = AskedRequest.Step(request: request, context: context, by: handler)
-    let reader = reader(home, state, loop)
-    if let data = try reader.answer(step, at: now) { return (data, nil) }
-    guard case .home(let input, let dataset) = handler else { return (AnswerData(), nil) }
+    guard case .home(let input, let dataset) = handler else {
+      let data = try read(handler, state, name, most: Self.mostEntriesHere, at: now)
+      return (data ?? AnswerData(), nil)
+    }
     let output: HomeOutput
-    do {
-      output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
-    } catch {
-      throw AnswerFailure(ofStore: error)
+    if request.command.writes {
+      do {
+        output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
+      } catch {
+        throw AnswerFailure(ofStore: error)
+      }
+    } else {
+      var copy = state
+      output = copy.handle(input, at: now, rules: home.rules)
     }
     guard let answer = output.answer else { return (AnswerData(), nil) }
     if case .waiting(let question) = answer { return (AnswerData(), question) }
-    return (try reader.writer.data(of: answer, to: request, context) ?? AnswerData(), nil)
+    return (
+      try writer(name, state, loop).data(of: answer, to: request, context) ?? AnswerData(), nil
+    )
   }
 }
 
