@@ -52,8 +52,10 @@ package struct CommittedBatch: Sendable {
   package internal(set) var duplicates = 0
   /// Those of logins that publish too many, of which no rejection is published.
   package internal(set) var dropped = 0
-  /// Whether messages for the broker were stored.
-  package internal(set) var hasMessages = false
+  /// The ids of the messages for the broker that were stored; empty, and beginning with the next id, where there are
+  /// none.
+  package internal(set) var messages: Range<Int64> = 1..<1
+  package var hasMessages: Bool { !messages.isEmpty }
 
   package init(time: WireTime) { self.time = time }
 

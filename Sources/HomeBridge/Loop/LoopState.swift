@@ -196,8 +196,8 @@ extension LoopState {
         throw error
       }
       savedPublished = max(savedPublished, written.changes.published)
-      batch.outcome.hasMessages = !written.changes.messages.isEmpty
     }
+    batch.outcome.messages = messageBefore..<nextMessage
     (savedNotes, savedSealed, homeNotes) = (notes, sealed, [:])
     show(written)
   }
