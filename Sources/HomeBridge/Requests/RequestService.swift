@@ -11,9 +11,6 @@ import struct Home.WireTime
 ///
 /// What only reads gets a snapshot, and does not wait for the loop.
 package final class RequestService: Sendable {
-  /// Entries of a list on this machine: no more than a person or a script will read at once.
-  private static let mostEntriesHere = 100_000
-
   /// What it needs of others.
   package struct Parts: Sendable {
     package var rules = RequestRules()
@@ -225,7 +222,7 @@ package final class RequestService: Sendable {
     let handler = try parts.rules.handler(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
     guard case .home(let input, let dataset) = handler else {
-      let data = try read(handler, state, name, most: Self.mostEntriesHere, at: now)
+      let data = try read(handler, state, name, most: Home.mostListed, at: now)
       return (data ?? AnswerData(), nil)
     }
     let output: HomeOutput
