@@ -119,7 +119,7 @@ struct MessageArrival {
 /// Turns what the broker delivers into inputs of homes.
 struct MessageReader {
   /// Topics that are remembered. Each publisher uses a few again and again.
-  private static let topicsKept = 4_096
+  private static let topicsKept = 16_384
 
   private let places: [ExactName: Int]
   private let identity: @Sendable () -> Identity?

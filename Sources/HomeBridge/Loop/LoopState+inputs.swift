@@ -124,10 +124,9 @@ extension LoopState {
   /// Takes what routers advertise, which is the first home's unless another one has them.
   mutating func see(_ sightings: Sightings) {
     guard !homes.isEmpty else { return }
-    let others = homes.dropFirst()
     let elsewhere = Set(sightings.list.flatMap(\.agents)).filter { agent in
-      others.contains { other in
-        other.home.routers[agent].map { $0.isPresent && $0.source == .mqtt } ?? false
+      homes.indices.dropFirst().contains { other in
+        homes[other].home.routers[agent].map { $0.isPresent && $0.source == .mqtt } ?? false
       }
     }
     homes[0].rules.isAnnouncedElsewhere = { elsewhere.contains($0) }
@@ -140,16 +139,15 @@ extension LoopState {
     let started = ContinuousClock.now
     if link != self.link {
       self.link = link
-      for place in homes.indices { homes[place].isDueUnknown = true }
+      for place in due.indices { due[place] = .min }
     }
     var next: Int?
-    for place in first..<homes.count
-    where homes[place].isDueUnknown || due[place] <= now.milliseconds {
+    for place in first..<homes.count where due[place] <= now.milliseconds {
       if started.duration(to: .now) > HomeLoop.batchTime {
         next = place
         break
       }
-      if homes[place].isDueUnknown { findDue(place) }
+      if due[place] == .min { findDue(place) }
       guard due[place] <= now.milliseconds else { continue }
       handle(.tick(link), in: place)
       findDue(place)
@@ -168,7 +166,6 @@ extension LoopState {
   private mutating func findDue(_ place: Int) {
     let next = homes[place].home.nextDue(link, rules: homes[place].rules)
     due[place] = next?.milliseconds ?? .max
-    homes[place].isDueUnknown = false
   }
 
   mutating func stop() throws {

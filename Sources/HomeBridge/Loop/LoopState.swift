@@ -19,8 +19,6 @@ struct LoopState {
     var rules: HomeRules
     /// An input of the batch was for it.
     var isTouched = false
-    /// When something is due is to be found out again.
-    var isDueUnknown = true
     /// Something was heard since signs of life were saved.
     var hasSigns = false
   }
@@ -45,7 +43,8 @@ struct LoopState {
   let shared: LoopShared
 
   var homes: [Served]
-  /// For each home; `.max`: nothing. Apart from the rest, because all are looked at each second.
+  /// When something is due in each home; `.min`: that is to be found out, `.max`: nothing is. Apart from the rest,
+  /// because all are looked at each second.
   var due: [Int64]
   var reader: MessageReader
   let readRequest: RequestReader
@@ -82,7 +81,7 @@ struct LoopState {
     homes = zip(settings, loaded.served).map {
       Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
     }
-    due = Array(repeating: .max, count: homes.count)
+    due = Array(repeating: .min, count: homes.count)
     reader = MessageReader(settings.map(\.base), reading)
     readRequest = reading.request
     (notes, savedNotes, notesID) = (loaded.notes, loaded.notes, loaded.notesID)
@@ -154,8 +153,8 @@ struct LoopState {
   private mutating func touch(_ place: Int) {
     guard !homes[place].isTouched else { return }
     homes[place].isTouched = true
-    homes[place].isDueUnknown = true
     homes[place].hasSigns = true
+    due[place] = .min
     batch.touched.append(place)
   }
 
@@ -268,6 +267,7 @@ extension LoopState {
       for place in batch.touched {
         if let before = snapshot.homes[homes[place].settings.name] { homes[place].home = before }
         homes[place].isTouched = false
+        due[place] = .min
       }
     }
     (notes, sealed) = (savedNotes, savedSealed)

@@ -214,6 +214,20 @@ struct HomeLoopTests {
     #expect(kit.home.alerts.values.contains { $0.phase == .firing })
   }
 
+  @Test("What was due at a tick that failed is done at the next one")
+  func failedTick() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, LoopKit.dataset(2))])
+    try kit.loop.tick(Link())
+    kit.time.advance(seconds: 30)
+    #expect(throws: MemoryStore.Failure.self) {
+      try kit.memory.failing { try kit.loop.tick(Link()) }
+    }
+    #expect(!kit.home.alerts.values.contains { $0.phase == .firing })
+    try kit.loop.tick(Link())
+    #expect(kit.home.alerts.values.contains { $0.phase == .firing })
+  }
+
   @Test("A router whose heartbeats stop goes offline")
   func silence() throws {
     let kit = try LoopKit()
