@@ -7,12 +7,16 @@ extension Home {
   // MARK: What a router's check means for it
 
   /// Brings a router's adoption in line with what holds now.
-  mutating func checkAdoption(of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool) {
+  ///
+  /// - Returns: the check after that: a router that need not be attached any more with what it was sent may match.
+  mutating func checkAdoption(
+    of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool
+  ) -> PreferredCheck {
     let isEnabled = rules.adoptTimeout != nil
     // No login has announced it, so there is none that could be sent something.
     guard router.source == .mqtt || router.adoption != nil,
       router.adoption != nil || isEnabled && check.isMismatch
-    else { return }
+    else { return check }
     let isAwaited = isAwaited(router)
     let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
     let key = AlertKey(.preferredNetworkMismatch, .router(router.agent))
@@ -21,11 +25,14 @@ extension Home {
       isAwaited: isAwaited, isExplained: isExplained(router),
       isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
     switch decision {
-    case .keep: break
+    case .keep: return check
     case .begin: endAdoption(of: &router, next: .due)
     case .end: endAdoption(of: &router)
     case .fail(let obstacle): endAdoption(of: &router, next: obstacle)
     }
+    let check = PreferredCheck(router, preferred: preferred?.dataset)
+    if !check.isMismatch { endAdoption(of: &router) }
+    return check
   }
 
   /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then

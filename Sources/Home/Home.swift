@@ -172,11 +172,11 @@ extension Home {
       router.followsPreferred = Membership.follows(
         wasMember: router.followsPreferred, dataset, preferred: preferred?.dataset)
     }
-    let check = PreferredCheck(router, preferred: preferred?.dataset)
+    let check = checkAdoption(
+      of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: false)
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
       router.noteMember(of: preferred?.dataset.network, before: before)
     }
-    checkAdoption(of: &router, check, isSSIDNew: false)
     if router != before { put(router) }
     if let old = step.preferredBefore,
       verdict(of: before, preferred: old) != verdict(of: router, preferred: preferred?.dataset)
@@ -219,9 +219,10 @@ extension Home {
     var router = changed
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
-    let check = PreferredCheck(router, preferred: preferred?.dataset)
+    let check = checkAdoption(
+      of: &router, PreferredCheck(router, preferred: preferred?.dataset),
+      isSSIDNew: event.types.contains(.ssidChanged))
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
-    checkAdoption(of: &router, check, isSSIDNew: event.types.contains(.ssidChanged))
     if let before, event.types.isEmpty, router.looksTheSame(as: before) {
       // Numbers and signs of life are saved with the next change.
       routers.set(router, firstSeen: now)

@@ -141,6 +141,17 @@ import ThreadDataset
     }
   }
 
+  @Test("Configured and not attached, it is on the preferred network once its login has no key")
+  func keyEnds() throws {
+    var scene = try AdoptionScene(in: .sent)
+    scene.scene.announce(1, .of(1, at: 5), from: "anna") { $0.thread.state = .detached }
+    #expect(scene.state == .sent && scene.scene.verdict(of: 1) == .mismatch([]))
+    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
+    scene.pass(1)
+    #expect(scene.state == nil && scene.scene.verdict(of: 1) == .match)
+    #expect(scene.scene.alarms.allSatisfy { $0.name == .routerDetached })
+  }
+
   @Test("While it is agreed to and under way, the alert of the mismatch says so")
   func underWay() throws {
     for (state, shown) in [
