@@ -152,7 +152,8 @@ extension LoopState {
       handle(.tick(link), in: place)
       findDue(place)
     }
-    let heard = signs.take(&homes, at: now, isLast: false)
+    if signs.isDue(at: now) { signs.collect(&homes, at: now) }
+    let heard = signs.next()
     save(heard)
     do {
       try commit(savesPublished: true)
@@ -171,9 +172,10 @@ extension LoopState {
   mutating func stop() throws {
     notes.isRunning = false
     notes.trial = MessageTrial()
+    signs.collect(&homes, at: now)
     var heard: [SignsOfLife.Sign]
     repeat {
-      heard = signs.take(&homes, at: now, isLast: true)
+      heard = signs.next()
       save(heard)
       try commit(savesPublished: true)
     } while !heard.isEmpty

@@ -22,25 +22,28 @@ struct SignsOfLife {
 
   init(since now: WireTime) { savedAt = now }
 
-  /// - Parameter isLast: nothing is saved after this.
-  /// - Returns: what is to be saved now; empty: nothing, before the next call.
-  mutating func take(_ homes: inout [LoopState.Served], at now: WireTime, isLast: Bool)
-    -> [Sign]
-  {
-    let isDue = now >= savedAt.adding(seconds: Self.interval) || now < savedAt
-    if waiting.isEmpty, isDue || isLast {
-      for place in homes.indices where homes[place].hasSigns {
-        homes[place].hasSigns = false
-        let routers = homes[place].home.routers
-        for router in routers {
-          let seen = routers.lastSeen(router.agent)
-          // A time to come: the clock was set back.
-          guard seen > savedAt || now < savedAt else { continue }
-          waiting.append(.init(home: place, router: router.agent))
-        }
+  func isDue(at now: WireTime) -> Bool {
+    waiting.isEmpty
+      && (now >= savedAt.adding(seconds: Self.interval) || now < savedAt)
+  }
+
+  /// Finds the routers that were seen since the last time.
+  mutating func collect(_ homes: inout [LoopState.Served], at now: WireTime) {
+    for place in homes.indices where homes[place].hasSigns {
+      homes[place].hasSigns = false
+      let routers = homes[place].home.routers
+      for router in routers {
+        let seen = routers.lastSeen(router.agent)
+        // A time to come: the clock was set back.
+        guard seen >= savedAt || now < savedAt else { continue }
+        waiting.append(Sign(home: place, router: router.agent))
       }
-      savedAt = now
     }
+    savedAt = now
+  }
+
+  /// - Returns: what is to be saved now; empty: nothing is left.
+  mutating func next() -> [Sign] {
     let next = Array(waiting.suffix(Self.most))
     waiting.removeLast(next.count)
     return next
