@@ -174,15 +174,9 @@ extension Publisher.State {
   fileprivate mutating func correct(_ message: IncomingMessage, at now: WireTime) {
     guard !message.payload.isEmpty, urgent.count < KeptTopics.mostCorrections else { return }
     guard let (home, levels) = split(message.topic) else {
-      // Whatever is kept where no home lives any more, or announced where no devices are.
-      let settings = states.settings
-      let isFormer =
-        settings.formerBases.contains { message.topic.utf8.starts(with: "\($0)/".utf8) }
-        || settings.formerPrefixes.contains {
-          message.topic.utf8.starts(
-            with: "\(HomeAssistantPlace.devices($0))/threadkeeper_".utf8)
-        }
-      if isFormer { urgent.append(Publication(topic: message.topic, payload: [], retain: true)) }
+      if states.isFormer(message.topic) {
+        urgent.append(Publication(topic: message.topic, payload: [], retain: true))
+      }
       return
     }
     guard let subject = subject(levels, home) else { return }

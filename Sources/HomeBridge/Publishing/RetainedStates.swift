@@ -63,6 +63,19 @@ package struct PublisherSettings: Sendable {
   package var formerPrefixes: [String] = []
 
   package init(_ topics: BaseTopics) { self.topics = topics }
+
+  /// Each base topic below each prefix, without those that are in use.
+  fileprivate var formerDevices: [HomeAssistantPlace] {
+    let current = topics.homes.map(\.base)
+    func places(_ prefix: String, _ bases: [String]) -> [HomeAssistantPlace] {
+      bases.compactMap { base in
+        HomeAssistantPlace(
+          home: "", in: BaseTopics([.init(name: "", base: base)]), prefix: prefix, version: version)
+      }
+    }
+    return formerPrefixes.flatMap { places($0, current + formerBases) }
+      + (discoveryPrefix.map { places($0, formerBases) } ?? [])
+  }
 }
 
 /// What belongs on each retained topic now: a function of the homes.
@@ -70,6 +83,8 @@ struct RetainedStates {
   let settings: PublisherSettings
   private let writers: [StateWriter]
   private let places: [HomeAssistantPlace]
+  /// Where devices were announced that are announced no more.
+  private let formerPlaces: [HomeAssistantPlace]
   /// What is made once: base topics, the ids of the homes' devices, and the topics of devices up to their own ids.
   private let bases: [[UInt8]]
   private let bridges: [String]
@@ -87,6 +102,7 @@ struct RetainedStates {
         HomeAssistantPlace(home: home.name, in: topics, prefix: $0, version: settings.version)
       }
     }
+    formerPlaces = settings.formerDevices
     bases = topics.homes.map { Array($0.base.utf8) }
     bridges = places.map(\.bridgeID)
     devicesAt = places.map { Array($0.bridgeTopic.utf8.dropLast("/config".utf8.count)) }
@@ -153,6 +169,12 @@ struct RetainedStates {
 
   /// Whether only this daemon announces devices there.
   func ownsDevice(_ topic: String) -> Bool { places.contains { $0.owns(topic) } }
+
+  /// Whether something is kept there that this daemon has published for a base topic or a discovery prefix of before.
+  func isFormer(_ topic: String) -> Bool {
+    settings.formerBases.contains { topic.utf8.starts(with: "\($0)/".utf8) }
+      || formerPlaces.contains { $0.owns(topic) }
+  }
 
   // MARK: Payloads
 

@@ -299,12 +299,31 @@ struct HomeAssistantTests {
     settings.formerPrefixes = ["ha"]
     let scene = PublisherScene(settings)
     scene.put(Self.topic, "{}")
-    scene.put("ha/device/threadkeeper/mine/config", "{}")
+    // Of another daemon.
+    scene.put("ha/device/threadkeeper/threadkeeper_other/config", "{}")
     scene.publisher.connected(sessionPresent: true)
     scene.read()
     try scene.pump()
     #expect(scene.broker[Self.topic] == nil)
-    #expect(scene.broker["ha/device/threadkeeper/mine/config"] != nil)
+    #expect(scene.broker["ha/device/threadkeeper/threadkeeper_other/config"] != nil)
+  }
+
+  @Test("Devices of a base topic that was given up are emptied below the same prefix")
+  func formerBase() throws {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "new")]))
+    settings.discoveryPrefix = "ha"
+    settings.formerBases = ["tk"]
+    let scene = PublisherScene(settings)
+    scene.put(Self.topic, "{}")
+    scene.put(Self.bridge, "{}")
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    scene.read()
+    try scene.pump()
+    #expect(
+      scene.broker.keys.filter { $0.hasPrefix("ha/") } == [
+        "ha/device/threadkeeper/threadkeeper_new/config"
+      ])
   }
 
   @Test("A broker that refuses devices is sent no more of them, until the next connection")
