@@ -297,6 +297,7 @@ extension Home {
     }
     clients[user] = client
     changes.records.insert(.client(user))
+    if (before?.trust == .signed) != (client.trust == .signed) { changes.records.insert(.home) }
     step.output.audit.append(.enrolled(user))
     return .enrolled(isUpdate: before != nil)
   }
@@ -311,6 +312,7 @@ extension Home {
       clients[user]?.isRevoked = true
     } else {
       clients[user] = nil
+      if client.trust == .signed { changes.records.insert(.home) }
     }
     changes.records.insert(.client(user))
     endConsents(of: .login(user), by: approver)

@@ -114,12 +114,16 @@ private struct HomeRecord: Recorded {
   var isForgotten = false
   var accepted: [ExtendedPANID] = []
   var discoveredSince: WireTime?
+  /// Users of whom only what is signed counts. So nobody is believed in plaintext because the record with the keys does
+  /// not open.
+  var signed: [ExactName] = []
 
   init(_ home: Home) {
     preferred = home.preferred
     isForgotten = home.isPreferredForgotten
     accepted = home.accepted.sorted { $0.description < $1.description }
     discoveredSince = home.discoveredSince
+    signed = home.clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
   }
 
   private init() {}
@@ -129,6 +133,11 @@ private struct HomeRecord: Recorded {
     home.isPreferredForgotten = isForgotten
     home.accepted = Set(accepted)
     home.discoveredSince = discoveredSince
+    // Replaced by their records, whichever are read.
+    for user in signed where home.clients[user] == nil {
+      home.clients[user] = EnrolledClient(
+        line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")
+    }
   }
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
@@ -137,6 +146,7 @@ private struct HomeRecord: Recorded {
     record.isForgotten = try coder(value?.isForgotten)
     record.accepted = try coder(value?.accepted)
     record.discoveredSince = try coder.maybe(value.map(\.discoveredSince))
+    record.signed = try coder(value?.signed)
     return record
   }
 }

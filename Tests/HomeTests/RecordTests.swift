@@ -158,4 +158,39 @@ import ThreadDataset
     }
     #expect(read.former == scene.home.former && read.former.count == FormerNetwork.limit)
   }
+
+  @Test(
+    "Plaintext of a user whose messages must be signed is not believed because a record is lost",
+    arguments: [false, true])
+  func lostClient(isHomeFirst: Bool) throws {
+    var scene = HomeScene()
+    scene.enroll("otbr", trust: .signed)
+    scene.enroll("other")
+    scene.announce(1, .of(1), from: "free")
+    let changes = scene.home.takeChanges()
+    var keys = changes.records.filter { $0 != .client("otbr") && $0 != .client("other") }
+    keys.removeAll { $0 == .home }
+    keys.insert(.home, at: isHomeFirst ? 0 : keys.count)
+    #expect(changes.records.contains(.home))
+    var read = HomeScene()
+    for key in keys { _ = try read.home.load(#require(scene.home.record(key))) }
+    read.home.finishLoading()
+    #expect(read.announce(7, .of(1), from: "otbr").rejection == .notSealed)
+    #expect(read.announce(8, .of(1), from: "other").rejection == nil)
+    // Enrolled again, and forgotten.
+    read.enroll("otbr", trust: .broker)
+    #expect(read.announce(7, .of(1), from: "otbr").rejection == nil)
+  }
+
+  @Test("A record of a client is read instead of what the home's record says of it")
+  func readClient() throws {
+    var scene = HomeScene()
+    scene.enroll("otbr", trust: .signed)
+    let records: [RecordKey] = [.home, .client("otbr")]
+    for keys in [records, records.reversed()] {
+      var read = Home(rules: scene.rules)
+      for key in keys { _ = try read.load(#require(scene.home.record(key))) }
+      #expect(read.clients == scene.home.clients)
+    }
+  }
 }
