@@ -106,12 +106,19 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
+    // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
+    .target(
+      name: "HomeStore",
+      dependencies: [
+        "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport",
+      ]),
     // The homes of a daemon, with what is around them: messages in, records written, states and events out.
     .target(
       name: "HomeBridge",
       dependencies: [
-        "Broker", "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "Broker", "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ]),
     .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
@@ -278,8 +285,8 @@ let package = Package(
     .testTarget(
       name: "HomeBridgeTests",
       dependencies: [
-        "Broker", "Home", "HomeBridge", "KeychainCore", "SodiumCrypto", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport",
+        "Broker", "Home", "HomeBridge", "HomeStore", "KeychainCore", "SodiumCrypto",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),

@@ -2,6 +2,7 @@
 
 import Home
 import HomeBridge
+import HomeStore
 import Testing
 
 @Suite("Snapshots of homes")

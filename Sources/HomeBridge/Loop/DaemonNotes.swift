@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
+import HomeStore
 import KeychainCore
 import SodiumCrypto
 
@@ -69,37 +71,26 @@ struct MessageTrial: Hashable, Sendable {
   }
 }
 
-/// How a home is called, in the record whose id is its number.
-///
-///     0 | form 1 | bytes of the name: 2 | name | base topic
-struct HomeNote: Hashable {
-  let name: String
-  /// Below which the broker may hold something of it.
-  var base: String
+/// The records of no home: what the daemon remembers of itself, and the sealed requests that have come.
+struct DaemonRecords {
+  private(set) var notes = DaemonNotes()
+  /// Nil where there are none yet.
+  private(set) var notesID: RecordID?
+  private(set) var sealed = SealedRequests()
+  private(set) var sealedIDs: [Hash128: RecordID] = [:]
+  /// Whether one of them cannot be read.
+  private(set) var isDamaged: Bool
 
-  private static let form: UInt8 = 1
-
-  init(name: String, base: String) {
-    self.name = name
-    self.base = base
-  }
-
-  static func isOne(_ record: [UInt8]) -> Bool { record.first == 0 }
-
-  var record: [UInt8] {
-    let count = UInt16(clamping: name.utf8.count)
-    return [0, Self.form, UInt8(count >> 8), UInt8(count & 0xFF)] + Array(name.utf8)
-      + Array(base.utf8)
-  }
-
-  /// - Returns: nil for what this version cannot have written.
-  init?(_ record: [UInt8]) {
-    guard record.count >= 4, record[0] == 0, record[1] == Self.form else { return nil }
-    let end = 4 + Int(record[2]) << 8 + Int(record[3])
-    guard end <= record.count,
-      let name = String(validating: record[4..<end], as: UTF8.self),
-      let base = String(validating: record[end...], as: UTF8.self)
-    else { return nil }
-    self.init(name: name, base: base)
+  init(_ loaded: LoadedStore) {
+    isDamaged = loaded.hasLostDaemonRecords
+    for record in loaded.daemonRecords {
+      if let notes = DaemonNotes(record.state) {
+        (notesID, self.notes) = (record.id, notes)
+      } else if let signer = sealed.load(record.state) {
+        sealedIDs[signer] = record.id
+      } else {
+        isDamaged = true
+      }
+    }
   }
 }

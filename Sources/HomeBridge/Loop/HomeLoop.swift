@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import HomeStore
 import KeychainCore
 import SodiumCrypto
 import Synchronization
@@ -59,11 +60,15 @@ package final class HomeLoop: Sendable {
         homes: Dictionary(
           zip(homes, loaded.served).map { ($0.name, $1.home) }, uniquingKeysWith: { $1 })))
     let now = clock()
+    let daemon = DaemonRecords(loaded)
     var first = LoopState(
-      loaded, homes, shared, store, reading, follower, lastMessage: try store.lastMessage(), at: now
-    )
+      loaded, daemon, homes, shared, store, reading, follower,
+      lastMessage: try store.lastMessage(), at: now)
     first.begin(at: now)
-    try first.start(damaged: loaded.damaged, discovers: discovers)
+    var damaged = loaded.served.map(\.damaged)
+    // Those of the daemon itself count for the first home.
+    if daemon.isDamaged, !damaged.isEmpty { damaged[0] += 1 }
+    try first.start(damaged: damaged, discovers: discovers)
     state = Mutex(first)
   }
 
@@ -221,6 +226,20 @@ package final class HomeLoop: Sendable {
     try state.withLock { state in
       state.begin(at: clock())
       try state.stop()
+    }
+  }
+}
+
+extension LoadedStore {
+  /// Base topics that a home has no more, also because the settings name it no more.
+  fileprivate func retiredBases(_ settings: [ServedHome]) -> [HomeLoop.HomeBase] {
+    let current = Dictionary(
+      settings.map { (ExactName($0.name), ExactName($0.base)) }, uniquingKeysWith: { $1 })
+    return (served + former).compactMap(\.note).compactMap { note in
+      guard !note.base.isEmpty, current[ExactName(note.name)] != ExactName(note.base) else {
+        return nil
+      }
+      return HomeLoop.HomeBase(home: note.name, base: note.base)
     }
   }
 }

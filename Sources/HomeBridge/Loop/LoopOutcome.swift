@@ -76,19 +76,5 @@ package protocol LoopFollower: Sendable {
   func committed(_ batch: CommittedBatch)
 }
 
-/// A home as the settings have it.
-package struct ServedHome: Sendable {
-  package let name: String
-  /// The base topic.
-  package let base: String
-  package let rules: HomeRules
-
-  package init(name: String, base: String, rules: HomeRules) {
-    self.name = name
-    self.base = base
-    self.rules = rules
-  }
-}
-
 /// The settings name no such home.
 package struct UnknownHome: Error, Hashable { package let name: String }

@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import HomeStore
 import KeychainCore
 import Synchronization
 import ThreadDataset
@@ -73,9 +74,9 @@ struct LoopState {
   var signs: SignsOfLife
 
   init(
-    _ loaded: LoadedStore, _ settings: [ServedHome], _ shared: LoopShared,
-    _ store: any RecordStore, _ reading: IntakeReading, _ follower: any LoopFollower,
-    lastMessage: Int64, at now: WireTime
+    _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome],
+    _ shared: LoopShared, _ store: any RecordStore, _ reading: IntakeReading,
+    _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
   ) {
     (self.store, self.follower, self.shared) = (store, follower, shared)
     homes = zip(settings, loaded.served).map {
@@ -84,11 +85,13 @@ struct LoopState {
     due = Array(repeating: .min, count: homes.count)
     reader = MessageReader(settings.map(\.base), reading)
     readRequest = reading.request
-    (notes, savedNotes, notesID) = (loaded.notes, loaded.notes, loaded.notesID)
-    (sealed, savedSealed, sealedIDs) = (loaded.sealed, loaded.sealed, loaded.sealedIDs)
+    (notes, savedNotes) = (daemon.notes, daemon.notes)
+    (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
     homeNotes = loaded.newNotes
-    (nextRecord, nextMessage) = (loaded.nextRecord, lastMessage + 1)
-    trials = loaded.notes.isRunning ? MessageTrial.messages : 0
+    notesID = daemon.notesID ?? RecordID(loaded.nextRecord)
+    nextRecord = loaded.nextRecord + (daemon.notesID == nil ? 1 : 0)
+    nextMessage = lastMessage + 1
+    trials = daemon.notes.isRunning ? MessageTrial.messages : 0
     signs = SignsOfLife(since: now)
   }
 

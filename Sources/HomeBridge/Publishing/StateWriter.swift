@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import HomeStore
 import ThreadDataset
 
 /// The retained states of one home as JSON, byte for byte what `docs/reference/mqtt-protocol.md` says. An allow-list: a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import HomeStore
 
 /// What is counted of a home, or of several: for `status`, metrics, `bridge/info` and `bridge/health`. The home keeps
 /// these numbers, but for its alerts, of which there are few.

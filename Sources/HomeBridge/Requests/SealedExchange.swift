@@ -3,6 +3,7 @@
 import Broker
 import FoundationEssentials
 import Home
+import HomeStore
 import SodiumCrypto
 import Synchronization
 import ThreadRequests
@@ -154,17 +155,9 @@ extension AnswerFailure {
     failure.code = "damaged_enrolment"
     return failure
   }()
-
-  static let noKey = AnswerFailure(
-    .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
-
-  static let tooLargeToSeal = AnswerFailure(
-    .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
 }
 
 extension WireTime {
   /// Whole seconds since 1970.
   var unixSeconds: Int64 { milliseconds / 1_000 }
-
-  var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 }

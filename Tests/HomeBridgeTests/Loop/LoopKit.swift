@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import HomeStore
 import KeychainCore
 import SodiumCrypto
 import Synchronization

@@ -10,6 +10,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Records of the loop")
 struct LoopStoreTests {

@@ -7,6 +7,7 @@ import ThreadDataset
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Plain events")
 struct PlainEventReaderTests {

@@ -8,6 +8,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Devices for Home Assistant")
 struct HomeAssistantTests {

@@ -8,6 +8,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 /// A publisher of one home, and what a broker has of it.
 final class PublisherScene {

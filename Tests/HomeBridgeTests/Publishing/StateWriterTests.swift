@@ -12,6 +12,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("States as JSON")
 struct StateWriterTests {

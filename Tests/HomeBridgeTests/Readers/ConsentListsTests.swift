@@ -4,6 +4,7 @@ import Testing
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Lists of all homes")
 struct ConsentListsTests {

@@ -7,6 +7,7 @@ import ThreadkeeperSupport
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Messages of adoptions")
 struct AdoptionMessageTests {

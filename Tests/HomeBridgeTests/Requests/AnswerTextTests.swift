@@ -6,6 +6,7 @@ import ThreadRequests
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 /// Programs and automations are written against these codes, and people read these sentences.
 @Suite("Refusals of requests")

@@ -5,6 +5,7 @@ import ThreadDataset
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Texts of questions")
 struct ConsentTextsTests {

@@ -6,6 +6,7 @@ import ThreadRequests
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Who decides over MQTT")
 struct DecisionTests {

@@ -11,6 +11,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 /// A home with requests over MQTT and of programs on this machine, as the loop handles them. `phone` and `hub` are
 /// enrolled with keys of their own.

@@ -13,6 +13,7 @@ import struct Home.WireTime
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Requests through the loop")
 struct RequestServiceTests {

@@ -7,6 +7,7 @@ import ThreadRequests
 
 @testable import Home
 @testable import HomeBridge
+@testable import HomeStore
 
 @Suite("Requests over MQTT")
 struct RequestTests {

@@ -2,6 +2,7 @@
 
 import Home
 import HomeBridge
+import HomeStore
 import Synchronization
 import Testing
 import ThreadRequests

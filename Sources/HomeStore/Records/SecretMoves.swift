@@ -6,7 +6,7 @@ import SodiumCrypto
 
 /// Where the secrets of a batch come from. The moves of several inputs follow each other, and a store writes all of
 /// them at once, from what was there before.
-struct SecretMoves {
+package struct SecretMoves {
   private enum Source {
     case bytes(SecretBytes)
     /// What the record has before the commit.
@@ -17,12 +17,14 @@ struct SecretMoves {
   /// By the places of homes.
   private var sources: [Int: [RecordKey: Source]] = [:]
 
-  func keys(of home: Int) -> some Sequence<RecordKey> { sources[home, default: [:]].keys }
+  package init() {}
+
+  package func keys(of home: Int) -> some Sequence<RecordKey> { sources[home, default: [:]].keys }
 
   /// - Parameters:
   ///   - dataset: that came with the input.
   ///   - stored: the id that a record has before the commit.
-  mutating func take(
+  package mutating func take(
     _ moves: [SecretMove], in home: Int, dataset: [UInt8]?,
     stored: (RecordKey) -> RecordID?
   ) {
@@ -39,7 +41,7 @@ struct SecretMoves {
   }
 
   /// - Parameter id: of the record itself.
-  func secret(of key: RecordKey, in home: Int, _ id: RecordID) -> RecordChanges.Secret {
+  package func secret(of key: RecordKey, in home: Int, _ id: RecordID) -> RecordChanges.Secret {
     switch sources[home]?[key] {
     case nil: .keep
     case .bytes(let bytes): .new(bytes)

@@ -9,7 +9,7 @@ extension AuditNote {
   /// As a line of the audit.
   ///
   /// - Parameter state: of the home, after what it notes.
-  func line(by actor: String?, in home: String, _ state: Home) -> RecordChanges.AuditLine {
+  package func line(by actor: String?, in home: String, _ state: Home) -> RecordChanges.AuditLine {
     func line(_ action: AuditAction, _ subject: String) -> RecordChanges.AuditLine {
       .init(actor: actor, action, subject)
     }

@@ -4,60 +4,48 @@ import Home
 import KeychainCore
 
 /// All homes as they were written, and which record each thing in them has.
-struct LoadedStore {
-  struct Loaded {
-    let number: Int64
-    var note: HomeNote?
-    var home = Home(rules: HomeRules { .random(in: .min ... .max) })
-    var book: [RecordKey: RecordID] = [:]
+package struct LoadedStore {
+  package struct Loaded {
+    package let number: Int64
+    package fileprivate(set) var note: HomeNote?
+    package fileprivate(set) var home = Home(rules: HomeRules { .random(in: .min ... .max) })
+    package fileprivate(set) var book: [RecordKey: RecordID] = [:]
     /// Records that cannot be read.
-    var damaged = 0
+    package fileprivate(set) var damaged = 0
   }
 
   /// In the order of the settings.
-  private(set) var served: [Loaded] = []
+  package private(set) var served: [Loaded] = []
   /// Those that the settings do not name.
-  private(set) var former: [Loaded] = []
-  private(set) var notes = DaemonNotes()
-  private(set) var notesID: RecordID
-  private(set) var sealed = SealedRequests()
-  private(set) var sealedIDs: [Hash128: RecordID] = [:]
+  package private(set) var former: [Loaded] = []
+  /// Those of no home: what a daemon remembers of itself.
+  package private(set) var daemonRecords: [StoredRecord] = []
+  /// Whether one of those does not open.
+  package private(set) var hasLostDaemonRecords = false
   /// Of homes that are new.
-  private(set) var newNotes: [RecordID: HomeNote] = [:]
-  private(set) var nextRecord: Int64
-  /// Whether what the daemon remembers of itself cannot be read.
-  private(set) var hasLostNotes = false
+  package private(set) var newNotes: [RecordID: HomeNote] = [:]
+  /// The number of the next new record.
+  package private(set) var nextRecord: Int64
 
-  init(_ settings: [ServedHome], _ store: any RecordStore) throws {
+  package init(_ settings: [ServedHome], _ store: any RecordStore) throws {
     var found: [Int64: Loaded] = [:]
     var highest: Int64 = 0
-    var foundNotes: RecordID?
-    var read = DaemonNotes()
-    var requests = SealedRequests()
-    var requestIDs: [Hash128: RecordID] = [:]
-    var isLost = false
+    var daemonRecords: [StoredRecord] = []
     let damaged = try store.load { record in
       highest = max(highest, record.id.rawValue)
       if record.home == 0 {
-        if let notes = DaemonNotes(record.state) {
-          (foundNotes, read) = (record.id, notes)
-        } else if let signer = requests.load(record.state) {
-          requestIDs[signer] = record.id
-        } else {
-          isLost = true
-        }
+        daemonRecords.append(record)
       } else {
         found[record.home, default: Loaded(number: record.home)].load(record)
       }
     }
     for record in damaged {
       highest = max(highest, record.id.rawValue)
-      if record.home == 0 { isLost = true }
+      if record.home == 0 { hasLostDaemonRecords = true }
       found[record.home]?.damaged += 1
     }
-    (notes, sealed, sealedIDs, hasLostNotes) = (read, requests, requestIDs, isLost)
-    notesID = foundNotes ?? RecordID(highest + 1)
-    nextRecord = max(highest, notesID.rawValue) + 1
+    self.daemonRecords = daemonRecords
+    nextRecord = highest + 1
 
     var named: [ExactName: Loaded] = [:]
     var unnamed: [Loaded] = []
@@ -84,25 +72,6 @@ struct LoadedStore {
   }
 }
 
-extension LoadedStore {
-  /// How many records of each served home cannot be read. Those of the daemon itself count for the first one.
-  var damaged: [Int] {
-    served.enumerated().map { $1.damaged + ($0 == 0 && hasLostNotes ? 1 : 0) }
-  }
-
-  /// Base topics that a home has no more, also because the settings name it no more.
-  func retiredBases(_ settings: [ServedHome]) -> [HomeLoop.HomeBase] {
-    let current = Dictionary(
-      settings.map { (ExactName($0.name), ExactName($0.base)) }, uniquingKeysWith: { $1 })
-    return (served + former).compactMap(\.note).compactMap { note in
-      guard !note.base.isEmpty, current[ExactName(note.name)] != ExactName(note.base) else {
-        return nil
-      }
-      return HomeLoop.HomeBase(home: note.name, base: note.base)
-    }
-  }
-}
-
 extension LoadedStore.Loaded {
   fileprivate mutating func load(_ record: StoredRecord) {
     if HomeNote.isOne(record.state) {
@@ -125,7 +94,7 @@ extension LoadedStore.Loaded {
 
 extension RecordStore {
   /// The number of the last message that waits; 0: none does.
-  func lastMessage() throws -> Int64 {
+  package func lastMessage() throws -> Int64 {
     // Ids ascend: halves what is left each time, and reads one message for it.
     var (low, high): (Int64, Int64) = (0, .max)
     while low < high {

@@ -4,8 +4,6 @@ import Home
 import ThreadDataset
 import ThreadRequests
 
-import struct Home.WireTime
-
 /// What the settings decide for requests, and from a request to what a home handles.
 package struct RequestRules: Sendable {
   /// Answers over MQTT have at most so many entries: states are retained on topics of their own, and no answer should
@@ -25,7 +23,7 @@ package struct RequestRules: Sendable {
 
   package init() {}
 
-  func isHomeAssistant(_ user: ExactName) -> Bool {
+  package func isHomeAssistant(_ user: ExactName) -> Bool {
     homeAssistant != nil && homeAssistantLogin == user
   }
 }
@@ -227,7 +225,7 @@ package struct LocalRequest: Sendable {
 
 extension Requester {
   /// For a sentence about what it has done, and the audit.
-  var shortActor: String {
+  package var shortActor: String {
     switch identity {
     case .login: "mqtt user \(shortName)"
     case .systemUser(let number): "uid \(number)"

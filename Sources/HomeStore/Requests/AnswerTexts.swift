@@ -5,11 +5,17 @@ import ThreadDataset
 import ThreadRequests
 
 extension AnswerFailure {
+  package static let noKey = AnswerFailure(
+    .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
+
+  package static let tooLargeToSeal = AnswerFailure(
+    .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
+
   /// - Parameters:
   ///   - request: that is refused; nil where it has waited for a person.
   ///   - home: its name.
   ///   - name: of a border router, for a sentence.
-  init(
+  package init(
     _ refusal: HomeRefusal, to request: ThreadRequest?, home: String = "",
     naming name: (BorderAgentID) -> String = \.description
   ) {
@@ -181,9 +187,9 @@ extension AdoptionState? {
 }
 
 /// The message to a login that publishes for another team's border agent id.
-enum OwnershipAdvice {
+package enum OwnershipAdvice {
   /// - Parameter home: nil where there is only one.
-  static func message(_ agent: BorderAgentID, home: String?) -> String {
+  package static func message(_ agent: BorderAgentID, home: String?) -> String {
     let option = home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
     return
       "this border agent id belongs to another team; `threadkeeper routers remove \(agent)\(option)` "

@@ -6,9 +6,9 @@ import ThreadDataset
 
 /// Makes summaries of datasets, with keyed hashes in place of their secrets. Most routers of a home report the same
 /// dataset: what was made once is shared.
-struct DatasetReader: Sendable {
+package struct DatasetReader: Sendable {
   /// What a hash is of goes in front, so that equal bytes of different kinds have different hashes.
-  enum Subject: UInt8 { case dataset, networkKey, pskc, signer }
+  package enum Subject: UInt8 { case dataset, networkKey, pskc, signer }
 
   private static let kept = 1_024
 
@@ -16,11 +16,11 @@ struct DatasetReader: Sendable {
   private var summaries: [Hash128: DatasetSummary] = [:]
 
   /// - Parameter key: 32 bytes that belong to the store.
-  init(key: SecretBytes) { self.key = key }
+  package init(key: SecretBytes) { self.key = key }
 
   /// - Parameter dataset: any bytes.
   /// - Returns: nil for what is no complete and active dataset.
-  mutating func summary(of dataset: [UInt8]) -> DatasetSummary? {
+  package mutating func summary(of dataset: [UInt8]) -> DatasetSummary? {
     let whole = hash(dataset, as: .dataset)
     if let known = summaries[whole] { return known }
     let key = key
@@ -32,7 +32,7 @@ struct DatasetReader: Sendable {
     return new
   }
 
-  func hash(_ bytes: [UInt8], as subject: Subject) -> Hash128 {
+  package func hash(_ bytes: [UInt8], as subject: Subject) -> Hash128 {
     bytes.withUnsafeBytes { Self.hash($0, subject.rawValue, key) }
   }
 

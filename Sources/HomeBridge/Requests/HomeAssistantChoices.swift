@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+
+import struct Home.WireTime
+
+/// What Home Assistant is asked.
+extension RequestRules {
+  /// The oldest questions that Home Assistant's login may decide, as many as can have buttons.
+  ///
+  /// - Parameter team: of the login.
+  package func asked(in home: Home, team: (ExactName) -> ExactName, at now: WireTime)
+    -> [ConsentQuestion]
+  {
+    guard let login = decidingLogin(in: home) else { return [] }
+    let approver = ConsentApprover.login(login, team: team(login))
+    let asked = home.questions.lazy.filter {
+      !$0.isDenied && !$0.isOver(at: now)
+        && (homeAssistant == .all || $0.subject.command == .adopt)
+        && home.mayApprove($0, approver)
+    }
+    return Array(asked.prefix(HomeAssistantButton.mostRequests))
+  }
+
+  /// The networks that Home Assistant's login may prefer: those that routers are on, while none is preferred.
+  package func choices(in home: Home) -> [NetworkView] {
+    guard home.preferred == nil, decidingLogin(in: home) != nil else { return [] }
+    return Array(
+      home.networks.lazy.filter { $0.routers > 0 }.prefix(HomeAssistantButton.mostChoices))
+  }
+
+  /// Nil where nothing is decided through Home Assistant, also because what its login says in plaintext counts for
+  /// nothing.
+  private func decidingLogin(in home: Home) -> ExactName? {
+    guard homeAssistant != nil, let homeAssistantLogin,
+      home.clients[homeAssistantLogin]?.trust != .signed
+    else { return nil }
+    return homeAssistantLogin
+  }
+}
