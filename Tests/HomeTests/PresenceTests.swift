@@ -61,6 +61,16 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
   }
 
+  @Test("That a router sends heartbeats is written with the first one, and later ones are not")
+  func firstHeartbeat() {
+    var scene = Self.scene()
+    _ = scene.home.takeChanges()
+    scene.publish(.heartbeat, 1)
+    #expect(Array(scene.home.takeChanges().records) == [.router(.number(1))])
+    scene.publish(.heartbeat, 1)
+    #expect(scene.home.takeChanges().isEmpty)
+  }
+
   @Test("A heartbeat without news changes only when the router was seen")
   func signOfLife() {
     var scene = Self.scene()
