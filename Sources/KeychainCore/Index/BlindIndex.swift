@@ -83,13 +83,17 @@ struct BlindIndex {
   }
 }
 
-/// Names that follow from the store's keys.
+/// What follows from the store's keys, and from nothing that changes: it stays the same over restarts, backups and key
+/// rotations. It comes from the first audit key, which no rotation removes, as the root of one subkey for each purpose
+/// (`crypto_kdf`, context "tk-pseu1").
 extension Keychain {
-  /// 32 hexadecimal digits that follow from the store's keys and a label, and that nobody computes without the keys.
-  ///
-  /// They stay the same over restarts, backups and key rotations: they come from the first audit key, which no
-  /// rotation removes. It is the root of one subkey for this (`crypto_kdf`, context "tk-pseu1", number 1), which
-  /// keys a BLAKE2b-128 of the label.
+  private enum Subkey: UInt64 {
+    case pseudonyms = 1
+    case hashes = 2
+  }
+
+  /// 32 hexadecimal digits that follow from the store's keys and a label, and that nobody computes without the keys: a
+  /// BLAKE2b-128 of the label.
   ///
   /// - Parameter tx: a store of an early version has no audit key; a write transaction makes it.
   /// - Throws: `decode` when the key is damaged, or missing and `tx` cannot make it.
@@ -97,16 +101,27 @@ extension Keychain {
     for label: String, in tx: ReadTransaction
   ) throws(KeychainError) -> String {
     try KeychainError.wrap("deriving a pseudonym") {
-      let first = KeyID(.audit, epoch: 1)
-      if let tx = tx as? WriteTransaction, try KeyTable.newest(.audit, in: tx) == nil {
-        _ = try keys.current(.audit, ledger(tx), in: tx)
-      }
-      let root = try keys.key(first, in: tx)
-      let subkey = try keys.arena.subkey(1, context: "tk-pseu1", of: root)
-      return try subkey.withUnsafeBytes {
+      try subkey(.pseudonyms, in: tx).withUnsafeBytes {
         try BLAKE2b.hash(Array(label.utf8), key: $0, count: 16)
       }.hexadecimal
     }
+  }
+
+  /// The key of hashes that stand for secrets in sealed records, so that equal ones are found without opening any.
+  ///
+  /// - Throws: as `pseudonym(for:in:)`.
+  package func hashKey(in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
+    try KeychainError.wrap("deriving the key of hashes") {
+      try subkey(.hashes, in: tx).withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+  }
+
+  private func subkey(_ subkey: Subkey, in tx: ReadTransaction) throws -> GuardedKey {
+    if let tx = tx as? WriteTransaction, try KeyTable.newest(.audit, in: tx) == nil {
+      _ = try keys.current(.audit, ledger(tx), in: tx)
+    }
+    let root = try keys.key(KeyID(.audit, epoch: 1), in: tx)
+    return try keys.arena.subkey(subkey.rawValue, context: "tk-pseu1", of: root)
   }
 }
 
