@@ -10,7 +10,7 @@ import struct Home.WireTime
 
 /// Requests over MQTT and of programs on this machine, between their wires and the loop.
 ///
-/// What only reads gets a snapshot, and does not wait for the loop.
+/// What only reads gets a copy of the home, and does not wait for the loop.
 package final class RequestService: Sendable {
   /// What it needs of others.
   package struct Parts: Sendable {
@@ -131,12 +131,11 @@ package final class RequestService: Sendable {
   ///
   /// - Returns: names of the homes that are to be told `deliveriesAreDue`.
   package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> Set<String> {
-    let snapshot = loop.snapshot
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
     for outcome in batch.outcomes {
       guard let place = homes.first(where: { $0.name == outcome.home }),
-        let state = snapshot.homes[outcome.home]
+        let state = loop.home(outcome.home)
       else { continue }
       let writer = writer(outcome.home, state, loop)
       func add(
@@ -216,9 +215,9 @@ package final class RequestService: Sendable {
     _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
   ) throws(AnswerFailure) -> (AnswerData, ConsentID?) {
     let (request, context) = (local.request, local.context)
-    let snapshot = loop.snapshot
-    let name = try local.home(of: homes.map(\.name), in: snapshot)
-    guard let home = homes.first(where: { $0.name == name }), let state = snapshot.homes[name]
+    // One home only is kept while the loop commits, which would copy the list of all for a snapshot.
+    let name = try local.home(of: homes.map(\.name), in: loop.home)
+    guard let home = homes.first(where: { $0.name == name }), let state = loop.home(name)
     else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
     let handler = try parts.rules.handler(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)

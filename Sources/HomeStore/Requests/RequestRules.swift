@@ -198,9 +198,11 @@ package struct LocalRequest: Sendable {
 
   /// The home that it is about: the one that it names, that of the question that it decides, or the first one.
   ///
-  /// - Parameter names: of all homes, in the order of the settings.
+  /// - Parameters:
+  ///   - names: of all homes, in the order of the settings.
+  ///   - home: of a name, as it is on disk.
   package func home(
-    of names: [String], in snapshot: HomeSnapshot
+    of names: [String], in home: (String) -> Home?
   ) throws(AnswerFailure) -> String {
     if let named = request.home {
       guard names.contains(named) else {
@@ -215,7 +217,7 @@ package struct LocalRequest: Sendable {
     case .approveConsent, .denyConsent:
       guard let id = request.id.flatMap(ConsentID.init(question:)) else { return first }
       return names.first { name in
-        guard let home = snapshot.homes[name] else { return false }
+        guard let home = home(name) else { return false }
         return home.questions.contains { $0.id == id } || home.decisions.contains { $0.id == id }
       } ?? first
     default: return first

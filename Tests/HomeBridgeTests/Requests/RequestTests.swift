@@ -398,13 +398,14 @@ struct RequestTests {
     _ = try store()
     _ = scene.ask("preferred/get", from: "phone")
     let question = try #require(scene.home.questions.first)
-    let snapshot = HomeSnapshot(homes: ["attic": Home(rules: scene.homeRules), "home": scene.home])
+    let all = ["attic": Home(rules: scene.homeRules), "home": scene.home]
     func home(_ command: RequestCommand, named: String? = nil) throws -> String {
       var request = ThreadRequest(command)
       request.home = named
       request.id = question.id.questionText
-      return try LocalRequest(request, user: 0, team: "root").home(
-        of: ["attic", "home"], in: snapshot)
+      return try LocalRequest(request, user: 0, team: "root").home(of: ["attic", "home"]) {
+        all[$0]
+      }
     }
     #expect(try home(.getPreferred) == "attic")
     #expect(try home(.getPreferred, named: "home") == "home")
