@@ -283,6 +283,11 @@ let package = Package(
         "ThreadRequests", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
+      name: "HomeStoreTests",
+      dependencies: [
+        "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+      ]),
+    .testTarget(
       name: "HomeBridgeTests",
       dependencies: [
         "Broker", "Home", "HomeBridge", "HomeStore", "KeychainCore", "SodiumCrypto",

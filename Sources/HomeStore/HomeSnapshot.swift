@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import KeychainCore
 
 /// All homes as they are on disk after a commit. Whoever reads keeps it for as long as it likes: the loop goes on with
 /// copies.
@@ -9,4 +10,14 @@ package struct HomeSnapshot: Sendable {
   package var homes: [String: Home]
 
   package init(homes: [String: Home] = [:]) { self.homes = homes }
+}
+
+extension HomeSnapshot {
+  /// All homes of a store that no daemon has, but for one whose name cannot be read. Nothing is written.
+  package static func read(_ records: some RecordAccess) throws -> HomeSnapshot {
+    let homes = try LoadedStore([], records).former.compactMap { home in
+      home.note.map { ($0.name, home.home) }
+    }
+    return HomeSnapshot(homes: Dictionary(homes, uniquingKeysWith: { $1 }))
+  }
 }

@@ -27,7 +27,7 @@ package struct LoadedStore {
   /// The number of the next new record.
   package private(set) var nextRecord: Int64
 
-  package init(_ settings: [ServedHome], _ store: any RecordStore) throws {
+  package init(_ settings: [ServedHome], _ store: some RecordAccess) throws {
     var found: [Int64: Loaded] = [:]
     var highest: Int64 = 0
     var daemonRecords: [StoredRecord] = []

@@ -2,11 +2,11 @@
 
 import SodiumCrypto
 
-/// Where homes are kept: as sealed records, with the messages that wait for the broker, in one file or database.
+/// Records as they are read and written: by a store, or in one transaction of it.
 ///
 /// A record has a state, which is read at the start, and may have a secret, which is read when it is to be sent to
 /// somebody. What a record is stands in its state; which record a thing has is the caller's to know.
-package protocol RecordStore: Sendable {
+package protocol RecordAccess {
   /// Reads all states, in the order of their ids.
   ///
   /// - Returns: records that do not open. They stay where they are, with their ids, until they are written again or
@@ -26,7 +26,10 @@ package protocol RecordStore: Sendable {
   /// - Returns: nil where it has none.
   /// - Throws: where it does not open.
   func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R?
+}
 
+/// Where homes are kept: as sealed records, with the messages that wait for the broker, in one file or database.
+package protocol RecordStore: RecordAccess, Sendable {
   /// Messages for the broker, oldest first.
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage]
 }

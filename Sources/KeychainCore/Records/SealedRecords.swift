@@ -10,27 +10,22 @@ package final class SealedRecords: RecordStore {
 
   package init(_ keychain: Keychain) { self.keychain = keychain }
 
+  /// Lends the records for one transaction: nobody else writes meanwhile, also where several processes have the store.
+  ///
+  /// - Throws: what the store throws, and then nothing has changed; so does an error of `body`, as an internal one.
+  package func inTransaction<R>(
+    _ body: (RecordTransaction) throws -> R
+  ) throws(KeychainError) -> R {
+    try keychain.write { try body(RecordTransaction(keychain, $0)) }
+  }
+
   package func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
-    var damaged: [DamagedRecord] = []
     // The caller's errors are not the store's.
     var failure: (any Error)?
-    try keychain.read { tx in
-      try RecordRow.forEach(in: tx) { record, columns in
+    let damaged = try keychain.read { tx in
+      try keychain.loadRecords(in: tx) { record in
         guard failure == nil else { return }
-        let id = RecordID(record.id)
-        let state: [UInt8]
-        do {
-          state = try columns.withBlob(4) {
-            try record.open(.state, $0, keychain, in: tx) { Array($0) }
-          }
-        } catch let error as KeychainError where error.isItemDamaged {
-          damaged.append(DamagedRecord(id: id, home: record.home))
-          return
-        }
-        do {
-          try body(
-            StoredRecord(id: id, home: record.home, state: state, hasSecret: record.hasSecret))
-        } catch { failure = error }
+        do { try body(record) } catch { failure = error }
       }
     }
     if let failure { throw failure }
@@ -40,14 +35,7 @@ package final class SealedRecords: RecordStore {
   package func withSecret<R>(
     of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
-    let found = try keychain.read { tx in
-      try RecordRow.find(id.rawValue, in: tx) { try $0.secret($1, keychain, in: tx) }
-    }
-    guard let found else {
-      try keychain.health.checkListing()
-      return nil
-    }
-    return try found?.withUnsafeBytes(body)
+    try keychain.read { try keychain.recordSecret(of: id, in: $0) }?.withUnsafeBytes(body)
   }
 
   package func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
@@ -61,26 +49,87 @@ package final class SealedRecords: RecordStore {
 
   package func commit(_ changes: RecordChanges) throws {
     guard !changes.isEmpty else { return }
-    try keychain.write { tx in
-      try keychain.checkWritable()
-      if !changes.records.isEmpty {
-        let writer = try RecordWriter(keychain, in: tx)
-        try writer.write(changes.records)
-      }
-      if !changes.audit.isEmpty { keychain.auditLog.note(changes.audit, try keychain.ledger(tx)) }
-      for message in changes.messages {
-        try message.bytes.withUnsafeBytes {
-          try tx.execute(
-            "INSERT INTO messages (id, bytes) VALUES (?, ?)",
-            lending: [.integer(message.id), .bytes($0)])
+    try keychain.write { try keychain.write(changes, in: $0) }
+  }
+}
+
+/// The records of a store in one transaction: what was read in it is still so when it ends. Not to be kept.
+package struct RecordTransaction: RecordAccess {
+  private let keychain: Keychain
+  private let tx: WriteTransaction
+
+  fileprivate init(_ keychain: Keychain, _ tx: WriteTransaction) {
+    (self.keychain, self.tx) = (keychain, tx)
+  }
+
+  package func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+    try keychain.loadRecords(in: tx, body)
+  }
+
+  package func withSecret<R>(
+    of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R? {
+    try keychain.recordSecret(of: id, in: tx)?.withUnsafeBytes(body)
+  }
+
+  /// Of hashes in records: `Keychain.hashKey(in:)`.
+  package func hashKey() throws(KeychainError) -> SecretBytes { try keychain.hashKey(in: tx) }
+
+  /// On disk when the transaction ends.
+  package func commit(_ changes: RecordChanges) throws {
+    if !changes.isEmpty { try keychain.write(changes, in: tx) }
+  }
+}
+
+extension Keychain {
+  fileprivate func loadRecords(
+    in tx: ReadTransaction, _ body: (StoredRecord) throws -> Void
+  ) throws -> [DamagedRecord] {
+    var damaged: [DamagedRecord] = []
+    try RecordRow.forEach(in: tx) { record, columns in
+      let id = RecordID(record.id)
+      let state: [UInt8]
+      do {
+        state = try columns.withBlob(4) {
+          try record.open(.state, $0, self, in: tx) { Array($0) }
         }
+      } catch let error as KeychainError where error.isItemDamaged {
+        damaged.append(DamagedRecord(id: id, home: record.home))
+        return
       }
-      if changes.published > 0 {
-        try tx.execute("DELETE FROM messages WHERE id <= ?", .integer(changes.published))
-      }
-      // What was decided while the store is found altered may rest on records that are missing from it.
-      try keychain.checkWritable()
+      try body(StoredRecord(id: id, home: record.home, state: state, hasSecret: record.hasSecret))
     }
+    return damaged
+  }
+
+  fileprivate func recordSecret(of id: RecordID, in tx: ReadTransaction) throws -> SecretBytes? {
+    let found = try RecordRow.find(id.rawValue, in: tx) { try $0.secret($1, self, in: tx) }
+    guard let found else {
+      try health.checkListing()
+      return nil
+    }
+    return found
+  }
+
+  fileprivate func write(_ changes: RecordChanges, in tx: WriteTransaction) throws {
+    try checkWritable()
+    if !changes.records.isEmpty {
+      let writer = try RecordWriter(self, in: tx)
+      try writer.write(changes.records)
+    }
+    if !changes.audit.isEmpty { auditLog.note(changes.audit, try ledger(tx)) }
+    for message in changes.messages {
+      try message.bytes.withUnsafeBytes {
+        try tx.execute(
+          "INSERT INTO messages (id, bytes) VALUES (?, ?)",
+          lending: [.integer(message.id), .bytes($0)])
+      }
+    }
+    if changes.published > 0 {
+      try tx.execute("DELETE FROM messages WHERE id <= ?", .integer(changes.published))
+    }
+    // What was decided while the store is found altered may rest on records that are missing from it.
+    try checkWritable()
   }
 }
 
