@@ -146,6 +146,53 @@ final class StoredHomeTests {
     #expect(try SealedRecords(keychain).load { _ in Issue.record("a record") } == [])
   }
 
+  @Test("A person is asked while nothing is held, and gives what is stored then")
+  func consent() throws {
+    let keychain = try open()
+    defer { keychain.close() }
+    let records = SealedRecords(keychain)
+    var rules = HomeRules { .random(in: .min ... .max) }
+    rules.isAwaited = { _ in true }
+    try store(keychain, 1, key: 1)
+    try records.inTransaction { records in
+      var stored = try StoredHome("home", rules: rules, in: records)
+      let network = try #require(stored.home.routers[Self.agent(1)]?.dataset?.network)
+      _ = stored.handle(
+        .request(.setPreferred(.network(network, router: nil)), Self.context(true)),
+        actor: "uid 0", at: now)
+      try stored.commit(to: records)
+    }
+    func ask(_ stored: inout StoredHome) throws -> ConsentQuestion {
+      let output = stored.handle(
+        .request(.getPreferred, Self.context()), actor: "uid 1000", at: now)
+      guard case .waiting(let id) = output.answer else {
+        throw CocoaError(.featureUnsupported)
+      }
+      return try #require(stored.home.questions.first { $0.id == id })
+    }
+    var first = try StoredHome("home", rules: rules, in: records)
+    let shown = try ask(&first)
+    let given = try records.inTransaction { records in
+      var stored = try StoredHome("home", rules: rules, in: records)
+      #expect(stored.home.questions.isEmpty)
+      let question = try ask(&stored)
+      #expect(question.subject == shown.subject)
+      let output = stored.handle(
+        .decision(ConsentDecision(.approve(question.id, .once), by: .commandLine(user: 1_000))),
+        actor: "uid 1000", at: now)
+      let answer = try #require(output.settled.first?.answer)
+      guard case .credentials(let found) = answer else { throw CocoaError(.featureUnsupported) }
+      let given = try found.map { one in
+        try stored.withDataset(of: one.secret, in: records) { Array($0) }
+      }
+      try stored.commit(to: records)
+      return given
+    }
+    #expect(try given == [Self.dataset(1).bytes])
+    let home = try #require(HomeSnapshot.read(records).homes["home"])
+    #expect(home.questions.isEmpty && home.decisions.count == 1)
+  }
+
   @Test("Two programs that have the store at a time lose nothing of each other's")
   func twoPrograms() throws {
     let (one, other) = (try open(), try open())
