@@ -22,7 +22,7 @@ package struct LoadedStore {
   package private(set) var daemonRecords: [StoredRecord] = []
   /// Whether one of those does not open.
   package private(set) var hasLostDaemonRecords = false
-  /// Of homes that are new.
+  /// Of homes that are new, or have a base topic again.
   package private(set) var newNotes: [RecordID: HomeNote] = [:]
   /// The number of the next new record.
   package private(set) var nextRecord: Int64
@@ -57,7 +57,12 @@ package struct LoadedStore {
     let isOnlyOne =
       unnamed.count == 1 && settings.count { named[ExactName($0.name)] == nil } == 1
     for home in settings {
-      if let loaded = named.removeValue(forKey: ExactName(home.name)) {
+      if var loaded = named.removeValue(forKey: ExactName(home.name)) {
+        // It comes back to the settings, or a program without a daemon has made it.
+        if loaded.note?.base.isEmpty == true, !home.base.isEmpty {
+          loaded.note?.base = home.base
+          newNotes[RecordID(loaded.number)] = loaded.note
+        }
         served.append(loaded)
         continue
       }

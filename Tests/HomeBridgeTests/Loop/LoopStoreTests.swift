@@ -169,6 +169,9 @@ struct LoopStoreTests {
     let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
     #expect(last.loop.retiredBases.isEmpty)
     #expect(last.loop.snapshot.homes["attic"]?.routers.count == 1)
+    // It has its base topic again, which is given up again.
+    let gone = try last.restarted(["home"], bases: ["home": "new"])
+    #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])
   }
 
   @Test("What the daemon and homes remember is read as it was written")
