@@ -66,20 +66,20 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 ///
 /// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, or the reason that the router itself gives. "A key
 /// obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that waits and note that what
-/// was agreed to is not given; then there is no adoption, or one that is `due`. "Elsewhere" is a mismatch that no alert
-/// of the home explains.
+/// was agreed to is not given; then there is no adoption, or one that is `due`. "Needed" is an adoption where there is a
+/// mismatch that no alert of the home explains.
 ///
 /// | state | event | next state |
 /// |---|---|---|
 /// | any | checked: no mismatch, or the setting is off | ends |
-/// | none | checked: elsewhere, and raised or with another SSID; or the mismatch is raised | `due` |
-/// | `due`, a key obstacle, `asked`, `agreed` | checked: behind or disputed, not elsewhere | ends |
+/// | none | checked: needed, and raised or with another SSID; or the mismatch is raised | `due` |
+/// | `due`, a key obstacle, `asked`, `agreed` | checked: not needed | ends |
 /// | `asked`, `agreed` | checked: another network, dataset, login or key than asked about | restarts |
-/// | `sent` | checked: another preferred network or key, or not awaited | restarts |
-/// | failed | checked: something else than asked about, or another SSID | restarts; ends if not elsewhere |
-/// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle; ends if not elsewhere |
+/// | `sent` | checked: another preferred network or key, or not awaited | restarts; ends if not needed |
+/// | failed | checked: something else than asked about, or another SSID | restarts; ends if not needed |
+/// | `asked`, `agreed`, `sent`, failed | checked: nothing can be sealed | the key obstacle; ends if not needed |
 /// | any | the router left, or was removed | ends |
-/// | failed | a person wants to be asked again | restarts |
+/// | failed | a person wants to be asked again | restarts; refused, and the same, if not needed |
 /// | `sent`, failed after it | reported: confirmed | none |
 /// | `sent`, failed after it | reported: configured | the same; what it reports is kept |
 /// | `sent` | reported: with a reason that is final | that reason |
@@ -205,25 +205,25 @@ extension Adoption {
     guard isEnabled, let now, check.isMismatch else { return adoption == nil ? .keep : .end }
     // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person
     // must choose one.
-    var isElsewhere = false
-    if case .mismatch = check { isElsewhere = !isExplained }
-    guard let adoption else { return isElsewhere && (isRaised || isSSIDNew) ? .begin : .keep }
+    var needsAdoption = false
+    if case .mismatch = check { needsAdoption = !isExplained }
+    guard let adoption else { return needsAdoption && (isRaised || isSSIDNew) ? .begin : .keep }
     if adoption.state.needsKey, let obstacle = now.key.obstacle {
-      return isElsewhere ? .fail(obstacle) : .end
+      return needsAdoption ? .fail(obstacle) : .end
     }
     let isSame = adoption.terms.map(now.isSame(as:)) == true
     switch adoption.state {
     // The clock continues these, with what holds then.
-    case .due, .notEnrolled, .damagedKeys: return isElsewhere ? .keep : .end
+    case .due, .notEnrolled, .damagedKeys: return needsAdoption ? .keep : .end
     // Its Wi-Fi does not matter while its report is waited for.
     case .sent:
-      guard isAwaited, let terms = adoption.terms else { return .begin }
-      return now.isSameToSend(as: terms) ? .keep : .begin
-    case .asked, .agreed: return !isElsewhere ? .end : isSame ? .keep : .begin
+      if isAwaited, let terms = adoption.terms, now.isSameToSend(as: terms) { return .keep }
+      return needsAdoption ? .begin : .end
+    case .asked, .agreed: return !needsAdoption ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
       .notAttached:
-      if isSame, !(isSSIDNew && isElsewhere) { return .keep }
-      return isElsewhere ? .begin : .end
+      if isSame, !(isSSIDNew && needsAdoption) { return .keep }
+      return needsAdoption ? .begin : .end
     }
   }
 

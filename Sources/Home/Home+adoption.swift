@@ -183,10 +183,10 @@ extension Home {
     situation(of: router, terms)?.isSameToSend(as: terms) != true
   }
 
-  /// What is to be given to a router now; nil where it is not on another network.
+  /// What is to be given to a router now; nil where it needs none, or an alert of the home explains why it differs.
   private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary)? {
     guard let preferred = preferredCredentials, let dataset = router.dataset,
-      case .mismatch = PreferredCheck(router, preferred: preferred)
+      case .mismatch = PreferredCheck(router, preferred: preferred), !isExplained(router)
     else { return nil }
     return (preferred, dataset)
   }
@@ -366,14 +366,14 @@ extension Home {
     finish(router, stored)
   }
 
-  /// Why nobody can be asked again whether a router gets the preferred credentials; nil where somebody can.
+  /// Has a person asked again whether a router gets the preferred credentials.
   mutating func askAgain(about agent: BorderAgentID) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else {
       return .refused(.unknownRouter(agent))
     }
-    guard let adoption = stored.adoption, adoption.state.canBeAskedAgain else {
-      return .refused(.nothingToAskAgain(agent, stored.adoption?.state))
-    }
+    guard let adoption = stored.adoption, adoption.state.canBeAskedAgain,
+      rules.adoptTimeout != nil, target(of: stored) != nil
+    else { return .refused(.nothingToAskAgain(agent, stored.adoption?.state)) }
     if let terms = adoption.terms { allowAgain(terms.consent) }
     replaceAdoption(of: stored, by: .due)
     return .asksAgain

@@ -329,6 +329,49 @@ import ThreadDataset
     #expect(
       scene.scene.decide(.askAgain(.number(9))) == .refused(.unknownRouter(.number(9))))
   }
+
+  @Test("Nobody is asked again where nothing would be given: the home has moved, or the setting")
+  func askAgainInVain() throws {
+    for isMoved in [true, false] {
+      var scene = Self.member()
+      scene.deny()
+      if isMoved {
+        scene.scene.announce(2, .guest, from: "hub")
+        #expect(scene.scene.home.movedTo == .number(2))
+      } else {
+        scene.scene.rules.adoptTimeout = nil
+      }
+      #expect(
+        scene.scene.decide(.askAgain(.number(1)))
+          == .refused(.nothingToAskAgain(.number(1), .denied)))
+      #expect(scene.state == .denied)
+    }
+  }
+
+  @Test(
+    "What is stored for a router that was sent the credentials asks nobody in a home that moved")
+  func storedInMovedHome() {
+    var scene = Self.member()
+    scene.approve()
+    scene.pass(1)
+    scene.arrive()
+    scene.scene.announce(2, .guest, from: "hub")
+    #expect(scene.state == .sent, "its report is awaited all the same")
+    let decisions = scene.scene.home.decisions
+    scene.store(.of(2, at: 9))
+    #expect(scene.state == nil)
+    scene.pass(2)
+    #expect(scene.state == nil && scene.scene.home.decisions == decisions)
+  }
+
+  /// Router 1 was on the preferred network; a person is asked now.
+  private static func member() -> AdoptionScene {
+    var scene = AdoptionScene()
+    scene.report(.home)
+    scene.report(.guest)
+    scene.pass(31)
+    return scene
+  }
 }
 
 extension DatasetSummary {
