@@ -273,14 +273,14 @@ extension Home {
     for user in [stored.user, gone.user].compactMap(\.self) { endPlaintext(of: user) }
   }
 
-  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither. While
-  /// a login is known, its record on the local network does not bring it back.
+  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither: else a
+  /// login could fill the limit of its team with ids that it makes up. While its record is on the local network, the
+  /// login stays known, so that this does not bring it back.
   mutating func keepAbsent(_ router: Router) {
     guard
-      router.owner != nil || router.user != nil || !router.order.isEmpty || router.dataset != nil
-    else {
-      return drop(router)
-    }
+      router.owner != nil || router.dataset != nil || !router.order.isEmpty
+        || router.user != nil && router.isAdvertised
+    else { return drop(router) }
     var absent = Router(router.agent, at: now)
     absent.user = router.user
     absent.owner = router.owner

@@ -15,13 +15,12 @@ extension Home {
   mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Bool {
     if let stored, stored.owner ?? stored.team == team { return true }
     guard routers.counts.ids[team, default: 0] >= rules.routersPerTeam else { return true }
-    let left = routers.filter { $0.team == team && hasLeft($0) }
+    guard routers.counts.left[team] != nil else { return false }
+    let left = routers.lazy.filter { $0.hasLeft && $0.team == team }
     guard let first = left.min(by: { leftAt($0) < leftAt($1) }) else { return false }
     forget(first, .forRoom)
     return true
   }
-
-  private func hasLeft(_ router: Router) -> Bool { !router.isPresent && router.dataset == nil }
 
   func leftAt(_ router: Router) -> WireTime {
     max(router.credentialsGoneAt ?? router.firstSeenAt, router.firstSeenAt)
@@ -39,7 +38,7 @@ extension Home {
   /// Forgets routers that left 30 days ago.
   mutating func forgetLeftRouters() {
     let deadline = now.adding(seconds: -Self.retention)
-    let old = routers.filter { hasLeft($0) && leftAt($0) <= deadline }
+    let old = routers.filter { $0.hasLeft && leftAt($0) <= deadline }
     for router in old.prefix(Self.forgottenAtOnce) { forget(router, .leftLongAgo) }
   }
 

@@ -13,6 +13,8 @@ struct RouterCounts: Equatable, Sendable {
   private(set) var totals = RouterTotals()
   /// Border agent ids that count for each team.
   private(set) var ids: [ExactName: Int] = [:]
+  /// Of these, the ones that have left.
+  private(set) var left: [ExactName: Int] = [:]
 
   // The others are of routers on the list.
   private(set) var ofUser: [ExactName: Int] = [:]
@@ -56,6 +58,11 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ids, before?.team)
       Self.add(1, &ids, after?.team)
     }
+    let (teamLeft, teamLeaves) = (before?.teamLeft, after?.teamLeft)
+    if teamLeft != teamLeaves {
+      Self.add(-1, &left, teamLeft)
+      Self.add(1, &left, teamLeaves)
+    }
     let old = before?.isPresent == true ? before : nil
     let new = after?.isPresent == true ? after : nil
     if old == nil, new == nil { return }
@@ -65,8 +72,11 @@ struct RouterCounts: Equatable, Sendable {
     }
     seen += (new?.source == .mdns ? 1 : 0) - (old?.source == .mdns ? 1 : 0)
     let isSamePlace = old?.network == new?.network && old?.isOnline == new?.isOnline
-    if let old, let network = old.network { leave(network, old, staysAs: new) }
-    if let new, let network = new.network { join(network, new) }
+    // Most changes are none of what is counted: nothing is touched then, which a snapshot may share.
+    if !isSamePlace || old.map(Example.init) != new.map(Example.init) {
+      if let old, let network = old.network { leave(network, old, staysAs: new) }
+      if let new, let network = new.network { join(network, new) }
+    }
     if isSamePlace, old?.memberOf == new?.memberOf { return }
     if let old, let network = old.network, let home = old.memberOf {
       Self.add(-1, &places[home, default: [:]], network, old)
@@ -125,6 +135,13 @@ struct RouterCounts: Equatable, Sendable {
     if router.isOnline { tally.online += change }
     tallies[network] = tally.routers > 0 ? tally : nil
   }
+}
+
+extension Router {
+  /// Whether nothing but its owner and its numbers is left of it.
+  var hasLeft: Bool { !isPresent && dataset == nil }
+
+  fileprivate var teamLeft: ExactName? { hasLeft ? team : nil }
 }
 
 /// How many routers a home has, for people.

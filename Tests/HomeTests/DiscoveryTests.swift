@@ -267,6 +267,7 @@ import ThreadDataset
   func leftByLogin() {
     var scene = HomeScene()
     scene.announce(1)
+    scene.see(.of(1))
     scene.publish(.leave, 1)
     scene.see(.of(1))
     #expect(scene.router(1)?.isPresent == false && scene.looks == [0, 1])

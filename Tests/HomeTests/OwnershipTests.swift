@@ -124,6 +124,22 @@ import ThreadDataset
     #expect(scene.announce(3).rejection == nil)
   }
 
+  @Test("A router that had neither credentials nor numbers leaves no id behind when it leaves")
+  func nothingToKeep() {
+    var scene = HomeScene { $0.routersPerTeam = 2 }
+    scene.announce(1, .of(1))
+    for agent: UInt64 in 2...9 {
+      #expect(scene.announce(agent).rejection == nil)
+      scene.publish(.leave, agent)
+      #expect(scene.router(agent) == nil)
+    }
+    scene.announce(2) { $0.order = .number(1) }
+    scene.publish(.leave, 2) { $0.order = .number(2) }
+    #expect(scene.router(2) != nil, "an old event could bring it back")
+    #expect(scene.announce(3).rejection == nil && scene.router(2) == nil)
+    #expect(scene.announce(4).rejection == .tooManyRouters(2))
+  }
+
   @Test("Nothing is left of a router that a person removes, and its id is anybody's")
   func remove() throws {
     var scene = HomeScene { $0.alertsHold = 0 }

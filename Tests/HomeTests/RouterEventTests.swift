@@ -132,6 +132,7 @@ import ThreadDataset
     scene.publish(.leave, 1)
     #expect(scene.publish(.leave, 1).isDuplicate)
     scene.announce(2)
+    scene.see(.of(2))
     scene.publish(.leave, 2)
     // Its login keeps it off the list while its record is still there.
     #expect(scene.router(2)?.isPresent == false && scene.router(2)?.user == "otbr")
