@@ -300,15 +300,23 @@ extension Home {
   /// A home with routers needs a preferred network to check them against.
   mutating func settlePreferredExists() {
     let key = AlertKey(.noPreferredNetwork)
-    guard preferred == nil, routers.contains(where: \.isPresent) else {
-      return setAlert(key, nil)
-    }
-    let seen = networks
-    let named = seen.prefix(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
+    guard lacksPreferred else { return setAlert(key, nil) }
+    // Each message of a home with many networks would look at all of them.
+    if isActive(key) { needsNetworkNames = true } else { nameNetworks() }
+  }
+
+  private var lacksPreferred: Bool { preferred == nil && routers.totals.listed > 0 }
+
+  /// Names the networks to choose from in the alert that none is preferred.
+  mutating func nameNetworks() {
+    needsNetworkNames = false
+    guard lacksPreferred else { return }
+    routers.findShown()
+    let named = firstNetworks(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
     setAlert(
-      key,
+      AlertKey(.noPreferredNetwork),
       AlertFacts(
         .noPreferred(
-          isForgotten: isPreferredForgotten, networks: named, more: seen.count - named.count)))
+          isForgotten: isPreferredForgotten, networks: named, more: networkCount - named.count)))
   }
 }

@@ -23,13 +23,14 @@ extension Home {
     forgetLeftRouters()
     expireQuestions()
     continueAdoptions(link)
+    if needsNetworkNames { nameNetworks() }
   }
 
   /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their
   /// definitions say; and those that were resolved a day ago.
   private mutating func ageAlerts() {
     // Most ticks find none.
-    let due = alerts.filter { dueTime(of: $0.value, $0.key, rules).map { $0 <= now } == true }
+    let due = alerts.filter { dueTime(of: $0.value, $0.key).map { $0 <= now } == true }
     for key in due.keys.sorted() {
       guard var alert = alerts[key] else { continue }
       switch alert.phase {
@@ -44,7 +45,7 @@ extension Home {
     }
   }
 
-  private func dueTime(of alert: Alert, _ key: AlertKey, _ rules: HomeRules) -> WireTime? {
+  private func dueTime(of alert: Alert, _ key: AlertKey) -> WireTime? {
     switch alert.phase {
     case .held: alert.heldSince.adding(seconds: rules.alertsHold)
     case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
@@ -75,11 +76,11 @@ extension Home {
     func note(_ time: WireTime?) {
       if let time { due = min(due ?? time, time) }
     }
-    for (key, alert) in alerts { note(dueTime(of: alert, key, rules)) }
-    for question in questions { note(question.expiresAt) }
     var current = self
     current.step.rules = rules
-    if discovery.needsSplitCheck { note(WireTime(milliseconds: 0)) }
+    for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
+    for question in questions { note(question.expiresAt) }
+    if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.offlineAfter
     for router in routers {
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
@@ -88,7 +89,7 @@ extension Home {
         let seen = routers.lastSeen(router.agent)
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
-      if !router.isPresent, router.dataset == nil {
+      if router.hasLeft {
         note(leftAt(router).adding(seconds: Self.retention))
       }
     }

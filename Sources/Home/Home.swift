@@ -36,6 +36,8 @@ package struct Home: Sendable {
   /// Routers that have an alert: most have none, and are spared the look.
   var routersWithAlerts: Set<BorderAgentID> = []
   var discovery = DiscoveryMemory()
+  /// The alert that no network is preferred may name others now: looked at with the next tick.
+  var needsNetworkNames = false
 
   /// What has changed since it was taken.
   package internal(set) var changes = Changes()
@@ -113,6 +115,8 @@ package struct Home: Sendable {
 
   /// What has changed since the last call.
   package mutating func takeChanges() -> Changes {
+    // Once for many inputs, and before the networks are published.
+    routers.findShown()
     defer { changes = Changes() }
     return changes
   }
@@ -386,7 +390,13 @@ package struct NetworkView: Hashable, Sendable {
   package var online = 0
   package var isPreferred = false
   package var isAccepted = false
+}
 
+extension NetworkView: Comparable {
+  /// By name.
+  package static func < (a: NetworkView, b: NetworkView) -> Bool {
+    a.name == b.name ? a.id.description < b.id.description : a.name < b.name
+  }
 }
 
 extension Home {
@@ -394,11 +404,21 @@ extension Home {
   package var networks: [NetworkView] {
     var all = Set(routers.counts.networks.keys)
     if let preferred { all.insert(preferred.dataset.network) }
-    var copy = self
-    copy.routers.findShown()
-    return all.compactMap(copy.network).sorted {
-      $0.name == $1.name ? $0.id.description < $1.id.description : $0.name < $1.name
+    return all.compactMap(network).sorted()
+  }
+
+  /// The first ones of those that routers are on, by name.
+  func firstNetworks(_ most: Int) -> [NetworkView] {
+    var first: [NetworkView] = []
+    for id in routers.counts.networks.keys {
+      guard let view = network(id) else { continue }
+      if first.count == most {
+        guard let last = first.last, view < last else { continue }
+        first.removeLast()
+      }
+      first.insert(view, at: first.firstIndex { view < $0 } ?? first.count)
     }
+    return first
   }
 
   /// How many there are.
@@ -422,9 +442,7 @@ extension Home {
     }
     guard tally != nil else { return view.isPreferred ? view : nil }
     if view.dataset != nil { return view }
-    var table = routers
-    if table.counts.unshown.contains(id) { table.findShown() }
-    let router = table.counts.shown[id].flatMap { routers[$0.agent] }
+    let router = routers.shown(id)
     view.dataset = router?.dataset
     if view.dataset != nil || view.name.isEmpty { view.name = router?.networkName ?? "" }
     return view
@@ -432,7 +450,7 @@ extension Home {
 
   /// As a router that is on it calls it.
   mutating func networkName(of id: ExtendedPANID) -> String? {
-    routers.findShown()
+    if routers.counts.unshown.contains(id) { routers.findShown() }
     return network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
   }
 }

@@ -4,9 +4,10 @@ import ThreadDataset
 
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
 ///
-/// A copy of the table costs nothing until one of the two changes, and a change then copies one page of 64 references
-/// and the list of pages, not the routers: so a reader keeps a snapshot while the home goes on. When a router was
-/// seen last is a column of its own, because that changes with every sign of life and nothing else does.
+/// A copy of the table costs nothing until one of the two changes, so a reader keeps a snapshot while the home goes on.
+/// The first change then copies what it changes, never the routers: a page of 64 references and the list of pages; the
+/// index, where a router comes or goes; the counts that change with it. When routers were seen last is a column of its
+/// own, which the first sign of life copies: 8 bytes for each.
 package struct RouterTable: Sendable {
   /// Immutable, so that snapshots can be read by other threads.
   private final class Box: Sendable {
@@ -79,6 +80,16 @@ package struct RouterTable: Sendable {
   }
 
   mutating func findShown() { counts.findShown(among: self) }
+
+  /// The router by which a network is shown.
+  func shown(_ network: ExtendedPANID) -> Router? {
+    guard counts.unshown.contains(network) else {
+      return counts.shown[network].flatMap { self[$0.agent] }
+    }
+    return lazy.filter { $0.isPresent && $0.network == network }.max {
+      RouterCounts.Example($0) < RouterCounts.Example($1)
+    }
+  }
 
   mutating func remove(_ agent: BorderAgentID) {
     counts.note(self[agent], nil)

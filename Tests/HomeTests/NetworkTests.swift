@@ -47,6 +47,20 @@ import ThreadDataset
     }
   }
 
+  @Test(
+    "A network that lost the router by which it is shown has the next one, before it is published")
+  func nextRouter() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    for agent: UInt64 in 2...4 { scene.announce(agent, .of(2, at: agent)) }
+    scene.publish(.leave, 4)
+    #expect(scene.home.network(.number(2))?.dataset == .of(2, at: 3))
+    #expect(!scene.home.routers.counts.unshown.isEmpty)
+    _ = scene.home.takeChanges()
+    #expect(scene.home.routers.counts.unshown.isEmpty, "nobody who publishes looks for it")
+    #expect(scene.home.network(.number(2))?.dataset == .of(2, at: 3))
+  }
+
   @Test("What changes of a router is published of its networks, and nothing else")
   func changes() {
     var scene = HomeScene()

@@ -273,18 +273,35 @@ import ThreadDataset
     #expect(
       message() == .noPreferred(isForgotten: false, networks: [.init(.of(1))], more: 0))
     scene.see(.of(1, on: 1), .of(2, on: 2))
+    scene.tick()
     #expect(
       message()
         == .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0))
     for agent: UInt64 in 3...7 { scene.announce(agent) { $0.thread.network = .number(agent) } }
     scene.see(.of(1), .of(2, on: 2), .of(13, on: 3), .of(14, on: 4), .of(15, on: 5), .of(16, on: 6))
+    scene.tick()
     guard case .noPreferred(_, let networks, let more) = message() else {
       Issue.record("an alert")
       return
     }
-    #expect(networks.count == 5 && more == 1)
+    #expect(networks == [1, 2, 3, 4, 5].map { .init(.of($0)) } && more == 1)
     scene.announce(1, .of(1))
     #expect(!scene.alarms.contains(.of(.noPreferredNetwork)))
+  }
+
+  @Test("What it names changes with the clock: a message does not look at all networks")
+  func networksByTheClock() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.see(.of(1, on: 2))
+    scene.tick()
+    let before = scene.alert(.noPreferredNetwork)?.facts
+    scene.see(.of(1, on: 2), .of(2, on: 1))
+    #expect(scene.alert(.noPreferredNetwork)?.facts == before && (scene.due() ?? 0) <= 0)
+    scene.tick()
+    #expect(
+      scene.alert(.noPreferredNetwork)?.facts.message
+        == .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0))
+    #expect(scene.due() != 0 && !scene.home.needsNetworkNames)
   }
 
   @Test("It is no matter when no router is left")
