@@ -93,7 +93,7 @@ extension AlertSubject: Comparable {
     }
   }
 
-  /// Also written down.
+  /// The number of its kind, in records and for the order.
   var rank: UInt8 {
     switch self {
     case .home: 0

@@ -73,6 +73,8 @@ package struct RecordKeys: Equatable, Sendable, RandomAccessCollection {
     list.append(key)
   }
 
+  package static func == (a: Self, b: Self) -> Bool { a.list == b.list }
+
   package var startIndex: Int { 0 }
   package var endIndex: Int { list.count }
   package subscript(index: Int) -> RecordKey { list[index] }

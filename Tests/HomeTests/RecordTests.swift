@@ -6,6 +6,17 @@ import ThreadDataset
 @testable import Home
 
 @Suite struct RecordTests {
+  @Test("Keys of records are equal where they are the same in the same order")
+  func keys() {
+    var one = RecordKeys()
+    for id: UInt32 in 1...8 { one.insert(.former(id)) }
+    var other = one
+    other.insert(.former(1))
+    #expect(other == one && other.count == 8)
+    other.insert(.former(9))
+    #expect(other != one)
+  }
+
   /// A router with a value in each of its fields.
   static var fullRouter: Router {
     let now = WireTime(milliseconds: 1_700_000_000_123)
