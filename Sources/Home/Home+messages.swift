@@ -383,7 +383,7 @@ extension Home {
     let reporter = PreferredDecision.Member(
       agent: router.agent, team: router.owner ?? team, dataset: incoming)
     let cause = PreferredDecision.cause(
-      preferred: before, isForgotten: isPreferredForgotten, reporter: reporter,
+      preferred: before, isForgotten: needsChoice, reporter: reporter,
       isMember: wasMember && leads, change: change, isOwner: isOwner,
       others: { before.map { members(of: $0).besides(router.agent) } ?? .init() })
     if let cause { prefer(incoming, from: .input, cause: cause, who: who, by: router.agent) }

@@ -314,7 +314,7 @@ extension Home {
       let isMember = members(of: preferred).present.contains { $0.team == team }
       // One that is preferred by its Extended PAN ID alone has no members.
       if context.isOnMachine, isMember, preferred.hasCredentials { return }
-    } else if !isPreferredForgotten {
+    } else if !needsChoice {
       return
     }
     throw .mayNotPrefer

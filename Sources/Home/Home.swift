@@ -31,6 +31,8 @@ package struct Home: Sendable {
   // What follows from that, or is of this process.
   /// Records could not be read. Each of them may be that of a member of the preferred network.
   package var hasDamage = false
+  /// No first network becomes the preferred one by itself: a person has decided so, or there may have been one.
+  var needsChoice: Bool { isPreferredForgotten || hasDamage }
   /// The network that all members of the preferred one are on instead; nil while they are not.
   package internal(set) var movedTo: ExtendedPANID?
   /// Routers that have an alert: most have none, and are spared the look.

@@ -16,7 +16,7 @@ package struct LoadedStore {
 
   /// In the order of the settings.
   package private(set) var served: [Loaded] = []
-  /// Those that the settings do not name.
+  /// Those that the settings do not name, or whose name is lost.
   package private(set) var former: [Loaded] = []
   /// Those of no home: what a daemon remembers of itself.
   package private(set) var daemonRecords: [StoredRecord] = []
@@ -41,8 +41,11 @@ package struct LoadedStore {
     }
     for record in damaged {
       highest = max(highest, record.id.rawValue)
-      if record.home == 0 { hasLostDaemonRecords = true }
-      found[record.home]?.damaged += 1
+      if record.home == 0 {
+        hasLostDaemonRecords = true
+      } else {
+        found[record.home, default: Loaded(number: record.home)].damaged += 1
+      }
     }
     self.daemonRecords = daemonRecords
     nextRecord = highest + 1
@@ -56,6 +59,8 @@ package struct LoadedStore {
     // What a damaged record has called a home is known where only one can be meant.
     let isOnlyOne =
       unnamed.count == 1 && settings.count { named[ExactName($0.name)] == nil } == 1
+    // Otherwise each new home may be one of them.
+    let lost = isOnlyOne ? 0 : unnamed.reduce(0) { $0 + max(1, $1.damaged) }
     for home in settings {
       if var loaded = named.removeValue(forKey: ExactName(home.name)) {
         // It comes back to the settings, or a program without a daemon has made it.
@@ -68,12 +73,16 @@ package struct LoadedStore {
       }
       let note = HomeNote(name: home.name, base: home.base)
       var new = isOnlyOne ? unnamed.removeFirst() : Loaded(number: nextRecord)
-      if new.number == nextRecord { nextRecord += 1 }
+      if new.number == nextRecord {
+        nextRecord += 1
+        new.damaged = lost
+        new.home.hasDamage = lost > 0
+      }
       new.note = note
       newNotes[RecordID(new.number)] = note
       served.append(new)
     }
-    former = named.values.sorted { $0.number < $1.number }
+    former = (named.values + unnamed).sorted { $0.number < $1.number }
   }
 }
 

@@ -151,6 +151,50 @@ struct LoopStoreTests {
     #expect(try later.restarted(["attic", "home"]).home.hasDamage == false)
   }
 
+  @Test("A home of which nothing can be read is damaged, and takes nobody's network as its own")
+  func nothingReadable() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    #expect(kit.home.preferred != nil)
+    let lost = kit.memory.rows.filter { $0.value.home != 0 }
+    kit.memory.contents.withLock { $0.damaged = Set(lost.keys) }
+    let later = try kit.restarted()
+    #expect(later.home.hasDamage)
+    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    try later.loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "guest")])
+    let network = ExtendedPANID(number: Self.network(2))
+    let guest = RequestContext(
+      Requester(.systemUser(1_000), team: "guest"), reply: .caller, actor: "uid 1000")
+    for (context, isPreferred) in [(guest, false), (Self.administrator, true)] {
+      #expect(later.home.preferred == nil)
+      try later.loop.perform(
+        .request(.setPreferred(.network(network, router: nil)), context), in: "home")
+      #expect((later.home.preferred != nil) == isPreferred)
+    }
+  }
+
+  @Test("Where the names of several homes are lost, each new one is damaged, and none is dropped")
+  func severalNames() throws {
+    let kit = try LoopKit(["home", "attic", "cabin"])
+    for home in ["home", "attic", "cabin"] {
+      try kit.loop.received([LoopKit.announce(1, home: home)])
+    }
+    for name in ["home", "attic"] {
+      let note = try #require(
+        kit.memory.rows.first { HomeNote($0.value.state)?.name == name })
+      kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
+    }
+    try kit.loop.stop()
+    let later = try LoopKit(["home", "attic", "cabin"], on: kit.memory, time: kit.time)
+    for (name, home) in later.loop.snapshot.homes {
+      #expect(home.hasDamage == (name != "cabin"))
+      let alert = home.alerts[AlertKey(.storeDamaged)]
+      #expect((alert?.phase == .firing) == (name != "cabin"))
+    }
+    let loaded = try Self.reload(kit)
+    #expect(loaded.former.count { $0.note == nil && $0.home.routers.count == 1 } == 2)
+  }
+
   @Test("A home that the settings name no more is kept, and its base topic is given up once")
   func formerHomes() throws {
     let kit = try LoopKit(["home", "attic"])
