@@ -23,7 +23,7 @@ extension LoopState {
       }
       batch.outcome.received += 1
       try commit()
-      endTrial()
+      trials -= 1
       return first + 1
     }
     var next = first
@@ -37,7 +37,10 @@ extension LoopState {
     batch.outcome.received += next - first
     if trials == 1 { notes.trial = MessageTrial() }
     try commit()
-    endTrial()
+    if trials > 0 {
+      trials -= 1
+      isTried = true
+    }
     return next
   }
 
@@ -87,19 +90,13 @@ extension LoopState {
   private mutating func isFatal(_ message: IncomingMessage) throws -> Bool {
     var trial = notes.trial
     let ends = trial.begin(message.topic, message.payload, message.correlationData)
-    // A connection that was lost, or a commit that failed, is no crash.
+    // A connection that was lost, a commit that failed, or a heartbeat that is as the last one, is no crash.
     guard tried != trial.hash else { return false }
     guard ends < MessageTrial.limit else { return true }
     notes.trial = trial
     try commit()
-    tried = trial.hash
+    (tried, isTried) = (trial.hash, false)
     return false
-  }
-
-  private mutating func endTrial() {
-    guard trials > 0 else { return }
-    trials -= 1
-    tried = nil
   }
 }
 
@@ -155,8 +152,11 @@ extension LoopState {
     if signs.isDue(at: now) { signs.collect(&homes, at: now) }
     let heard = signs.next()
     save(heard)
+    // So that several power cuts are not counted for the same heartbeat.
+    if isTried { notes.trial = MessageTrial() }
     do {
       try commit(savesPublished: true)
+      isTried = false
     } catch {
       signs.putBack(heard)
       throw error

@@ -69,8 +69,10 @@ struct LoopState {
   var link = Link()
   /// Messages that are still tried alone.
   var trials: Int
-  /// The message that this process has noted already: a commit that failed is no crash.
+  /// The message that this process has noted last: one that comes again is no crash.
   var tried: [UInt8]?
+  /// It was handled, so that its note is not needed any more.
+  var isTried = false
   var signs: SignsOfLife
 
   init(

@@ -31,6 +31,35 @@ struct MessageTrialTests {
     #expect(kit.home.routers.map(\.agent) == [LoopKit.agent(1), LoopKit.agent(3)])
   }
 
+  @Test(
+    "A message that comes again as it was is no end of a process, and none once time has passed")
+  func repeated() throws {
+    var kit = try LoopKit().restarted(cleanly: false)
+    try kit.loop.received([LoopKit.announce(1)])
+    for _ in 0..<5 {
+      // The power is cut after it.
+      kit = try kit.restarted(cleanly: false)
+      for _ in 0..<6 { try kit.loop.received([LoopKit.message("heartbeat", 1)]) }
+      try kit.loop.tick(Link())
+      #expect(kit.follower.rejections.isEmpty)
+    }
+    #expect(kit.loop.batchLimit == 1)
+  }
+
+  @Test("A message that was not handled is not forgotten meanwhile")
+  func unhandled() throws {
+    var kit = try LoopKit().restarted(cleanly: false)
+    for _ in 0..<3 {
+      #expect(throws: MemoryStore.Failure.self) {
+        try kit.memory.failing(after: 1) { try kit.loop.received([LoopKit.announce(2)]) }
+      }
+      try kit.loop.tick(Link())
+      kit = try kit.restarted(cleanly: false)
+    }
+    try kit.loop.received([LoopKit.announce(2)])
+    #expect(kit.follower.rejections.map(\.code) == ["cannot_apply"])
+  }
+
   @Test("A commit that fails is no end of a process")
   func failures() throws {
     let kit = try LoopKit().restarted(cleanly: false)
