@@ -138,12 +138,12 @@ struct PlainEventReader {
     return nil
   }
 
-  /// At most 18 digits, which cannot overflow.
+  /// At most 19 digits, which cannot overflow: nanoseconds since 1970 have as many.
   private mutating func number(_ bytes: Span<UInt8>) -> UInt64? {
     let start = offset
     var value: UInt64 = 0
     while offset < bytes.count, case let digit = bytes[offset] &- 0x30, digit < 10 {
-      guard offset - start < 18 else { return nil }
+      guard offset - start < 19 else { return nil }
       value = value * 10 + UInt64(digit)
       offset += 1
     }
