@@ -11,9 +11,10 @@ import struct Home.WireTime
 
 /// What reading messages needs beside the homes.
 package struct IntakeReading: Sendable {
-  /// Events a second of each login, and how many may come at once after a rest.
-  package var eventsPerSecond = 50
-  package var eventsBurst = 500
+  /// Events a second of each login, and how many may come at once after a rest. As the settings `limits.events_…` have
+  /// them by default.
+  package var eventsPerSecond = 100
+  package var eventsBurst = 100_000
   /// Of 32 bytes: hashes what must be compared and not kept.
   package var hashKey: SecretBytes
   /// The daemon's own keys; nil while there are none, or when they are damaged.
@@ -119,24 +120,27 @@ struct MessageArrival {
 
 /// Turns what the broker delivers into inputs of homes.
 struct MessageReader {
-  /// Topics that are remembered. Each publisher uses a few again and again.
-  private static let topicsKept = 16_384
+  /// Topics that are remembered. Each publisher uses a few again and again. What is longer, or wrong, is read each time:
+  /// a topic is remembered before its login is found to publish too many.
+  static let topicsKept = 16_384
+  static let topicBytesKept = 600
 
   private let places: [ExactName: Int]
   private let identity: @Sendable () -> Identity?
   private let decoder = InboundEventDecoder()
-  private let limiter: RequestLimiter
+  var limits: TokenBuckets
   private var datasets: DatasetReader
-  private var topics: [ExactName: IntakeTopic] = [:]
+  private(set) var topics: [ExactName: IntakeTopic] = [:]
   /// The keys that were read last.
   private var client: (line: String, keys: PublicIdentity, issuer: Hash128)?
 
-  init(_ bases: [String], _ reading: IntakeReading) {
+  /// - Throws: for a key of hashes that has another length.
+  init(_ bases: [String], _ reading: IntakeReading) throws {
     places = Dictionary(
       bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
     identity = reading.identity
-    limiter = RequestLimiter(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
-    datasets = DatasetReader(key: reading.hashKey)
+    limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
+    datasets = try DatasetReader(key: reading.hashKey)
   }
 
   mutating func read(_ message: IncomingMessage, at now: WireTime) -> ReadMessage {
@@ -146,7 +150,7 @@ struct MessageReader {
     let topic = arrival.topic
     do throws(Rejection) {
       if message.isRetained || !topic.isRequest {
-        switch limiter.judge(topic.user, at: now) {
+        switch limits.judge(topic.user, at: now) {
         case .allowed: break
         case .refused: throw .tooManyEvents
         case .ignored: return .dropped
@@ -243,9 +247,20 @@ extension MessageReader {
     if let known = topics[name] { return MessageArrival(message: message, topic: known) }
     guard let (home, rest) = split(message.topic) else { return nil }
     let topic = IntakeTopic(home: home, rest)
-    if topics.count >= Self.topicsKept { topics.removeAll() }
-    topics[name] = topic
+    if case .success = topic.read, message.topic.utf8.count <= Self.topicBytesKept {
+      if topics.count >= Self.topicsKept { forgetTopics() }
+      topics[name] = topic
+    }
     return MessageArrival(message: message, topic: topic)
+  }
+
+  /// Half of them, in no order: a login that uses many cannot make all others' be read anew each time.
+  private mutating func forgetTopics() {
+    var isKept = false
+    topics = topics.filter { _ in
+      isKept.toggle()
+      return isKept
+    }
   }
 
   /// The home whose base topic a topic is below, and what follows that. Only what is below `in` was subscribed to, so

@@ -61,7 +61,7 @@ package final class HomeLoop: Sendable {
           zip(homes, loaded.served).map { ($0.name, $1.home) }, uniquingKeysWith: { $1 })))
     let now = clock()
     let daemon = DaemonRecords(loaded)
-    var first = LoopState(
+    var first = try LoopState(
       loaded, daemon, homes, shared, store, reading, follower,
       lastMessage: try store.lastMessage(), at: now)
     first.begin(at: now)

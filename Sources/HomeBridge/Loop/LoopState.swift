@@ -48,6 +48,8 @@ struct LoopState {
   /// because all are looked at each second.
   var due: [Int64]
   var reader: MessageReader
+  /// As after the last commit: a message that is to come again costs its login nothing.
+  var savedLimits: TokenBuckets
   let readRequest: RequestReader
   var batch = Batch(outcome: CommittedBatch(time: WireTime(milliseconds: 0)))
 
@@ -79,13 +81,14 @@ struct LoopState {
     _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome],
     _ shared: LoopShared, _ store: any RecordStore, _ reading: IntakeReading,
     _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
-  ) {
+  ) throws {
     (self.store, self.follower, self.shared) = (store, follower, shared)
     homes = zip(settings, loaded.served).map {
       Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
     }
     due = Array(repeating: .min, count: homes.count)
-    reader = MessageReader(settings.map(\.base), reading)
+    reader = try MessageReader(settings.map(\.base), reading)
+    savedLimits = reader.limits
     readRequest = reading.request
     (notes, savedNotes) = (daemon.notes, daemon.notes)
     (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
@@ -202,7 +205,7 @@ extension LoopState {
       savedPublished = max(savedPublished, written.changes.published)
     }
     batch.outcome.messages = messageBefore..<nextMessage
-    (savedNotes, savedSealed, homeNotes) = (notes, sealed, [:])
+    (savedNotes, savedSealed, homeNotes, savedLimits) = (notes, sealed, [:], reader.limits)
     show(written)
   }
 
@@ -275,7 +278,7 @@ extension LoopState {
         due[place] = .min
       }
     }
-    (notes, sealed) = (savedNotes, savedSealed)
+    (notes, sealed, reader.limits) = (savedNotes, savedSealed, savedLimits)
     begin(at: now)
   }
 

@@ -23,34 +23,10 @@ package final class RequestLimiter: Sendable {
   package static let burst = 50
   /// Stored items that count as one request.
   private static let itemsOfToken = 100
-  /// Users that are remembered; who has rested long enough is forgotten first.
-  private static let users = 4_096
 
-  /// In thousandths of a token, so that each millisecond counts.
-  private struct Bucket {
-    var level: Int64
-    var refusals = Int64(RequestLimiter.rate) * 1_000
-    var seen: WireTime
+  private let buckets: Mutex<TokenBuckets>
 
-    mutating func refill(_ now: WireTime, rate: Int64, burst: Int64) {
-      let passed = min(max(0, now.milliseconds - seen.milliseconds), 86_400_000)
-      level = min(level + passed * rate, burst * 1_000)
-      let rate = Int64(RequestLimiter.rate)
-      refusals = min(refusals + passed * rate, rate * 1_000)
-      seen = now
-    }
-  }
-
-  private let buckets = Mutex<[ExactName: Bucket]>([:])
-  private let rate: Int64
-  private let burst: Int64
-
-  /// - Parameters:
-  ///   - rate: tokens a second.
-  ///   - burst: how many there are after a rest.
-  package init(rate: Int = RequestLimiter.rate, burst: Int = RequestLimiter.burst) {
-    (self.rate, self.burst) = (Int64(rate), Int64(burst))
-  }
+  package init() { buckets = Mutex(TokenBuckets(rate: Self.rate, burst: Self.burst)) }
 
   /// For a request.
   ///
@@ -69,20 +45,7 @@ package final class RequestLimiter: Sendable {
   package func judge(
     _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
   ) -> Verdict {
-    let price = Int64(price) * 1_000
-    return buckets.withLock { buckets in
-      if buckets[user] == nil, buckets.count >= Self.users { forget(&buckets, now) }
-      var bucket = buckets[user] ?? Bucket(level: burst * 1_000, seen: now)
-      bucket.refill(now, rate: rate, burst: burst)
-      defer { buckets[user] = bucket }
-      if bucket.level >= price {
-        bucket.level -= price + Int64(work) * 1_000
-        return .allowed
-      }
-      guard bucket.refusals >= 1_000 else { return .ignored }
-      bucket.refusals -= 1_000
-      return .refused
-    }
+    buckets.withLock { $0.judge(user, price: price, work: work, at: now) }
   }
 
   /// What a request needs to be let in. A list costs more than one, and so does `consent/pending`, which looks at all
@@ -107,10 +70,58 @@ package final class RequestLimiter: Sendable {
     default: 0
     }
   }
+}
+
+/// The tokens that each user has left. A value, so that they can be put back together with what they were taken for.
+struct TokenBuckets: Sendable {
+  /// Users that are remembered; who has rested long enough is forgotten first.
+  private static let users = 4_096
+
+  /// In thousandths of a token, so that each millisecond counts.
+  private struct Bucket {
+    var level: Int64
+    var refusals = Int64(RequestLimiter.rate) * 1_000
+    var seen: WireTime
+
+    mutating func refill(_ now: WireTime, rate: Int64, burst: Int64) {
+      let passed = min(max(0, now.milliseconds - seen.milliseconds), 86_400_000)
+      level = min(level + passed * rate, burst * 1_000)
+      let rate = Int64(RequestLimiter.rate)
+      refusals = min(refusals + passed * rate, rate * 1_000)
+      seen = now
+    }
+  }
+
+  private var buckets: [ExactName: Bucket] = [:]
+  private let rate: Int64
+  private let burst: Int64
+
+  /// - Parameters:
+  ///   - rate: tokens a second.
+  ///   - burst: how many there are after a rest.
+  init(rate: Int, burst: Int) { (self.rate, self.burst) = (Int64(rate), Int64(burst)) }
+
+  /// - Parameters: as those of `RequestLimiter.judge`.
+  mutating func judge(
+    _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
+  ) -> RequestLimiter.Verdict {
+    let price = Int64(price) * 1_000
+    if buckets[user] == nil, buckets.count >= Self.users { forget(now) }
+    var bucket = buckets[user] ?? Bucket(level: burst * 1_000, seen: now)
+    bucket.refill(now, rate: rate, burst: burst)
+    defer { buckets[user] = bucket }
+    if bucket.level >= price {
+      bucket.level -= price + Int64(work) * 1_000
+      return .allowed
+    }
+    guard bucket.refusals >= 1_000 else { return .ignored }
+    bucket.refusals -= 1_000
+    return .refused
+  }
 
   /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many
   /// users at once are no home's.
-  private func forget(_ buckets: inout [ExactName: Bucket], _ now: WireTime) {
+  private mutating func forget(_ now: WireTime) {
     buckets = buckets.filter {
       var bucket = $0.value
       bucket.refill(now, rate: rate, burst: burst)

@@ -11,12 +11,19 @@ package struct DatasetReader: Sendable {
   package enum Subject: UInt8 { case dataset, networkKey, pskc, signer }
 
   private static let kept = 1_024
+  private static let keyLength = 32
 
   private let key: SecretBytes
   private var summaries: [Hash128: DatasetSummary] = [:]
 
   /// - Parameter key: 32 bytes that belong to the store.
-  package init(key: SecretBytes) { self.key = key }
+  /// - Throws: for another length: no hash could be made, and all datasets would seem to be equal.
+  package init(key: SecretBytes) throws(SodiumError) {
+    guard key.count == Self.keyLength else {
+      throw .wrongLength(expected: Self.keyLength, found: key.count)
+    }
+    self.key = key
+  }
 
   /// - Parameter dataset: any bytes.
   /// - Returns: nil for what is no complete and active dataset.
@@ -45,7 +52,7 @@ package struct DatasetReader: Sendable {
       UnsafeMutableRawBufferPointer(rebasing: message[1...]).copyMemory(from: bytes)
       withUnsafeMutableBytes(of: &hash) { output in
         key.withUnsafeBytes { key in
-          // Fails for a key of another length only, and then nothing is equal to anything but itself.
+          // Fails for a wrong length only.
           try? BLAKE2b.hash(UnsafeRawBufferPointer(message), key: key, into: output)
         }
       }
@@ -58,9 +65,11 @@ extension DatasetSummary {
   /// For who has a dataset and no message: a call.
   ///
   /// - Parameter key: as the loop's.
+  /// - Returns: nil for what is no complete and active dataset, and for a key of another length.
   package init?(_ dataset: OperationalDataset, key: SecretBytes) {
-    var reader = DatasetReader(key: key)
-    guard let summary = reader.summary(of: dataset.bytes) else { return nil }
+    guard var reader = try? DatasetReader(key: key),
+      let summary = reader.summary(of: dataset.bytes)
+    else { return nil }
     self = summary
   }
 }

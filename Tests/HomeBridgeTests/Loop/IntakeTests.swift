@@ -94,6 +94,45 @@ struct IntakeTests {
     #expect(kit.home.routers.count == 31)
   }
 
+  @Test("Messages that come again because the store fails cost their login nothing")
+  func limitsOfFailures() throws {
+    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let batch = (0..<20).map { LoopKit.announce($0) }
+    for _ in 0..<3 {
+      #expect(throws: MemoryStore.Failure.self) {
+        try kit.memory.failing { try kit.loop.received(batch) }
+      }
+    }
+    try kit.loop.received(batch)
+    #expect(kit.follower.rejections.isEmpty)
+    #expect(kit.home.routers.count == 20)
+    try kit.loop.received([LoopKit.announce(20)])
+    #expect(kit.follower.rejections.map(\.code) == ["rate_limited"])
+  }
+
+  @Test("A login has as many events as the settings have by default")
+  func defaultLimits() {
+    let reading = IntakeReading(hashKey: SecretBytes(copying: []))
+    #expect(reading.eventsPerSecond == 100)
+    #expect(reading.eventsBurst == 100_000)
+  }
+
+  @Test("Topics that are wrong or long are not remembered, and of the others a limited number is")
+  func topics() throws {
+    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+    var reader = try MessageReader(["tk/home"], IntakeReading(hashKey: key))
+    func remembered(_ topic: String) -> Int {
+      _ = reader.arrival(of: IncomingMessage(topic: topic, payload: []))
+      return reader.topics.count
+    }
+    #expect(remembered("tk/home/in/otbr/announce") == 1)
+    #expect(remembered("tk/home/in/otbr/nonsense") == 1)
+    #expect(remembered("tk/home/in/otbr/request/\(String(repeating: "x", count: 600))") == 1)
+    for number in 1..<MessageReader.topicsKept { _ = remembered("tk/home/in/\(number)/announce") }
+    #expect(reader.topics.count == MessageReader.topicsKept)
+    #expect(remembered("tk/home/in/one/announce") == MessageReader.topicsKept / 2 + 1)
+  }
+
   @Test("A publisher that asks for an answer to its event gets one, on a topic of its own only")
   func answers() throws {
     let kit = try LoopKit()
@@ -155,6 +194,16 @@ struct IntakeTests {
     let elsewhere = try #require(DatasetSummary(LoopKit.dataset(1), key: other))
     #expect(one.parameters?.networkKey != elsewhere.parameters?.networkKey)
     #expect(DatasetSummary(try OperationalDataset(bytes: []), key: key) == nil)
+  }
+
+  @Test("With a key of another length nothing is hashed, so that nothing seems to be equal")
+  func wrongKey() throws {
+    for length in [0, 15, 31, 33, 64] {
+      let key = SecretBytes(copying: [UInt8](repeating: 7, count: length))
+      #expect(throws: SodiumError.self) { try DatasetReader(key: key) }
+      #expect(throws: SodiumError.self) { try LoopKit { $0.hashKey = key } }
+      #expect(DatasetSummary(LoopKit.dataset(1), key: key) == nil)
+    }
   }
 
   @Test("No secret is in what is made of messages")
