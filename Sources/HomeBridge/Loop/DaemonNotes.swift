@@ -78,18 +78,18 @@ struct DaemonRecords {
   private(set) var notesID: RecordID?
   private(set) var sealed = SealedRequests()
   private(set) var sealedIDs: [Hash128: RecordID] = [:]
-  /// Whether one of them cannot be read.
-  private(set) var isDamaged: Bool
+  /// Those that cannot be read.
+  private(set) var damaged: [RecordID]
 
   init(_ loaded: LoadedStore) {
-    isDamaged = loaded.hasLostDaemonRecords
+    damaged = loaded.damagedDaemonRecords
     for record in loaded.daemonRecords {
       if let notes = DaemonNotes(record.state) {
         (notesID, self.notes) = (record.id, notes)
       } else if let signer = sealed.load(record.state) {
         sealedIDs[signer] = record.id
       } else {
-        isDamaged = true
+        damaged.append(record.id)
       }
     }
   }

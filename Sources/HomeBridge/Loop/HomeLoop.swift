@@ -67,8 +67,8 @@ package final class HomeLoop: Sendable {
     first.begin(at: now)
     var damaged = loaded.served.map(\.damaged)
     // Those of the daemon itself count for the first home.
-    if daemon.isDamaged, !damaged.isEmpty { damaged[0] += 1 }
-    try first.start(damaged: damaged, discovers: discovers)
+    if !damaged.isEmpty { damaged[0] += daemon.damaged.count }
+    try first.start(damaged: damaged, loaded, discovers: discovers)
     state = Mutex(first)
   }
 
@@ -119,6 +119,18 @@ package final class HomeLoop: Sendable {
       let output = state.handle(input, in: place, dataset: dataset?.bytes, actor: actor)
       try state.commit()
       return output
+    }
+  }
+
+  /// A person gives up what cannot be read of a home: its damaged records are deleted, and it counts as whole again.
+  ///
+  /// - Parameter actor: who is named in the audit.
+  /// - Throws: `UnknownHome`; what the store throws: then nothing has changed.
+  package func forgetDamage(of home: String, actor: String?) throws {
+    guard let place = places[home] else { throw UnknownHome(name: home) }
+    try state.withLock { state in
+      state.begin(at: clock())
+      try state.forgetDamage(in: place, actor)
     }
   }
 

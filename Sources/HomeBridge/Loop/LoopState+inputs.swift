@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import HomeStore
 import KeychainCore
 import ThreadDataset
 
@@ -106,8 +107,11 @@ extension LoopState {
   /// Each home decides what follows from the settings.
   ///
   /// - Parameter damaged: how many records of each home cannot be read, in their order.
-  mutating func start(damaged: [Int], discovers: Bool) throws {
+  mutating func start(damaged: [Int], _ loaded: LoadedStore, discovers: Bool) throws {
     notes.isRunning = true
+    for home in loaded.served {
+      batch.deleted += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
+    }
     for place in homes.indices {
       handle(.started, in: place)
       if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
@@ -116,6 +120,19 @@ extension LoopState {
       }
     }
     try commit()
+  }
+
+  mutating func forgetDamage(in place: Int, _ actor: String?) throws {
+    batch.deleted = homes[place].damaged
+    for record in batch.deleted {
+      let name = homes[place].settings.name
+      batch.audit.append(
+        .init(actor: actor, .deleted, "damaged record \(record.id.rawValue) of home \(name)"))
+    }
+    homes[place].home.hasDamage = false
+    handle(.condition(.storeDamaged, nil), in: place)
+    try commit()
+    homes[place].damaged = []
   }
 
   /// Takes what routers advertise, which is the first home's unless another one has them.

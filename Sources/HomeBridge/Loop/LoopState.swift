@@ -22,6 +22,8 @@ struct LoopState {
     var isTouched = false
     /// Something was heard since signs of life were saved.
     var hasSigns = false
+    /// Records that cannot be read; those of the daemon count for the first home.
+    var damaged: [RecordChanges.Record] = []
   }
 
   /// What is collected until the commit.
@@ -31,6 +33,8 @@ struct LoopState {
     var secrets = SecretMoves()
     /// Records that are written though nothing has changed but when a router was seen.
     var signs: [Int: [RecordKey]] = [:]
+    /// Those that are in no home.
+    var deleted: [RecordChanges.Record] = []
     var messages: [[UInt8]] = []
     var audit: [RecordChanges.AuditLine] = []
     /// What is done when it is on disk.
@@ -85,6 +89,15 @@ struct LoopState {
     (self.store, self.follower, self.shared) = (store, follower, shared)
     homes = zip(settings, loaded.served).map {
       Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
+    }
+    for (place, loaded) in loaded.served.enumerated() {
+      homes[place].damaged = loaded.damagedRecords.compactMap { id in
+        // That of its name is written anew.
+        id.rawValue == loaded.number ? nil : .init(id: id, home: loaded.number, state: nil)
+      }
+    }
+    if !homes.isEmpty {
+      homes[0].damaged += daemon.damaged.map { .init(id: $0, home: 0, state: nil) }
     }
     due = Array(repeating: .min, count: homes.count)
     reader = try MessageReader(settings.map(\.base), reading)
@@ -211,6 +224,7 @@ extension LoopState {
 
   private mutating func collect() -> Written {
     var written = Written()
+    written.changes.records = batch.deleted
     if notes != savedNotes {
       written.changes.records.append(.init(id: notesID, home: 0, state: notes.record))
     }

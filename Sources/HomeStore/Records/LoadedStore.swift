@@ -10,8 +10,12 @@ package struct LoadedStore {
     package fileprivate(set) var note: HomeNote?
     package fileprivate(set) var home = Home(rules: HomeRules { .random(in: .min ... .max) })
     package fileprivate(set) var book: [RecordKey: RecordID] = [:]
-    /// Records that cannot be read.
+    /// How many records cannot be read.
     package fileprivate(set) var damaged = 0
+    /// Which of its own those are.
+    package fileprivate(set) var damagedRecords: [RecordID] = []
+    /// Older records of things that were written again while these could not be read.
+    package fileprivate(set) var replacedRecords: [RecordID] = []
   }
 
   /// In the order of the settings.
@@ -20,8 +24,8 @@ package struct LoadedStore {
   package private(set) var former: [Loaded] = []
   /// Those of no home: what a daemon remembers of itself.
   package private(set) var daemonRecords: [StoredRecord] = []
-  /// Whether one of those does not open.
-  package private(set) var hasLostDaemonRecords = false
+  /// Those of them that do not open.
+  package private(set) var damagedDaemonRecords: [RecordID] = []
   /// Of homes that are new, or have a base topic again.
   package private(set) var newNotes: [RecordID: HomeNote] = [:]
   /// The number of the next new record.
@@ -42,9 +46,9 @@ package struct LoadedStore {
     for record in damaged {
       highest = max(highest, record.id.rawValue)
       if record.home == 0 {
-        hasLostDaemonRecords = true
+        damagedDaemonRecords.append(record.id)
       } else {
-        found[record.home, default: Loaded(number: record.home)].damaged += 1
+        found[record.home, default: Loaded(number: record.home)].lose(record.id)
       }
     }
     self.daemonRecords = daemonRecords
@@ -90,14 +94,21 @@ extension LoadedStore.Loaded {
   fileprivate mutating func load(_ record: StoredRecord) {
     if HomeNote.isOne(record.state) {
       note = HomeNote(record.state)
-      if note == nil { damaged += 1 }
+      if note == nil { lose(record.id) }
       return
     }
     do throws(RecordError) {
-      book[try home.load(record.state)] = record.id
+      if let older = book.updateValue(record.id, forKey: try home.load(record.state)) {
+        replacedRecords.append(older)
+      }
     } catch {
-      damaged += 1
+      lose(record.id)
     }
+  }
+
+  fileprivate mutating func lose(_ record: RecordID) {
+    damaged += 1
+    damagedRecords.append(record)
   }
 
   fileprivate mutating func finish() {

@@ -137,6 +137,54 @@ struct LoopStoreTests {
     #expect(later.memory.rows[row.key]?.state == row.value.state)
   }
 
+  @Test("What cannot be read is deleted when a person says so, and the home is whole again")
+  func forgetDamage() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.loop.received((1...3).map { LoopKit.announce($0) })
+    let damaged = kit.memory.rows.filter { $0.value.secret != nil || $0.value.home == 0 }.keys
+    kit.memory.contents.withLock { $0.damaged = Set(damaged) }
+    try kit.loop.stop()
+    let later = try LoopKit(["home", "attic"], on: kit.memory, time: kit.time)
+    let alert = AlertKey(.storeDamaged)
+    #expect(throws: UnknownHome.self) { try later.loop.forgetDamage(of: "cabin", actor: nil) }
+    #expect(throws: MemoryStore.Failure.self) {
+      try later.memory.failing { try later.loop.forgetDamage(of: "home", actor: "uid 0") }
+    }
+    #expect(later.home.hasDamage)
+    #expect(later.home.alerts[alert]?.phase == .firing)
+    #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
+    try later.loop.forgetDamage(of: "home", actor: "uid 0")
+    #expect(!later.home.hasDamage)
+    #expect(later.home.alerts[alert]?.phase != .firing)
+    #expect(damaged.allSatisfy { later.memory.rows[$0] == nil })
+    #expect(later.memory.audit.count { $0.actor == "uid 0" } == damaged.count)
+    try later.loop.received([LoopKit.announce(1)])
+    let last = try later.restarted(["home", "attic"])
+    #expect(!last.home.hasDamage)
+    #expect(last.home.routers.count == 1)
+  }
+
+  @Test("Of two records of one thing the older one is deleted at the start")
+  func replaced() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let row = try #require(
+      kit.memory.rows.first { row in
+        var home = Home(rules: HomeRules { 0 })
+        return (try? home.load(row.value.state)) == .router(LoopKit.agent(1))
+      })
+    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
+    let later = try kit.restarted()
+    try later.loop.received([LoopKit.announce(1, LoopKit.dataset(2), more: #","name":"new""#)])
+    // The disk reads again.
+    kit.memory.contents.withLock { $0.damaged = [] }
+    let last = try later.restarted()
+    #expect(last.memory.rows[row.key] == nil)
+    #expect(!last.home.hasDamage)
+    #expect(last.home.routers[LoopKit.agent(1)]?.name == "new")
+    #expect(try last.dataset(.router(LoopKit.agent(1))) == LoopKit.dataset(2).bytes)
+  }
+
   @Test("A home of which the record with its name is damaged is known where it can be no other")
   func damagedName() throws {
     let kit = try LoopKit(["home", "attic"])
