@@ -320,7 +320,7 @@ extension Home {
     step.output.orders.append(
       AdoptionOrder(
         agent: router.agent, user: terms.user, message: terms.message, connection: connection,
-        deadline: terms.deadline))
+        deadline: terms.deadline, dataset: preferred?.dataset ?? terms.preferred))
   }
 
   mutating func noteDelivery(of message: UInt64) {

@@ -197,6 +197,8 @@ package struct AdoptionOrder: Hashable, Sendable {
   package let message: UInt64
   package let connection: Int64
   package let deadline: WireTime
+  /// Whose dataset it is: another one that lies there when the message is made is not sent.
+  package let dataset: DatasetSummary
 }
 
 /// What a request comes to.

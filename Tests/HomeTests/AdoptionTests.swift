@@ -43,7 +43,7 @@ import ThreadDataset
       order
         == AdoptionOrder(
           agent: .number(1), user: "anna", message: order.message, connection: 1,
-          deadline: scene.scene.now.adding(seconds: 300)))
+          deadline: scene.scene.now.adding(seconds: 300), dataset: .home))
     #expect(order.message != 0 && scene.isGiven)
     #expect(scene.scene.output.types == .datasetSent)
     guard case .router(let event) = scene.scene.output.events.first else { throw Missing() }

@@ -25,6 +25,7 @@ package final class HomeLoop: Sendable {
   private let state: Mutex<LoopState>
   private let shared: LoopShared
   private let store: any RecordStore
+  private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
   private let places: [String: Int]
   /// Homes that the settings name no more, as they were when they did, and where their secrets lie.
@@ -49,6 +50,7 @@ package final class HomeLoop: Sendable {
   ) throws {
     let loaded = try LoadedStore(homes, store)
     self.store = store
+    self.follower = follower
     self.clock = clock
     places = Dictionary(
       homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
@@ -103,6 +105,15 @@ package final class HomeLoop: Sendable {
     return try store.withSecret(of: id, body)
   }
 
+  private func handle<R>(_ body: (inout LoopState) throws -> R) rethrows -> R {
+    follower.willHandle()
+    defer { follower.hasHandled() }
+    return try state.withLock { state in
+      state.begin(at: clock())
+      return try body(&state)
+    }
+  }
+
   /// Handles one input, and returns when it is on disk.
   ///
   /// - Parameters:
@@ -114,8 +125,7 @@ package final class HomeLoop: Sendable {
     _ input: HomeInput, in home: String, dataset: OperationalDataset? = nil, actor: String? = nil
   ) throws -> HomeOutput {
     guard let place = places[home] else { throw UnknownHome(name: home) }
-    return try state.withLock { state in
-      state.begin(at: clock())
+    return try handle { state in
       let output = state.handle(input, in: place, dataset: dataset?.bytes, actor: actor)
       try state.commit()
       return output
@@ -143,8 +153,7 @@ package final class HomeLoop: Sendable {
     defer { wipeDeadStack() }
     var first = 0
     while first < batch.count {
-      try state.withLock { state in
-        state.begin(at: clock())
+      try handle { state in
         first = try state.receive(batch, from: first)
       }
     }
@@ -156,8 +165,7 @@ package final class HomeLoop: Sendable {
 
   /// The connection that listens was made. Whether the broker has kept its session is an alert of the first home.
   package func connected(isSessionPresent: Bool) throws {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       guard !state.homes.isEmpty else { return }
       let isLost = state.notes.hasSession && !isSessionPresent
       state.notes.hasSession = true
@@ -170,8 +178,7 @@ package final class HomeLoop: Sendable {
   ///
   /// - Returns: whether there are more than at the last time, also by an earlier process.
   package func noteDropped(_ count: Int64) throws -> Bool {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       let before = state.notes.dropped
       state.notes.dropped = count
       try state.commit()
@@ -187,8 +194,7 @@ package final class HomeLoop: Sendable {
 
   /// What routers advertise on the local network, which belongs to the first home.
   package func see(_ sightings: Sightings) throws {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       state.see(sightings)
       try state.commit()
     }
@@ -200,8 +206,7 @@ package final class HomeLoop: Sendable {
   package func tick(_ link: Link) throws {
     var next: Int? = 0
     while let first = next {
-      next = try state.withLock { state in
-        state.begin(at: clock())
+      next = try handle { state in
         return try state.tick(link, from: first)
       }
     }
@@ -209,8 +214,7 @@ package final class HomeLoop: Sendable {
 
   /// The clock was set by so many milliseconds, or the machine slept.
   package func clockJumped(by jump: Int64) throws {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       for place in state.homes.indices { state.handle(.clockJumped(by: jump), in: place) }
       try state.commit()
     }
@@ -218,8 +222,7 @@ package final class HomeLoop: Sendable {
 
   /// The broker holds nothing any more below the base topics that were given up.
   package func basesAreEmpty() throws {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       for home in state.homes {
         state.homeNotes[RecordID(home.number)] = HomeNote(
           name: home.settings.name, base: home.settings.base)
@@ -235,8 +238,7 @@ package final class HomeLoop: Sendable {
 
   /// The daemon ends as it should.
   package func stop() throws {
-    try state.withLock { state in
-      state.begin(at: clock())
+    try handle { state in
       try state.stop()
     }
   }

@@ -64,16 +64,27 @@ package struct CommittedBatch: Sendable {
   }
 }
 
-/// Who makes messages of what happens, and acts upon what is on disk. It is called by the thread that has the loop, one
-/// call after the other in the order of the commits: it must return soon, and may call `snapshot` and `withDataset` of
-/// the loop only.
+/// Who makes messages of what happens, and acts upon what is on disk. `messages` and `committed` are called by the
+/// thread that has the loop, one call after the other in the order of the commits: they must return soon, and may call
+/// `snapshot` and `withDataset` of the loop only.
 package protocol LoopFollower: Sendable {
+  /// By the thread that brings something, before it has the loop: to ask who holds locks of his own.
+  func willHandle()
+
   /// Finished messages for the broker, which are stored with what caused them.
   ///
   /// - Parameter home: after the input.
   func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]]
 
   func committed(_ batch: CommittedBatch)
+
+  /// By the same thread, when it has the loop no more.
+  func hasHandled()
+}
+
+extension LoopFollower {
+  package func willHandle() {}
+  package func hasHandled() {}
 }
 
 /// The settings name no such home.

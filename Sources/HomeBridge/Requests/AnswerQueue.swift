@@ -26,6 +26,18 @@ package struct WaitingMessage: Sendable {
     self.expires = expires
     self.order = order
   }
+
+  /// What became of an event whose publisher asks for it.
+  ///
+  /// - Returns: nil where nobody asks.
+  init?(ofEvent outcome: LoopOutcome, at now: WireTime) {
+    guard case .topic(let topic, let correlation, _)? = outcome.origin?.reply else { return nil }
+    self.init(
+      Publication(
+        topic: topic, payload: WireJSON().encode(EventAnswer(outcome.rejection)),
+        contentType: "application/json", correlationData: correlation),
+      expires: now.adding(seconds: Int(MQTTRequest.timeout)))
+  }
 }
 
 /// Answers that wait for the connection that publishes, and messages of adoptions.

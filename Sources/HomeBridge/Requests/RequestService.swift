@@ -66,7 +66,7 @@ package final class RequestService: Sendable {
   }
 
   private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
-    var writer = AnswerWriter(home: home) { key in
+    var writer = AnswerWriter(home: home, summarize: parts.summarize) { key in
       try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
     }
     writer.namesHome = homes.count > 1
@@ -155,12 +155,16 @@ package final class RequestService: Sendable {
         if let message { messages.append(message.message) }
         if let question, reply == .caller { callers.deliver(result, for: question) }
       }
-      if let asked = outcome.origin?.asked, let answer = outcome.output.answer {
-        add(answer, to: asked.requester, at: asked.reply, nil, asked)
+      if let asked = outcome.origin?.asked {
+        if let answer = outcome.output.answer {
+          add(answer, to: asked.requester, at: asked.reply, nil, asked)
+        }
+      } else if let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
+        messages.append(answer)
       }
       for one in outcome.output.settled { add(one.answer, to: one.requester, at: one.to, one.id) }
       for order in outcome.output.orders {
-        guard let dataset = try? writer.dataset(.home) else { continue }
+        guard let dataset = try? writer.opened(order.dataset, at: .home) else { continue }
         let message = exchange.message(
           order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
         if let message { messages.append(message) }
@@ -197,7 +201,7 @@ package final class RequestService: Sendable {
       }
       let (answer, question) = try answer(local, by: loop, at: now)
       if let place, let question {
-        try callers.wait(at: place, for: question)
+        try wait(at: place, for: question.id, in: question.home, of: loop)
         return .waiting(place)
       }
       if let place { callers.forget(place) }
@@ -210,10 +214,30 @@ package final class RequestService: Sendable {
     }
   }
 
+  /// - Throws: also where the question was over before it was waited for: then no answer would come.
+  func wait(
+    at place: WaitingCallers.Place, for question: ConsentID, in home: String, of loop: HomeLoop
+  ) throws(AnswerFailure) {
+    try callers.wait(at: place, for: question)
+    guard let state = loop.home(home),
+      !state.questions.contains(where: { $0.id == question && !$0.isDenied }),
+      callers.answer(at: place) == nil
+    else { return }
+    let decision = state.decisions.last { $0.id == question }
+    let refusal: HomeRefusal =
+      switch decision?.outcome {
+      case .denied: .denied
+      // Those who waited have it. What is given now is decided again.
+      case .approved: decision?.obstacle == .notEnrolled ? .keyIsGone : .changed
+      case .expired, .revoked, nil: .expired
+      }
+    throw AnswerFailure(refusal, to: nil)
+  }
+
   /// - Returns: the question that waits for a person, where one does.
   private func answer(
     _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
-  ) throws(AnswerFailure) -> (AnswerData, ConsentID?) {
+  ) throws(AnswerFailure) -> (AnswerData, (id: ConsentID, home: String)?) {
     let (request, context) = (local.request, local.context)
     // One home only is kept while the loop commits, which would copy the list of all for a snapshot.
     let name = try local.home(of: homes.map(\.name), in: loop.home)
@@ -237,7 +261,7 @@ package final class RequestService: Sendable {
       output = copy.handle(input, at: now, rules: home.rules)
     }
     guard let answer = output.answer else { return (AnswerData(), nil) }
-    if case .waiting(let question) = answer { return (AnswerData(), question) }
+    if case .waiting(let question) = answer { return (AnswerData(), (question, name)) }
     return (
       try writer(name, state, loop).data(of: answer, to: request, context) ?? AnswerData(), nil
     )

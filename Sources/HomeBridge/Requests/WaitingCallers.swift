@@ -11,7 +11,7 @@ import ThreadRequests
 /// |---|---|
 /// | asks for what needs consent | `reserve`: it has a place, or is refused |
 /// | has a place, and its question waits | `wait`: it waits for it, or is refused |
-/// | waits | `deliver`: it has its answer |
+/// | waits | `deliver`, then `wake`: it has its answer |
 /// | has its answer, has hung up, or is refused | `forget` |
 ///
 /// They are in memory only: who waited in an earlier process is gone.
@@ -32,12 +32,20 @@ package final class WaitingCallers: Sendable {
     let isOwnUser: Bool
     let isThere: @Sendable () -> Bool
     let wake: @Sendable () -> Void
+    var hasHungUp = false
     /// What it waits for.
     var question: ConsentID?
     var answer: ThreadAnswer?
   }
 
-  private let callers = Mutex<(last: Int, places: [Int: Caller])>((0, [:]))
+  private struct State {
+    var last = 0
+    var places: [Int: Caller] = [:]
+    /// Of those who have their answers.
+    var toWake: [@Sendable () -> Void] = []
+  }
+
+  private let callers = Mutex(State())
 
   package init() {}
 
@@ -45,8 +53,8 @@ package final class WaitingCallers: Sendable {
   ///
   /// - Parameters:
   ///   - isOwnUser: whether the daemon's own user or root calls.
-  ///   - isThere: whether it still waits on its connection; asked from any thread.
-  ///   - wake: called when its answer has come, by any thread.
+  ///   - isThere: whether it still waits on its connection; asked by `look()`.
+  ///   - wake: called by `wake()` when its answer has come.
   /// - Throws: `rate_limited` when too many wait.
   package func reserve(
     transaction: String?, isOwnUser: Bool, isThere: @escaping @Sendable () -> Bool,
@@ -77,12 +85,19 @@ package final class WaitingCallers: Sendable {
     callers.withLock { callers in _ = callers.places.removeValue(forKey: place.number) }
   }
 
-  /// Whether a caller waits for what is decided: for `HomeRules.isAwaited`.
-  package func isAwaited(_ question: ConsentID) -> Bool {
-    let waiting = callers.withLock { callers in
-      callers.places.values.filter { $0.question == question }.map(\.isThere)
+  /// Finds out who has hung up. It asks code of others: no lock may be held.
+  package func look() {
+    let asked = callers.withLock { $0.places.mapValues(\.isThere) }
+    for (number, isThere) in asked where !isThere() {
+      callers.withLock { $0.places[number]?.hasHungUp = true }
     }
-    return waiting.contains { $0() }
+  }
+
+  /// Whether a caller waits for what is decided, as of the last look: for `HomeRules.isAwaited`.
+  package func isAwaited(_ question: ConsentID) -> Bool {
+    callers.withLock { callers in
+      callers.places.values.contains { $0.question == question && !$0.hasHungUp }
+    }
   }
 
   /// Of those who wait for a question, in the order in which they came.
@@ -93,16 +108,22 @@ package final class WaitingCallers: Sendable {
     }
   }
 
-  /// Answers all that wait for a question, each with its own transaction.
+  /// Answers all that wait for a question, each with its own transaction. `wake()` must follow.
   package func deliver(_ answer: Result<AnswerData, AnswerFailure>, for question: ConsentID) {
-    let woken = callers.withLock { callers in
-      var woken: [@Sendable () -> Void] = []
+    callers.withLock { callers in
       for (number, caller) in callers.places
       where caller.question == question && caller.answer == nil {
         callers.places[number]?.answer = ThreadAnswer(answer, transaction: caller.transaction)
-        woken.append(caller.wake)
+        callers.toWake.append(caller.wake)
       }
-      return woken
+    }
+  }
+
+  /// Wakes those who have their answers. It calls code of others: no lock may be held.
+  package func wake() {
+    let woken = callers.withLock { callers in
+      defer { callers.toWake = [] }
+      return callers.toWake
     }
     for wake in woken { wake() }
   }

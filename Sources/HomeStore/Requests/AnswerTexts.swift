@@ -13,10 +13,10 @@ extension AnswerFailure {
 
   /// - Parameters:
   ///   - request: that is refused; nil where it has waited for a person.
-  ///   - home: its name.
+  ///   - home: its name, where there are several.
   ///   - name: of a border router, for a sentence.
   package init(
-    _ refusal: HomeRefusal, to request: ThreadRequest?, home: String = "",
+    _ refusal: HomeRefusal, to request: ThreadRequest?, home: String? = nil,
     naming name: (BorderAgentID) -> String = \.description
   ) {
     let command = request?.command

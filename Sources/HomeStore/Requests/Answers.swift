@@ -10,17 +10,23 @@ import ThreadRequests
 package struct AnswerWriter {
   /// The name of the home.
   package var home: String
-  /// Whether home names are needed to tell questions apart.
+  /// Whether there are several, so that its name belongs into questions and commands.
   package var namesHome = false
   /// Of a border router, for a sentence.
   package var routerName: (BorderAgentID) -> String = \.description
   /// Of the callers that wait on connections for a question.
   package var transactions: (ConsentID) -> [String] = { _ in [] }
   /// The dataset that lies under a record. Only lent: it is in memory while the answer is made.
-  package var dataset: (RecordKey) throws -> OperationalDataset?
+  private let dataset: (RecordKey) throws -> OperationalDataset?
+  private let summarize: (OperationalDataset) -> DatasetSummary?
 
-  package init(home: String, dataset: @escaping (RecordKey) throws -> OperationalDataset?) {
+  /// - Parameter summarize: with the hashes of the home's own summaries.
+  package init(
+    home: String, summarize: @escaping (OperationalDataset) -> DatasetSummary?,
+    dataset: @escaping (RecordKey) throws -> OperationalDataset?
+  ) {
     self.home = home
+    self.summarize = summarize
     self.dataset = dataset
   }
 
@@ -36,7 +42,7 @@ package struct AnswerWriter {
     switch answer {
     case .waiting: return nil
     case .refused(let refusal):
-      throw AnswerFailure(refusal, to: request, home: home, naming: routerName)
+      throw AnswerFailure(refusal, to: request, home: namesHome ? home : nil, naming: routerName)
     case .stored(let change, let preferred):
       data.change =
         switch change {
@@ -87,7 +93,7 @@ package struct AnswerWriter {
       var record = CredentialRecord(one)
       if !isList || context?.reply == .caller {
         do throws(AnswerFailure) {
-          record.dataset = try opened(one)
+          record.dataset = try opened(one.dataset, at: one.secret)
         } catch {
           guard isList, error.known == .damagedCredentials, let agent = one.agent else {
             throw error
@@ -102,15 +108,26 @@ package struct AnswerWriter {
     if !damaged.isEmpty { data.damaged = damaged }
   }
 
-  private func opened(_ one: StoredCredentials) throws(AnswerFailure) -> OperationalDataset {
+  /// What lies there may be another one since the home has decided to give this one, and nobody has agreed to that.
+  package func opened(
+    _ agreed: DatasetSummary, at key: RecordKey
+  ) throws(AnswerFailure) -> OperationalDataset {
+    let found: OperationalDataset?
     do {
-      if let dataset = try dataset(one.secret) { return dataset }
+      found = try dataset(key)
     } catch let error as KeychainError where !error.isItemDamaged {
       throw AnswerFailure(.store, error.message)
-    } catch {}
+    } catch {
+      found = nil
+    }
+    if let found {
+      guard let whole = agreed.parameters?.whole, summarize(found)?.parameters?.whole == whole
+      else { throw AnswerFailure(.changed, to: nil) }
+      return found
+    }
     throw AnswerFailure(
       .damagedCredentials,
-      one.secret == .home
+      key == .home
         ? "the stored preferred network is damaged; restore a backup"
         : "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
           + "or restore a backup")

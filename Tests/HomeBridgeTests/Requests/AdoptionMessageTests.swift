@@ -18,7 +18,8 @@ struct AdoptionMessageTests {
   private func order(_ user: ExactName = "hub", seconds: Int = 300) -> AdoptionOrder {
     AdoptionOrder(
       agent: BorderAgentID(high: 1, low: 0), user: user, message: 255, connection: 4,
-      deadline: scene.now.adding(seconds: seconds))
+      deadline: scene.now.adding(seconds: seconds),
+      dataset: DatasetSummary(network: ExtendedPANID(number: 1), name: ""))
   }
 
   private func message(_ order: AdoptionOrder) throws -> WaitingMessage? {

@@ -184,6 +184,22 @@ struct AnswerTextTests {
     #expect(!failure.message.hasSuffix("."))
   }
 
+  @Test("A command names its home only where there are several")
+  func home() throws {
+    var writer = AnswerWriter(home: "attic", summarize: { _ in nil }, dataset: { _ in nil })
+    func message() -> String? {
+      do throws(AnswerFailure) {
+        _ = try writer.data(of: .refused(.ofAnotherTeam(Self.agent)))
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    #expect(message()?.contains("remove a1b2c3d4e5f60718` gives") == true)
+    writer.namesHome = true
+    #expect(message()?.contains("remove a1b2c3d4e5f60718 --home attic` gives") == true)
+  }
+
   @Test("A command that nobody should paste blindly names no home that a shell would take apart")
   func advice() {
     #expect(OwnershipAdvice.message(Self.agent, home: "a; b").contains(" --home HOME`"))

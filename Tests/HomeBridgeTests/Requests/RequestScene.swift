@@ -70,7 +70,7 @@ struct RequestScene {
   }
 
   var writer: AnswerWriter {
-    var writer = AnswerWriter(home: "home") { [secrets] in secrets[$0] }
+    var writer = AnswerWriter(home: "home", summarize: \.summary) { [secrets] in secrets[$0] }
     let callers = callers
     writer.transactions = { callers.transactions(of: $0) }
     return writer

@@ -24,6 +24,7 @@ struct RequestServiceTests {
   private let follower: Follower
   private let daemon: Identity
   private let phone: Identity
+  private let key: SecretBytes
 
   private final class Follower: LoopFollower {
     let loop = Mutex<HomeLoop?>(nil)
@@ -39,13 +40,19 @@ struct RequestServiceTests {
       guard let loop = loop.withLock({ $0 }) else { return }
       #expect(service.answer(batch, of: loop).isEmpty)
     }
+
+    func willHandle() { service.callers.look() }
+    func hasHandled() { service.callers.wake() }
   }
 
   init() throws {
     let (daemon, phone) = (try Identity(), try Identity())
     (self.daemon, self.phone) = (daemon, phone)
     let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+    self.key = key
     var parts = RequestService.Parts(summarize: { DatasetSummary($0, key: key) })
+    parts.rules.approvers = ["anna"]
+    parts.rules.approversMustSign = false
     parts.version = "1.0"
     parts.exchange = { SealedExchange(daemon) }
     let callers = WaitingCallers()
@@ -84,14 +91,16 @@ struct RequestServiceTests {
     return published().compactMap { ThreadAnswer(json: $0.payload) }
   }
 
-  private func request(_ command: String, _ json: String = "{}") -> IncomingMessage {
+  private func request(
+    _ command: String, _ json: String = "{}", from user: String = "phone"
+  ) -> IncomingMessage {
     IncomingMessage(
-      topic: "tk/home/in/phone/request/\(command)", payload: Array(json.utf8))
+      topic: "tk/home/in/\(user)/request/\(command)", payload: Array(json.utf8))
   }
 
   private func call(
-    _ command: RequestCommand, isThere: Bool = true,
-    _ change: (inout ThreadRequest) -> Void = { _ in }
+    _ command: RequestCommand, _ change: (inout ThreadRequest) -> Void = { _ in },
+    isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {}
   ) -> RequestService.Outcome {
     var request = ThreadRequest(command)
     request.transaction = "t"
@@ -99,7 +108,7 @@ struct RequestServiceTests {
     var local = LocalRequest(request, user: 0, team: "root")
     local.isAdministrator = true
     return service.answer(
-      local, by: loop, isOwnUser: true, at: time.now, isThere: { isThere })
+      local, by: loop, isOwnUser: true, at: time.now, isThere: isThere, wake: wake)
   }
 
   /// What is answered at once.
@@ -107,7 +116,7 @@ struct RequestServiceTests {
     _ command: RequestCommand, isThere: Bool = true,
     _ change: (inout ThreadRequest) -> Void = { _ in }
   ) throws -> ThreadAnswer {
-    guard case .answer(let answer) = call(command, isThere: isThere, change) else {
+    guard case .answer(let answer) = call(command, change, isThere: { isThere }) else {
       throw AnswerFailure.nobodyWaits
     }
     return answer
@@ -196,6 +205,105 @@ struct RequestServiceTests {
     #expect(home.questions.isEmpty)
   }
 
+  @Test("Nothing is given that took the place of what a person has agreed to in the same batch")
+  func replaced() throws {
+    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
+    let id = try #require(home.questions.first?.id.questionText)
+    try loop.received([
+      request("consent/approve", #"{"id":"\#(id)"}"#, from: "anna"),
+      request("preferred/set", #"{"dataset":"\#(LoopKit.dataset(2).hex)"}"#, from: "anna"),
+    ])
+    let answers = published().compactMap { ThreadAnswer(json: $0.payload) }
+    #expect(home.preferred?.dataset.network == LoopKit.dataset(2).extendedPANID)
+    #expect(answers.map(\.status) == [.ok, .error, .ok])
+    let refused = try #require(answers.first { $0.transaction == "r" })
+    #expect(refused.error?.known == .conflict)
+  }
+
+  @Test("An adoption's message is made of the dataset that its order is about, or not at all")
+  func order() throws {
+    for (network, count) in [(2, 0), (1, 1)] as [(UInt8, Int)] {
+      var outcome = LoopOutcome(home: "home")
+      outcome.output.orders = [
+        AdoptionOrder(
+          agent: LoopKit.agent(2), user: "phone", message: 7, connection: 1,
+          deadline: time.now.adding(seconds: 300),
+          dataset: try #require(DatasetSummary(LoopKit.dataset(network), key: key)))
+      ]
+      var batch = CommittedBatch(time: time.now)
+      batch.outcomes = [outcome]
+      _ = service.answer(batch, of: loop)
+      #expect(published().count == count)
+    }
+  }
+
+  @Test("Who waits for a question that is over already has its answer at once")
+  func tooLate() throws {
+    func late(_ decide: (String) throws -> Void) throws -> AnswerFailure? {
+      guard case .waiting(let first) = call(.getPreferred) else { return nil }
+      let question = try #require(home.questions.last { !$0.isDenied }?.id)
+      try decide(question.questionText)
+      service.callers.forget(first)
+      let place = try service.callers.reserve(
+        transaction: nil, isOwnUser: true, isThere: { true })
+      defer { service.callers.forget(place) }
+      do throws(AnswerFailure) {
+        try service.wait(at: place, for: question, in: "home", of: loop)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let approved = try late { id in _ = try answered(.approveConsent) { $0.id = id } }
+    #expect(approved?.known == .conflict)
+    let expired = try late { _ in
+      time.advance(seconds: 1_000)
+      try loop.tick(Link())
+    }
+    #expect(expired?.known == .consentExpired)
+    let denied = try late { id in _ = try answered(.denyConsent) { $0.id = id } }
+    #expect(denied?.known == .consentDenied)
+  }
+
+  @Test("Callers are asked and woken while the loop is free")
+  func callbacks() throws {
+    let (loop, calls) = (loop, SharedCount())
+    let tick: @Sendable () -> Void = {
+      // It would wait for itself for ever.
+      try? loop.tick(Link())
+      calls.value.add(1, ordering: .relaxed)
+    }
+    let isThere: @Sendable () -> Bool = {
+      calls.value.add(1, ordering: .relaxed)
+      _ = loop.batchLimit
+      return true
+    }
+    guard case .waiting(let place) = call(.getPreferred, isThere: isThere, wake: tick) else {
+      Issue.record("it does not wait")
+      return
+    }
+    try approve()
+    #expect(service.callers.answer(at: place)?.status == .ok)
+    #expect(calls.value.load(ordering: .relaxed) > 2)
+  }
+
+  @Test("An event is answered where its publisher asks, also that it was rejected")
+  func events() throws {
+    func publish(_ kind: String, _ number: Int, at topic: String?) throws -> [Publication] {
+      try loop.received([LoopKit.message(kind, number, responseTopic: topic)])
+      return published()
+    }
+    let topic = "tk/home/out/otbr/response/event/7"
+    let answers = try publish("heartbeat", 1, at: topic) + publish("heartbeat", 9, at: topic)
+    #expect(answers.map(\.topic) == [topic, topic])
+    #expect(answers.map(\.messageExpiry) == [30, 30])
+    let texts = answers.map { String(decoding: $0.payload, as: UTF8.self) }
+    #expect(texts[0] == #"{"status":"ok","v":1}"#)
+    #expect(texts[1].hasPrefix(#"{"error":{"code":"not_found","field":"border_agent_id","#))
+    #expect(try publish("heartbeat", 1, at: nil).isEmpty)
+    #expect(try publish("heartbeat", 1, at: "tk/home/out/else/response/event/7").isEmpty)
+  }
+
   @Test("What only reads writes nothing, and is answered at once")
   func reads() throws {
     let batches = follower.batches.load(ordering: .relaxed)
@@ -238,3 +346,5 @@ struct RequestServiceTests {
     #expect(order?.message == home.routers[LoopKit.agent(2)]?.adoption?.terms?.message)
   }
 }
+
+private final class SharedCount: Sendable { let value = Atomic(0) }

@@ -51,6 +51,9 @@ struct WaitingCallersTests {
     callers.deliver(.failure(AnswerFailure(.conflict, "too late")), for: question)
     #expect(places.map { callers.answer(at: $0)?.transaction } == ["a", "b"])
     #expect(places.allSatisfy { callers.answer(at: $0)?.status == .ok })
+    #expect(woken.load(ordering: .relaxed) == 0)
+    callers.wake()
+    callers.wake()
     #expect(woken.load(ordering: .relaxed) == 2)
   }
 
@@ -60,9 +63,11 @@ struct WaitingCallersTests {
     let gone = try reserve(isThere: false)
     #expect(!callers.isAwaited(question))
     try callers.wait(at: gone, for: question)
+    callers.look()
     #expect(!callers.isAwaited(question))
     let there = try reserve()
     try callers.wait(at: there, for: question)
+    callers.look()
     #expect(callers.isAwaited(question))
     callers.forget(there)
     #expect(!callers.isAwaited(question))
