@@ -5,22 +5,32 @@
 struct DirtyPlaces {
   struct Entry {
     let place: RetainedPlace
-    /// Its place among the stored messages.
+    /// Its place among the stored messages: where it changed first, and last.
     let row: Int64
+    var lastRow: Int64
   }
 
   private var entries: [Entry] = []
   private var head = 0
-  private var known: Set<RetainedPlace> = []
+  private var lastRows: [RetainedPlace: Int64] = [:]
 
-  var first: Entry? { head < entries.count ? entries[head] : nil }
+  var first: Entry? {
+    guard head < entries.count else { return nil }
+    var entry = entries[head]
+    entry.lastRow = lastRows[entry.place] ?? entry.row
+    return entry
+  }
 
   mutating func add(_ place: RetainedPlace, row: Int64) {
-    if known.insert(place).inserted { entries.append(Entry(place: place, row: row)) }
+    if let last = lastRows.updateValue(row, forKey: place) {
+      lastRows[place] = max(last, row)
+    } else {
+      entries.append(Entry(place: place, row: row, lastRow: row))
+    }
   }
 
   mutating func removeFirst() {
-    known.remove(entries[head].place)
+    lastRows[entries[head].place] = nil
     head += 1
     if head == entries.count || head >= 1_024 {
       entries.removeFirst(head)
@@ -30,8 +40,12 @@ struct DirtyPlaces {
 
   /// Puts them before all others.
   mutating func addFirst(_ places: [RetainedPlace]) {
-    let rest = entries[head...]
-    entries = places.filter { known.insert($0).inserted }.map { Entry(place: $0, row: 0) } + rest
+    var first: [Entry] = []
+    for place in places where lastRows[place] == nil {
+      lastRows[place] = 0
+      first.append(Entry(place: place, row: 0, lastRow: 0))
+    }
+    entries = first + entries[head...]
     head = 0
   }
 

@@ -36,7 +36,9 @@ struct KeptTopics {
   }
 
   mutating func noteOwn(_ publication: Publication, _ states: RetainedStates) {
-    guard states.announcesDevices, publication.retain, states.ownsDevice(publication.topic) else {
+    guard states.announcesDevices, publication.retain,
+      states.deviceHome(of: publication.topic) != nil
+    else {
       return
     }
     let hash = Self.hash(publication.topic, publication.payload)
@@ -55,8 +57,14 @@ struct KeptTopics {
   private static func hash(_ topic: String, _ payload: [UInt8]) -> Int {
     var hasher = Hasher()
     hasher.combine(topic)
-    hasher.combine(payload)
+    payload.withUnsafeBytes { hasher.combine(bytes: $0) }
     return hasher.finalize()
+  }
+
+  /// An alert that is raised while the broker sends what it keeps.
+  mutating func note(_ key: AlertKey, _ before: Alert?, _ states: RetainedStates, home: Int) {
+    guard before == nil, fingerprints[home] != nil else { return }
+    fingerprints[home]?[states.fingerprint(key, home: home)] = key
   }
 
   static func emptied(bridgeOf base: String) -> [Publication] {
@@ -118,8 +126,8 @@ extension Publisher {
             state.walk == nil
           else { continue }
           state.requestRepublish(at: now.adding(seconds: delay))
-        } else if state.states.ownsDevice(message.topic) {
-          if let device = state.checkDevice(message, at: now) { altered.append(device) }
+        } else if let home = state.states.deviceHome(of: message.topic) {
+          if let device = state.checkDevice(message, of: home, at: now) { altered.append(device) }
         } else if message.isRetained {
           state.correct(message, at: now)
         }
@@ -149,7 +157,7 @@ extension Publisher.State {
 
   /// A device as the broker has it, or as somebody has published it.
   fileprivate mutating func checkDevice(
-    _ message: IncomingMessage, at now: WireTime
+    _ message: IncomingMessage, of home: Int, at now: WireTime
   ) -> Publisher.AlteredDevice? {
     // What the broker keeps may be an earlier text of this daemon.
     guard message.isRetained || !kept.isOwn(message) else { return nil }
@@ -167,7 +175,7 @@ extension Publisher.State {
     // What the broker kept may be an earlier text of our own, which a broker that was killed brings back.
     guard !message.isRetained, !message.payload.isEmpty else { return nil }
     return Publisher.AlteredDevice(
-      topic: message.topic, home: states.name(place?.home ?? 0), isButton: isButton)
+      topic: message.topic, home: states.name(home), isButton: isButton)
   }
 
   /// A state that the broker keeps.
@@ -215,17 +223,10 @@ extension Publisher.State {
   }
 
   private mutating func alert(_ fingerprint: String, _ home: Int) -> AlertKey? {
-    // An alert that was raised since is found by looking again.
-    for isFresh in [false, true] {
-      if kept.fingerprints[home] == nil || isFresh {
-        var found: [String: AlertKey] = [:]
-        for key in homes[home].alerts.keys {
-          found[states.fingerprint(key, home: home)] = key
-        }
-        kept.fingerprints[home] = found
-      }
-      if let key = kept.fingerprints[home]?[fingerprint] { return key }
-    }
-    return nil
+    if let known = kept.fingerprints[home] { return known[fingerprint] }
+    var found: [String: AlertKey] = [:]
+    for key in homes[home].alerts.keys { found[states.fingerprint(key, home: home)] = key }
+    kept.fingerprints[home] = found
+    return found[fingerprint]
   }
 }

@@ -48,6 +48,8 @@ package final class Publisher: Sendable {
     /// Large homes whose turn it is.
     var lateDue = false
     var walk: StateWalk?
+    /// Stored messages up to this one are of an earlier process. What they are about comes with the first walk.
+    let lastOfEarlier: Int64
     /// Rendered, and not handed out yet.
     var ready: [Publication] = []
     var sent: [UInt64: RetainedPlace] = [:]
@@ -62,9 +64,8 @@ package final class Publisher: Sendable {
     var buttons: [Int: Set<RetainedPlace.Subject>] = [:]
     var choicesDue: Set<Int> = []
     var devicePace = DevicePace()
+    /// The last one, until it is over for a day.
     var storeAlert: StoreAlert?
-    /// What the broker should hold of it.
-    var storeAlertState: Publication?
 
     // Of the connection.
     var isConnected = false
@@ -92,7 +93,7 @@ package final class Publisher: Sendable {
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes,
-        outbox: Outbox(store, last: lastMessage)))
+        outbox: Outbox(store, last: lastMessage), lastOfEarlier: lastMessage))
   }
 
   /// The broker has acknowledged all stored messages up to this one.
@@ -225,6 +226,7 @@ extension Publisher.State {
     for record in commit.changes.records {
       switch record {
       case .alert(let key):
+        kept.note(key, old.alerts[key], states, home: home)
         guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else {
           continue
         }
@@ -261,26 +263,30 @@ extension Publisher.State {
   }
 
   fileprivate mutating func setStoreProblem(_ reason: String?, at now: WireTime) {
-    let before = storeAlert
+    let before = storeAlert.flatMap { $0.endsAt == nil ? $0 : nil }
     guard reason != before?.reason, let home = states.settings.topics.homes.first else { return }
-    let topic = OutboundTopic(base: home.base)
-    let alert = StoreAlert(reason: reason ?? before?.reason ?? "", since: before?.since ?? now)
-    storeAlert = reason == nil ? nil : alert
-    let end = reason == nil ? now : nil
-    let retained = Publication(
-      topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
-      payload: alert.json(home: home.name, endsAt: end), retain: true,
-      messageExpiry: reason == nil ? StoreAlert.resolvedExpiry : nil)
-    storeAlertState = retained
+    let alert = StoreAlert(
+      reason: reason ?? before?.reason ?? "", since: before?.since ?? now, updatedAt: now,
+      endsAt: reason == nil ? now : nil, sequence: (storeAlert?.sequence ?? 0) + 1)
+    storeAlert = alert
     let type =
       reason == nil ? "alert_resolved" : before == nil ? "alert_raised" : "alert_updated"
     late[0, default: []].insert(.alerts)
     guard isConnected else { return }
-    urgent.append(retained)
+    urgent.append(storeAlertState(of: home, at: now))
     urgent.append(
       Publication(
-        topic: topic.alertEvent,
-        payload: alert.json(home: home.name, endsAt: end, eventType: type)))
+        topic: OutboundTopic(base: home.base).alertEvent,
+        payload: alert.json(home: home.name, eventType: type)))
+  }
+
+  /// What the broker should keep of it.
+  private mutating func storeAlertState(of home: BaseTopics.Home, at now: WireTime) -> Publication {
+    if storeAlert?.expiry(at: now) == 0 { storeAlert = nil }
+    return Publication(
+      topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
+      payload: storeAlert?.json(home: home.name) ?? [], retain: true,
+      messageExpiry: storeAlert?.expiry(at: now))
   }
 
   // MARK: The connection
@@ -289,9 +295,8 @@ extension Publisher.State {
     isConnected = true
     outbox.restart()
     ready.removeAll()
-    let unanswered = Array(sent.values)
+    requeue(sent.sorted { $0.key < $1.key }.map(\.value))
     sent.removeAll()
-    for place in unanswered { requeue(place) }
     if refusesDevices { owesAll = true }
     refused.removeAll()
     refusesDevices = false
@@ -299,11 +304,7 @@ extension Publisher.State {
     urgent = homes.indices.map { presence(of: $0) }
     // What a daemon before this one has left there while it could not write.
     if let home = states.settings.topics.homes.first {
-      urgent.append(
-        storeAlertState
-          ?? Publication(
-            topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))", payload: [],
-            retain: true))
+      urgent.append(storeAlertState(of: home, at: now))
     }
     for base in states.settings.formerBases { urgent += KeptTopics.emptied(bridgeOf: base) }
     for home in homes.indices {
@@ -323,13 +324,19 @@ extension Publisher.State {
       payload: StateWriter.online, retain: true)
   }
 
-  private mutating func requeue(_ place: RetainedPlace) {
-    switch place.subject {
-    case .presence, .info: break
-    case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
-    case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: devices.addFirst([place])
-    case .router, .availability, .alert: dirty.addFirst([place])
+  private mutating func requeue(_ places: [RetainedPlace]) {
+    var (unansweredDevices, unansweredStates): ([RetainedPlace], [RetainedPlace]) = ([], [])
+    for place in places {
+      switch place.subject {
+      case .presence, .info: break
+      case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
+      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice:
+        unansweredDevices.append(place)
+      case .router, .availability, .alert: unansweredStates.append(place)
+      }
     }
+    devices.addFirst(unansweredDevices)
+    dirty.addFirst(unansweredStates)
   }
 
   /// Everything is published again, in small steps between the events.
@@ -403,9 +410,11 @@ extension Publisher.State {
     while ready.count < limit {
       if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }
       if sendLate(at: now) { continue }
+      guard walk != nil else { return }
       guard let place = walk?.next() else {
+        // Messages may have waited for its end.
         walk = nil
-        return
+        continue
       }
       if place.isDevice, refusesDevices { continue }
       send(place, at: now)
@@ -413,8 +422,9 @@ extension Publisher.State {
   }
 
   private mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
-    let alert =
-      place.subject == .alerts ? storeAlert?.json(home: states.name(0)) : nil
+    let alert = storeAlert.flatMap {
+      place.subject == .alerts && $0.endsAt == nil ? $0.json(home: states.name(0)) : nil
+    }
     let publication = states.publication(place, homes[place.home], at: now, storeAlert: alert)
     switch place.subject {
     case .questionDevice, .choiceDevice:
@@ -447,7 +457,7 @@ extension Publisher.State {
     devices.removeFirst()
     let publication = render(entry.place, at: now)
     if publication.payload.isEmpty {
-      removals.add(entry.place, row: entry.row)
+      removals.add(entry.place, row: entry.lastRow)
     } else if refusesDevices {
       owesAll = true
     } else if devicePace.admits(entry.place, at: now) {
@@ -463,7 +473,7 @@ extension Publisher.State {
       send(entry.place, at: now)
       return true
     }
-    guard let row else { return false }
+    guard let row, walk == nil || row.id > lastOfEarlier else { return false }
     let publications = OutboxRow.publications(row.bytes) ?? []
     let tokens = nextToken..<nextToken + UInt64(publications.count)
     nextToken = tokens.upperBound
@@ -490,7 +500,7 @@ extension Publisher.State {
   private mutating func sendRemoval(at now: WireTime) -> Bool {
     guard let entry = removals.first else { return false }
     let row = nextRow()
-    guard storeFailure == nil, row.map({ $0.id > entry.row }) ?? true else { return false }
+    guard storeFailure == nil, row.map({ $0.id > entry.lastRow }) ?? true else { return false }
     removals.removeFirst()
     send(entry.place, at: now)
     return true

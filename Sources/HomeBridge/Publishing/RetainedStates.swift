@@ -81,11 +81,15 @@ package struct PublisherSettings: Sendable {
 
 /// What belongs on each retained topic now: a function of the homes.
 struct RetainedStates {
+  /// Of a topic, after the id of the home's device, at most: others are not repeated anywhere.
+  private static let deviceBytes = 100
+
   let settings: PublisherSettings
   private let writers: [StateWriter]
   private let places: [HomeAssistantPlace]
-  /// Where devices were announced that are announced no more.
-  private let formerPlaces: [HomeAssistantPlace]
+  /// What all topics of devices begin with, and those of devices that are announced no more.
+  private let devicesStart: [UInt8]
+  private let formerDevicesAt: [[UInt8]]
   /// What is made once: base topics, the ids of the homes' devices, and the topics of devices up to their own ids.
   private let bases: [[UInt8]]
   private let bridges: [String]
@@ -103,10 +107,12 @@ struct RetainedStates {
         HomeAssistantPlace(home: home.name, in: topics, prefix: $0, version: settings.version)
       }
     }
-    formerPlaces = settings.formerDevices
+    devicesStart = Array(
+      (settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
+    formerDevicesAt = settings.formerDevices.map(\.bytes)
     bases = topics.homes.map { Array($0.base.utf8) }
     bridges = places.map(\.bridgeID)
-    devicesAt = places.map { Array($0.bridgeTopic.utf8.dropLast("/config".utf8.count)) }
+    devicesAt = places.map(\.bytes)
     login = settings.requests.homeAssistant.flatMap { _ in
       settings.requests.homeAssistantLogin?.text
     }
@@ -147,10 +153,8 @@ struct RetainedStates {
 
   /// Where a device is announced; nil for another program's.
   func devicePlace(of topic: String) -> RetainedPlace? {
-    guard let home = places.firstIndex(where: { $0.owns(topic) }) else { return nil }
-    let place = places[home]
-    let start = place.bridgeTopic.utf8.count - "/config".utf8.count
-    let id = topic.utf8.dropFirst(start)
+    guard let home = deviceHome(of: topic) else { return nil }
+    let id = topic.utf8.dropFirst(devicesAt[home].count)
     guard id.count >= 7, id.suffix(7).elementsEqual("/config".utf8) else { return nil }
     let rest = String(Substring(id.dropLast(7)))
     if rest.isEmpty { return RetainedPlace(home: home, subject: .homeDevice) }
@@ -168,13 +172,26 @@ struct RetainedStates {
     return self.topic(result).hasBytes(of: topic) ? result : nil
   }
 
-  /// Whether only this daemon announces devices there.
-  func ownsDevice(_ topic: String) -> Bool { places.contains { $0.owns(topic) } }
+  /// The home whose devices alone are announced there; nil for another program's topics, and for those that are too
+  /// long for a device.
+  func deviceHome(of topic: String) -> Int? {
+    guard !places.isEmpty, topic.utf8.starts(with: devicesStart) else { return nil }
+    return devicesAt.firstIndex {
+      topic.utf8.count <= $0.count + Self.deviceBytes && Self.isDevice(topic, at: $0)
+    }
+  }
+
+  private static func isDevice(_ topic: String, at start: [UInt8]) -> Bool {
+    guard topic.utf8.starts(with: start) else { return false }
+    // Another base topic may begin like this one.
+    let next = topic.utf8.dropFirst(start.count).first
+    return next == UInt8(ascii: "_") || next == UInt8(ascii: "/")
+  }
 
   /// Whether something is kept there that this daemon has published for a base topic or a discovery prefix of before.
   func isFormer(_ topic: String) -> Bool {
     settings.formerBases.contains { topic.utf8.starts(with: "\($0)/".utf8) }
-      || formerPlaces.contains { $0.owns(topic) }
+      || formerDevicesAt.contains { Self.isDevice(topic, at: $0) }
   }
 
   // MARK: Payloads
@@ -285,6 +302,11 @@ func routerTopic(
   topic.hex(agent)
   topic.raw(end)
   return String(decoding: topic.bytes, as: UTF8.self)
+}
+
+extension HomeAssistantPlace {
+  /// The topic of its devices, up to their own ids.
+  fileprivate var bytes: [UInt8] { Array(bridgeTopic.utf8.dropLast("/config".utf8.count)) }
 }
 
 extension Router {

@@ -90,6 +90,16 @@ struct HomeAssistantTests {
     #expect(scene.broker[Self.topic] == nil)
   }
 
+  @Test("A device that was still to be announced is emptied after its last event, too")
+  func unannouncedOrder() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.commit { $0.publish(.leave, 1) }
+    let topics = try scene.pump().topics
+    let removal = try #require(topics.firstIndex(of: Self.topic))
+    #expect(try #require(topics.lastIndex(of: "tk/router/0000000000000001/event")) < removal)
+  }
+
   @Test("A device is announced again when its texts change, and not when its state does")
   func texts() throws {
     let scene = try connected()
@@ -260,6 +270,25 @@ struct HomeAssistantTests {
     #expect(scene.publisher.received(messages).isEmpty)
     scene.tick()
     #expect(try scene.pump().isEmpty)
+  }
+
+  @Test("An unknown device is altered in the home below whose id it is; a long topic is nobody's")
+  func alteredHome() throws {
+    var settings = PublisherSettings(
+      BaseTopics([.init(name: "home", base: "tk"), .init(name: "attic", base: "tk2")]))
+    settings.discoveryPrefix = "ha"
+    let scene = PublisherScene(settings)
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    func altered(_ id: String) -> [String] {
+      scene.publisher.received([
+        IncomingMessage(topic: "ha/device/threadkeeper/threadkeeper_\(id)/config", payload: [1])
+      ]).map(\.home)
+    }
+    #expect(altered("tk2_what") == ["attic"])
+    #expect(altered("tk_what") == ["home"])
+    #expect(altered("tk3_what") == [])
+    #expect(altered("tk_" + String(repeating: "x", count: 1_000)) == [])
   }
 
   @Test("Altered buttons are said to be buttons, and emptied ones come back")

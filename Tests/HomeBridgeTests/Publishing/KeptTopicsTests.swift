@@ -102,6 +102,29 @@ struct KeptTopicsTests {
     #expect(scene.broker.keys.filter { $0.hasPrefix("old/") }.isEmpty)
   }
 
+  @Test("Alerts of the home are looked through once, whatever comes; those raised since are known")
+  func fingerprints() throws {
+    let scene = try running()
+    func put(_ fingerprint: String) throws -> [Publication] {
+      let message = IncomingMessage(
+        topic: "tk/alert/\(fingerprint)", payload: [1], isRetained: true)
+      _ = scene.publisher.received([message])
+      return try scene.pump()
+    }
+    scene.publisher.subscribed()
+    #expect(try put("0123456789abcdef").map(\.payload) == [[]])
+    scene.commit {
+      $0.handle(.condition(.sessionTakenOver, .sessionTakenOver("x")))
+    }
+    try scene.pump()
+    let key = AlertKey(.sessionTakenOver, .home)
+    let fingerprint = StateWriter(home: "home", isOnlyHome: true).fingerprint(key)
+    #expect(try put(fingerprint).first?.payload == scene.broker["tk/alert/\(fingerprint)"])
+    scene.publisher.state.withLock { $0.kept.fingerprints[0] = [:] }
+    #expect(try put("0123456789abcde0").map(\.payload) == [[]])
+    #expect(scene.publisher.state.withLock { $0.kept.fingerprints[0]?.isEmpty } == true)
+  }
+
   @Test("The alert that the store cannot be used is not taken for one that is over")
   func storeAlert() throws {
     let scene = try running()

@@ -23,14 +23,17 @@ final class PublisherScene {
 
   init(
     _ settings: PublisherSettings = PublisherSettings(
-      BaseTopics([.init(name: "home", base: "tk")])), _ scene: PublishingScene = PublishingScene()
+      BaseTopics([.init(name: "home", base: "tk")])), _ scene: PublishingScene = PublishingScene(),
+    ofEarlier rows: [[UInt8]] = []
   ) {
     self.scene = scene
     self.settings = settings
     let box = ClockBox(scene.now)
     self.box = box
+    store.add(rows, from: 1)
+    nextMessage = Int64(rows.count) + 1
     publisher = Publisher(
-      settings, HomeSnapshot(homes: ["home": scene.home]), store, lastMessage: 0,
+      settings, HomeSnapshot(homes: ["home": scene.home]), store, lastMessage: Int64(rows.count),
       rules: scene.rules, now: { box.now })
   }
 

@@ -212,6 +212,39 @@ struct PublisherTests {
     #expect(again.count { $0 == "tk/bridge/event" } == 3)
   }
 
+  @Test("States that were not acknowledged come in the order in which they were sent")
+  func lostOrder() throws {
+    let scene = try connected()
+    for agent in 1...9 { scene.commit { $0.publish(.announce, UInt64(agent), .of(7)) } }
+    func states(_ sent: [Publication]) -> [String] {
+      sent.filter { $0.retain && $0.topic.hasPrefix("tk/router/") }.topics
+    }
+    let lost = states(try scene.publisher.publications(upTo: 1_000))
+    #expect(lost.count == 18)
+    scene.publisher.disconnected()
+    scene.publisher.connected(sessionPresent: true)
+    #expect(states(try scene.pump()) == lost)
+  }
+
+  @Test("After a start, what messages of before are about comes before them")
+  func earlierMessages() throws {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    settings.discoveryPrefix = "ha"
+    var before = PublishingScene()
+    before.publish(.announce, 1, .of(7))
+    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
+      .messages(for: before.output, of: before.home, at: before.now)
+    let scene = PublisherScene(settings, before, ofEarlier: rows)
+    scene.publisher.connected(sessionPresent: true)
+    let topics = try scene.pump().topics
+    let event = try #require(topics.firstIndex(of: "\(Self.router)/event"))
+    let device = "ha/device/threadkeeper/threadkeeper_tk_0000000000000001/config"
+    for topic in [Self.router, "\(Self.router)/availability", device] {
+      #expect(try #require(topics.firstIndex(of: topic)) < event)
+    }
+    #expect(scene.publisher.published == Int64(rows.count))
+  }
+
   @Test("Messages are published up to the last one of which all is acknowledged")
   func acknowledgements() throws {
     let scene = try connected()
@@ -298,7 +331,21 @@ struct PublisherTests {
     scene.publisher.setStoreProblem(nil)
     let resolved = try scene.pump()
     #expect(resolved[0].messageExpiry == 86_400)
+    #expect([raised[0], resolved[0], resolved[1]].map(sequence) == [1, 2, 2])
+    func again(after seconds: Int) throws -> Publication? {
+      scene.wait(seconds)
+      scene.publisher.connected(sessionPresent: true)
+      return try scene.pump().first { $0.topic == raised[0].topic }
+    }
+    #expect(try again(after: 86_000)?.messageExpiry == 400)
+    let over = try #require(try again(after: 400))
+    #expect(over.payload.isEmpty && over.messageExpiry == nil)
     #expect(String(decoding: resolved[1].payload, as: UTF8.self).contains("alert_resolved"))
+  }
+
+  private func sequence(_ publication: Publication) -> Int? {
+    let text = String(decoding: publication.payload, as: UTF8.self)
+    return (1...9).first { text.contains(#""seq":\#($0),"#) }
   }
 
   @Test("A broker that takes again what its access list refused gets everything")
