@@ -63,7 +63,7 @@ package struct LoadedStore {
     // What a damaged record has called a home is known where only one can be meant.
     let isOnlyOne =
       unnamed.count == 1 && settings.count { named[ExactName($0.name)] == nil } == 1
-    // Otherwise each new home may be one of them.
+    // Otherwise each new home may be one of them, until it has a preferred network.
     let lost = isOnlyOne ? 0 : unnamed.reduce(0) { $0 + max(1, $1.damaged) }
     for home in settings {
       if var loaded = named.removeValue(forKey: ExactName(home.name)) {
@@ -72,16 +72,14 @@ package struct LoadedStore {
           loaded.note?.base = home.base
           newNotes[RecordID(loaded.number)] = loaded.note
         }
+        loaded.mayBeLost(lost)
         served.append(loaded)
         continue
       }
       let note = HomeNote(name: home.name, base: home.base)
       var new = isOnlyOne ? unnamed.removeFirst() : Loaded(number: nextRecord)
-      if new.number == nextRecord {
-        nextRecord += 1
-        new.damaged = lost
-        new.home.hasDamage = lost > 0
-      }
+      if new.number == nextRecord { nextRecord += 1 }
+      new.mayBeLost(lost)
       new.note = note
       newNotes[RecordID(new.number)] = note
       served.append(new)
@@ -109,6 +107,13 @@ extension LoadedStore.Loaded {
   fileprivate mutating func lose(_ record: RecordID) {
     damaged += 1
     damagedRecords.append(record)
+  }
+
+  /// Records of homes whose names are lost may be its own.
+  fileprivate mutating func mayBeLost(_ records: Int) {
+    guard records > 0, home.preferred == nil, !home.isPreferredForgotten else { return }
+    damaged += records
+    home.hasDamage = true
   }
 
   fileprivate mutating func finish() {

@@ -233,11 +233,15 @@ struct LoopStoreTests {
       kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
     }
     try kit.loop.stop()
-    let later = try LoopKit(["home", "attic", "cabin"], on: kit.memory, time: kit.time)
-    for (name, home) in later.loop.snapshot.homes {
-      #expect(home.hasDamage == (name != "cabin"))
-      let alert = home.alerts[AlertKey(.storeDamaged)]
-      #expect((alert?.phase == .firing) == (name != "cabin"))
+    // Also when they are new no more.
+    for _ in 0..<2 {
+      let later = try LoopKit(["home", "attic", "cabin"], on: kit.memory, time: kit.time)
+      for (name, home) in later.loop.snapshot.homes {
+        #expect(home.hasDamage == (name != "cabin"))
+        let alert = home.alerts[AlertKey(.storeDamaged)]
+        #expect((alert?.phase == .firing) == (name != "cabin"))
+      }
+      try later.loop.stop()
     }
     let loaded = try Self.reload(kit)
     #expect(loaded.former.count { $0.note == nil && $0.home.routers.count == 1 } == 2)
