@@ -204,7 +204,7 @@ package struct AlertFacts: Hashable, Sendable {
     case daemon
   }
 
-  /// What brought it up.
+  /// What has set or changed an alert.
   package enum Trigger: UInt8, Hashable, Sendable {
     case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request,
       deleted

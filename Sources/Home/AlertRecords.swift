@@ -60,7 +60,7 @@ extension AlertFacts.Names: Recorded {
 }
 
 extension AlertFacts.Message: Recorded {
-  /// Those that hold nothing, by their numbers. None is given again.
+  /// Messages without values, by their numbers in records. The number of one that is removed is not used again.
   private static let plain: [UInt8: Self] = [
     1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind,
     6: .reportsOlder, 7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone,

@@ -185,7 +185,7 @@ extension Home {
     return grant.id
   }
 
-  /// What was given out is given out: this is about the next request.
+  /// A person is asked again about the next request; what was given by the grant stays given.
   private mutating func revoke(
     _ id: ConsentID, by approver: ConsentApprover
   ) throws(HomeRefusal) -> ConsentGrant {

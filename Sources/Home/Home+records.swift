@@ -133,7 +133,7 @@ private struct HomeRecord: Recorded {
     home.isPreferredForgotten = isForgotten
     home.accepted = Set(accepted)
     home.discoveredSince = discoveredSince
-    // Replaced by their records, whichever are read.
+    // The record of a client, where it opens, replaces this.
     for user in signed where home.clients[user] == nil {
       home.clients[user] = EnrolledClient(
         line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")
