@@ -417,7 +417,10 @@ extension Publisher.State {
         continue
       }
       if place.isDevice, refusesDevices { continue }
-      send(place, at: now)
+      let publication = render(place, at: now)
+      // The device of a router that has left meanwhile is emptied after the last event.
+      if place.isDevice, publication.payload.isEmpty { continue }
+      send(publication, place)
     }
   }
 
