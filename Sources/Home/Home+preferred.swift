@@ -152,7 +152,7 @@ extension Home {
   /// Who belongs to a preferred network; of one that is preferred by its Extended PAN ID alone, who has credentials
   /// of it.
   func members(of preferred: DatasetSummary) -> PreferredDecision.Members {
-    var members = PreferredDecision.Members(hasDamage: hasDamage)
+    var members = PreferredDecision.Members(hasDamage: hasLostCredentials)
     for router in routers {
       if let dataset = router.dataset {
         guard dataset.network == preferred.network,

@@ -29,8 +29,10 @@ package struct Home: Sendable {
   var signers: [SignerKey: SignerNumbers] = [:]
 
   // What follows from that, or is of this process.
-  /// Records could not be read. Each of them may be that of a member of the preferred network.
+  /// Records could not be read. One of them may be that of the preferred network, or say that there is none.
   package var hasDamage = false
+  /// Some of them have a secret: each of these may be that of a member of the preferred network.
+  package var hasLostCredentials = false
   /// No first network becomes the preferred one by itself: a person has decided so, or there may have been one.
   var needsChoice: Bool { isPreferredForgotten || hasDamage }
   /// The network that all members of the preferred one are on instead; nil while they are not.

@@ -177,11 +177,20 @@ import ThreadDataset
     #expect(scene.home.preferred?.dataset == .of(1, key: 2, at: 5))
   }
 
-  @Test("Damaged records may be those of another member: then nobody is the only one")
-  func damage() {
+  @Test("Damaged records without credentials are of no member: the only one leads all the same")
+  func damageOfOthers() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.home.hasDamage = true
+    scene.announce(1, Self.claim)
+    #expect(scene.home.preferred?.dataset == Self.claim)
+  }
+
+  @Test("Damaged credentials may be those of another member: then nobody is the only one")
+  func damage() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    scene.home.hasLostCredentials = true
     scene.announce(1, Self.claim)
     #expect(scene.home.preferred?.dataset == .of(1))
     #expect(

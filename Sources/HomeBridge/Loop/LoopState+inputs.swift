@@ -130,6 +130,7 @@ extension LoopState {
         .init(actor: actor, .deleted, "damaged record \(record.id.rawValue) of home \(name)"))
     }
     homes[place].home.hasDamage = false
+    homes[place].home.hasLostCredentials = false
     handle(.condition(.storeDamaged, nil), in: place)
     try commit()
     homes[place].damaged = []

@@ -48,7 +48,8 @@ package struct LoadedStore {
       if record.home == 0 {
         damagedDaemonRecords.append(record.id)
       } else {
-        found[record.home, default: Loaded(number: record.home)].lose(record.id)
+        found[record.home, default: Loaded(number: record.home)]
+          .lose(record.id, hasSecret: record.hasSecret)
       }
     }
     self.daemonRecords = daemonRecords
@@ -92,7 +93,7 @@ extension LoadedStore.Loaded {
   fileprivate mutating func load(_ record: StoredRecord) {
     if HomeNote.isOne(record.state) {
       note = HomeNote(record.state)
-      if note == nil { lose(record.id) }
+      if note == nil { lose(record.id, hasSecret: false) }
       return
     }
     do throws(RecordError) {
@@ -100,13 +101,14 @@ extension LoadedStore.Loaded {
         replacedRecords.append(older)
       }
     } catch {
-      lose(record.id)
+      lose(record.id, hasSecret: record.hasSecret)
     }
   }
 
-  fileprivate mutating func lose(_ record: RecordID) {
+  fileprivate mutating func lose(_ record: RecordID, hasSecret: Bool) {
     damaged += 1
     damagedRecords.append(record)
+    if hasSecret { home.hasLostCredentials = true }
   }
 
   /// Records of homes whose names are lost may be its own.
@@ -114,6 +116,7 @@ extension LoadedStore.Loaded {
     guard records > 0, home.preferred == nil, !home.isPreferredForgotten else { return }
     damaged += records
     home.hasDamage = true
+    home.hasLostCredentials = true
   }
 
   fileprivate mutating func finish() {

@@ -227,7 +227,7 @@ extension Keychain {
     try RecordRow.forEach(in: tx) { record, row in
       report.records += 1
       guard try !opens(record, row, in: tx) else { return }
-      report.unreadableRecords.append(DamagedRecord(id: RecordID(record.id), home: record.home))
+      report.unreadableRecords.append(record.asDamaged)
     }
   }
 }

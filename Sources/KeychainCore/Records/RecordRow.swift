@@ -42,6 +42,12 @@ struct RecordRow {
 
   var hasSecret: Bool { secretVersion != 0 }
 
+  var asDamaged: DamagedRecord {
+    // The row is not to be trusted: what lies in it counts, too.
+    DamagedRecord(
+      id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != ItemID(high: 0, low: 0))
+  }
+
   static func find(_ id: Int64, in tx: ReadTransaction) throws -> RecordRow? {
     try find(id, in: tx) { row, _ in row }
   }

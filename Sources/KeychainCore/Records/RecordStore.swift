@@ -62,10 +62,13 @@ package struct DamagedRecord: Hashable, Sendable {
   package let id: RecordID
   /// As its row says.
   package let home: Int64
+  /// Whether there is a secret, which may open or not.
+  package let hasSecret: Bool
 
-  package init(id: RecordID, home: Int64) {
+  package init(id: RecordID, home: Int64, hasSecret: Bool) {
     self.id = id
     self.home = home
+    self.hasSecret = hasSecret
   }
 }
 

@@ -94,7 +94,7 @@ extension Keychain {
           try record.open(.state, $0, self, in: tx) { Array($0) }
         }
       } catch let error as KeychainError where error.isItemDamaged {
-        damaged.append(DamagedRecord(id: id, home: record.home))
+        damaged.append(record.asDamaged)
         return
       }
       try body(StoredRecord(id: id, home: record.home, state: state, hasSecret: record.hasSecret))

@@ -130,7 +130,7 @@ struct LoopStoreTests {
     kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
     let later = try kit.restarted()
     #expect(later.home.routers.count == number - 1)
-    #expect(later.home.hasDamage)
+    #expect(later.home.hasDamage && later.home.hasLostCredentials)
     #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
     try later.loop.received((1...8).map { LoopKit.announce($0) })
     #expect(later.home.routers.count == 8)
@@ -154,7 +154,7 @@ struct LoopStoreTests {
     #expect(later.home.alerts[alert]?.phase == .firing)
     #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
     try later.loop.forgetDamage(of: "home", actor: "uid 0")
-    #expect(!later.home.hasDamage)
+    #expect(!later.home.hasDamage && !later.home.hasLostCredentials)
     #expect(later.home.alerts[alert]?.phase != .firing)
     #expect(damaged.allSatisfy { later.memory.rows[$0] == nil })
     #expect(later.memory.audit.count { $0.actor == "uid 0" } == damaged.count)
@@ -183,6 +183,20 @@ struct LoopStoreTests {
     #expect(!last.home.hasDamage)
     #expect(last.home.routers[LoopKit.agent(1)]?.name == "new")
     #expect(try last.dataset(.router(LoopKit.agent(1))) == LoopKit.dataset(2).bytes)
+  }
+
+  @Test("A damaged record without a secret is named by the alert, and is nobody's credentials")
+  func damagedAlert() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let row = try #require(
+      kit.memory.rows.first {
+        $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state)
+      })
+    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
+    let later = try kit.restarted()
+    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    #expect(later.home.hasDamage && !later.home.hasLostCredentials)
   }
 
   @Test("A home of which the record with its name is damaged is known where it can be no other")

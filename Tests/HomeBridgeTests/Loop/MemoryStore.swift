@@ -46,7 +46,8 @@ final class MemoryStore: RecordStore {
     var lost: [DamagedRecord] = []
     for (id, row) in rows.sorted(by: { $0.key < $1.key }) {
       if damaged.contains(id) {
-        lost.append(DamagedRecord(id: RecordID(id), home: row.home))
+        lost.append(
+          DamagedRecord(id: RecordID(id), home: row.home, hasSecret: row.secret != nil))
         continue
       }
       try body(

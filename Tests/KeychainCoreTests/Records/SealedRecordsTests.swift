@@ -76,7 +76,7 @@ struct SealedRecordsTests {
     try addSamples()
     try damage("state", of: 1)
     #expect(store.keychain.condition == .healthy)
-    let damaged = DamagedRecord(id: RecordID(1), home: 7)
+    let damaged = DamagedRecord(id: RecordID(1), home: 7, hasSecret: true)
     var found: [Int64] = []
     #expect(try records.load { found.append($0.id.rawValue) } == [damaged])
     #expect(found == [2, 3])
