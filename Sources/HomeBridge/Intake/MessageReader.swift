@@ -44,7 +44,7 @@ package enum ReadRequest: Sendable {
   case input(HomeInput, dataset: OperationalDataset?, AskedRequest)
   /// Changes nothing: it is answered when the messages before it are on disk.
   case other(@Sendable () -> Void)
-  /// Its user asks too often, and was told so.
+  /// Its user asks too often, and has had an answer that says so.
   case ignored
 }
 

@@ -225,3 +225,20 @@ private struct EventFields {
     return json.bytes
   }
 }
+
+extension EventWriter {
+  /// The messages that an input causes: that it was rejected, or what has happened.
+  ///
+  /// - Parameter home: after the input.
+  package func messages(
+    of outcome: LoopOutcome, in home: Home, at now: WireTime
+  ) -> [[UInt8]] {
+    var rows: [[UInt8]] = []
+    if let rejection = outcome.rejection, let origin = outcome.origin {
+      rows.append(
+        message(
+          rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
+    }
+    return rows + messages(for: outcome.output, of: home, at: now)
+  }
+}

@@ -17,7 +17,7 @@ import struct Home.WireTime
 /// Thread-safe. It wakes nobody: whoever has noted something wakes the connection.
 package final class Publisher: Sendable {
   /// The overview of a home with this many alerts is made once a second only.
-  fileprivate static let large = 256
+  static let large = 256
 
   /// One home after a commit.
   package struct Commit: Sendable {
@@ -403,151 +403,16 @@ extension Publisher.State {
     infoDue.removeAll()
     restoreKept(at: now)
   }
-
-  // MARK: Rendering
-
-  fileprivate mutating func fill(_ limit: Int, at now: WireTime) {
-    while ready.count < limit {
-      if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }
-      if sendLate(at: now) { continue }
-      guard walk != nil else { return }
-      guard let place = walk?.next() else {
-        // Messages may have waited for its end.
-        walk = nil
-        continue
-      }
-      if place.isDevice, refusesDevices { continue }
-      let publication = render(place, at: now)
-      // The device of a router that has left meanwhile is emptied after the last event.
-      if place.isDevice, publication.payload.isEmpty { continue }
-      send(publication, place)
-    }
-  }
-
-  private mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
-    let alert = storeAlert.flatMap {
-      place.subject == .alerts && $0.endsAt == nil ? $0.json(home: states.name(0)) : nil
-    }
-    let publication = states.publication(place, homes[place.home], at: now, storeAlert: alert)
-    switch place.subject {
-    case .questionDevice, .choiceDevice:
-      // It may be another than when it was found: then it is found again.
-      if publication.payload.isEmpty {
-        buttons[place.home]?.remove(place.subject)
-      } else {
-        buttons[place.home, default: []].insert(place.subject)
-      }
-    default: break
-    }
-    return publication
-  }
-
-  private mutating func send(_ place: RetainedPlace, at now: WireTime) {
-    send(render(place, at: now), place)
-  }
-
-  private mutating func send(_ rendered: Publication, _ place: RetainedPlace) {
-    var publication = rendered
-    publication.token = nextToken
-    sent[nextToken] = place
-    nextToken += 1
-    ready.append(publication)
-  }
-
-  /// - Returns: whether something was due.
-  private mutating func sendDevice(at now: WireTime) -> Bool {
-    guard let entry = devices.first else { return false }
-    devices.removeFirst()
-    let publication = render(entry.place, at: now)
-    if publication.payload.isEmpty {
-      removals.add(entry.place, row: entry.lastRow)
-    } else if refusesDevices {
-      owesAll = true
-    } else if devicePace.admits(entry.place, at: now) {
-      send(publication, entry.place)
-    }
-    return true
-  }
-
-  private mutating func sendNext(at now: WireTime) -> Bool {
-    let row = nextRow()
-    if let entry = dirty.first, entry.row <= row?.id ?? .max {
-      dirty.removeFirst()
-      send(entry.place, at: now)
-      return true
-    }
-    guard let row, walk == nil || row.id > lastOfEarlier else { return false }
-    let publications = OutboxRow.publications(row.bytes) ?? []
-    let tokens = nextToken..<nextToken + UInt64(publications.count)
-    nextToken = tokens.upperBound
-    for (token, message) in zip(tokens, publications) {
-      var publication = message
-      publication.token = token
-      ready.append(publication)
-    }
-    outbox.send(row, as: tokens)
-    return true
-  }
-
-  /// States do not wait for a store that cannot be read.
-  private mutating func nextRow() -> StoredMessage? {
-    guard storeFailure == nil else { return nil }
-    do {
-      return try outbox.next()
-    } catch {
-      storeFailure = error
-      return nil
-    }
-  }
-
-  private mutating func sendRemoval(at now: WireTime) -> Bool {
-    guard let entry = removals.first else { return false }
-    let row = nextRow()
-    guard storeFailure == nil, row.map({ $0.id > entry.lastRow }) ?? true else { return false }
-    removals.removeFirst()
-    send(entry.place, at: now)
-    return true
-  }
-
-  /// All that is late of one home.
-  private mutating func sendLate(at now: WireTime) -> Bool {
-    let home = late.keys.first {
-      lateDue || homes[$0].alerts.count < Publisher.large
-    }
-    guard let home, let subjects = late.removeValue(forKey: home) else {
-      lateDue = false
-      return false
-    }
-    for subject in subjects { send(RetainedPlace(home: home, subject: subject), at: now) }
-    return true
-  }
 }
 
-/// When a device may be announced again: not before five seconds have passed, however often a router comes, goes or
-/// changes its name. Home Assistant sets up the whole device again each time.
-struct DevicePace {
-  private static let seconds = 5
-
-  private var sent: [RetainedPlace: WireTime] = [:]
-  private var held: Set<RetainedPlace> = []
-
-  /// Whether it may be announced now; else it is held. Buttons are announced once, and the home's device at a start.
-  mutating func admits(_ place: RetainedPlace, at now: WireTime) -> Bool {
-    guard case .routerDevice = place.subject else { return true }
-    if let last = sent[place], last <= now, now < last.adding(seconds: Self.seconds) {
-      held.insert(place)
-      return false
+extension Publisher {
+  /// What is on disk now.
+  ///
+  /// - Parameter snapshot: after the batch.
+  package func note(_ batch: CommittedBatch, _ snapshot: HomeSnapshot) {
+    let commits = batch.changes.compactMap { name, changes in
+      snapshot.homes[name].map { Commit(name, $0, changes) }
     }
-    sent[place] = now
-    return true
-  }
-
-  /// Those that were held and may be announced now.
-  mutating func released(at now: WireTime) -> [RetainedPlace] {
-    guard !sent.isEmpty else { return [] }
-    sent = sent.filter { $0.value <= now && now < $0.value.adding(seconds: Self.seconds) }
-    let released = held.filter { sent[$0] == nil }
-    held.subtract(released)
-    return Array(released)
+    note(commits, messages: batch.messages, received: batch.received)
   }
 }

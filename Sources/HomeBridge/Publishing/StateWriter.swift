@@ -4,6 +4,8 @@ import Home
 import HomeStore
 import ThreadDataset
 
+import struct Broker.AlertFingerprint
+
 /// The retained states of one home as JSON, byte for byte what `docs/reference/mqtt-protocol.md` says. An allow-list: a
 /// field that is not named here is not published.
 struct StateWriter: Sendable {
@@ -143,7 +145,8 @@ struct StateWriter: Sendable {
   }
 
   func fingerprint(_ key: AlertKey) -> String {
-    alertFingerprint(home: home, name: key.name.word, subject: key.subject.text)
+    AlertFingerprint(home: home, word: key.name.word.description, subject: key.subject.text)
+      .description
   }
 
   /// Alerts that `bridge/alerts` lists at most.

@@ -16,7 +16,7 @@ struct StoreAlert: Equatable {
   var sequence: Int64
 
   static func fingerprint(home: String) -> String {
-    alertFingerprint(home: home, name: "StoreReadOnly", subject: "")
+    AlertFingerprint(home: home, word: "StoreReadOnly", subject: "").description
   }
 
   /// - Parameter eventType: in an event.

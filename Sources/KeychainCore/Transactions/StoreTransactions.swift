@@ -59,7 +59,7 @@ package final class StoreLock: Sendable {
     }
     self.descriptor = descriptor
     let words = Array("\(getpid()) \(Self.programName)\n".utf8)
-    // Who reads it is told who holds the lock; without it, the lock holds just the same.
+    // It says who holds the lock; without it, the lock holds just the same.
     if ftruncate(descriptor, 0) == 0 {
       _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

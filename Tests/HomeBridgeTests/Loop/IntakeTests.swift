@@ -288,10 +288,10 @@ struct SealedIntakeTests {
 
   @Test("What is wrong with an envelope, or who signed it, is rejected by name")
   func rejections() throws {
-    let stranger = try Identity()
+    let notEnrolled = try Identity()
     let kit = try kit()
     try kit.loop.received([
-      try sealed(body, 1, from: stranger), LoopKit.announce(1),
+      try sealed(body, 1, from: notEnrolled), LoopKit.announce(1),
       try sealed(body, 2, beside: #","border_agent_id":"a0000000000000ff""#),
       IncomingMessage(topic: "tk/home/in/otbr/announce", payload: Array(#"{"sealed":1}"#.utf8)),
       try sealed(body, 3, beside: #","dataset":"00""#), try sealed("{}", 4),

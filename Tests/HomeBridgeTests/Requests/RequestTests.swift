@@ -382,7 +382,7 @@ struct RequestTests {
     #expect(scene.home.decisions.last?.obstacle == .hungUp)
   }
 
-  @Test("An administrator is told why; others are not")
+  @Test("An administrator reads why; others do not")
   mutating func reasons() throws {
     _ = try store()
     _ = try scene.call(.getPreferred, as: 0, isAdministrator: true)

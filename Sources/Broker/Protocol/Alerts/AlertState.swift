@@ -175,8 +175,13 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
   private static let domain = Array("threadkeeper/alert-fingerprint/1".utf8)
 
   package init(home: String, name: AlertName, subject: String) {
+    self.init(home: home, word: name.rawValue, subject: subject)
+  }
+
+  /// - Parameter word: the name of the alert, as it is published.
+  package init(home: String, word: String, subject: String) {
     var input: [UInt8] = []
-    for text in [home, name.rawValue, subject] {
+    for text in [home, word, subject] {
       let length = UInt32(truncatingIfNeeded: text.utf8.count)
       for shift in [24, 16, 8, 0] { input.append(UInt8(truncatingIfNeeded: length >> shift)) }
       input.append(contentsOf: text.utf8)
