@@ -54,7 +54,9 @@ let package = Package(
     // A home as a value: no I/O, no clock, no randomness.
     .target(name: "Home", dependencies: ["ThreadDataset"]),
 
-    // Floor 1: one outside thing each: libsodium, SQLite, the broker, the local socket, avahi-daemon.
+    // Floor 1: what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the local socket,
+    // avahi-daemon.
+    .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
@@ -66,46 +68,16 @@ let package = Package(
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
 
-    // Floor 2: the encrypted store, and what can be asked of a daemon.
+    // Floor 2: the encrypted store.
     .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto"]),
-    .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
 
-    // Floor 3: Apple's Keychain Services for other programs; Thread credentials, the keys of enrolled clients, and who
-    // may have which credentials, as keychain items.
+    // Floor 3: Apple's Keychain Services for other programs.
     .target(
       name: "Security", dependencies: ["KeychainCore", "ThreadkeeperSupport"],
       swiftSettings: librarySettings),
     .target(name: "LocalAuthentication", dependencies: ["Security"]),
-    .target(
-      name: "ThreadCredentialStore",
-      dependencies: ["KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset"]),
 
-    .target(
-      name: "ClientEnrolment",
-      dependencies: ["Broker", "KeychainCore", "SQLiteDatabase", "SodiumCrypto"]),
-    .target(
-      name: "ConsentLedger",
-      dependencies: [
-        "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport",
-      ]),
-
-    // Floor 4: what comes of requests, whoever asks; the service and its settings.
-    .target(
-      name: "CredentialService",
-      dependencies: [
-        "ConsentLedger", "KeychainCore", "SQLiteDatabase", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests",
-      ]),
-    .target(
-      name: "Bridge",
-      dependencies: [
-        "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
-        "SQLiteDatabase", "ServiceDiscovery", "SodiumCrypto", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]),
+    // Floor 4: homes in the store, the service around them, and its settings.
     // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
     .target(
       name: "HomeStore",
@@ -115,10 +87,12 @@ let package = Package(
       ]),
     // The homes of a daemon, with what is around them: messages in, records written, states and events out.
     .target(
-      name: "HomeBridge",
+      name: "Bridge",
       dependencies: [
-        "Broker", "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery",
+        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
@@ -126,8 +100,8 @@ let package = Package(
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "CredentialService", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ThreadCredentialStore",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport",
       ], swiftSettings: librarySettings),
     .target(
       name: "StatusPage",
@@ -138,10 +112,9 @@ let package = Package(
     .target(
       name: "ThreadkeeperDaemon",
       dependencies: [
-        "Bridge", "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
-        "LocalAPI", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase",
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
@@ -153,10 +126,9 @@ let package = Package(
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        "BorderRouterAgent", "Bridge", "Broker", "ClientEnrolment", "ConsentLedger",
-        "CredentialService", "KeychainCore", "LocalAPI", "ServiceDiscovery", "Settings",
-        "SodiumCrypto", "StatusPage", "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperDaemon", "ThreadkeeperSupport",
+        "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -242,12 +214,6 @@ let package = Package(
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
     .testTarget(
-      name: "CredentialServiceTests",
-      dependencies: [
-        "ConsentLedger", "CredentialService", "KeychainCore", "SQLiteDatabase", "TestKit",
-        "ThreadCredentialStore", "ThreadDataset", "ThreadRequests",
-      ]),
-    .testTarget(
       name: "SecurityTests",
       dependencies: [
         "FuzzTargets", "KeychainCore", "LocalAuthentication", "SQLiteDatabase", "Security",
@@ -256,31 +222,8 @@ let package = Package(
     .testTarget(
       name: "ThreadNetworkTests",
       dependencies: [
-        "KeychainCore", "LocalAPI", "SQLiteDatabase", "TestKit", "ThreadCredentialStore",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "TestKit",
         "ThreadDataset", "ThreadNetwork", "ThreadRequests",
-      ]),
-    .testTarget(
-      name: "ThreadCredentialStoreTests",
-      dependencies: [
-        "KeychainCore", "SQLiteDatabase", "TestKit", "ThreadCredentialStore", "ThreadDataset",
-      ]),
-    .testTarget(
-      name: "ClientEnrolmentTests",
-      dependencies: [
-        "Broker", "ClientEnrolment", "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "TestKit",
-      ]),
-    .testTarget(
-      name: "ConsentLedgerTests",
-      dependencies: [
-        "ConsentLedger", "KeychainCore", "TestKit", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport",
-      ]),
-    .testTarget(
-      name: "BridgeTests",
-      dependencies: [
-        "Bridge", "Broker", "ClientEnrolment", "ConsentLedger", "CredentialService", "KeychainCore",
-        "SQLiteDatabase", "ServiceDiscovery", "TestKit", "ThreadCredentialStore", "ThreadDataset",
-        "ThreadRequests", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "HomeStoreTests",
@@ -288,11 +231,11 @@ let package = Package(
         "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
       ]),
     .testTarget(
-      name: "HomeBridgeTests",
+      name: "BridgeTests",
       dependencies: [
-        "Broker", "Home", "HomeBridge", "HomeStore", "KeychainCore", "SodiumCrypto",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
+        "ServiceDiscovery", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
@@ -304,8 +247,8 @@ let package = Package(
     .target(
       name: "DaemonTestKit",
       dependencies: [
-        "Broker", "ClientEnrolment", "ConsentLedger", "KeychainCore", "SQLiteDatabase", "Settings",
-        "SodiumCrypto", "TestKit", "ThreadDataset",
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "Settings",
+        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
       ],
       path: "Tests/DaemonTestKit"),
     .testTarget(
@@ -327,8 +270,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Bridge", "Broker", "ConsentLedger", "KeychainClientExample", "KeychainCore", "LocalAPI",
-        "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore",
+        "LocalAPI", "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
         "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
         "service-probe", "threadkeeper",
       ]),

@@ -1,54 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import ClientEnrolment
+import Home
+import HomeStore
 import KeychainCore
 import Logging
 import ServiceLifecycle
-import ThreadCredentialStore
 
-/// The service: events in, credentials and alerts on disk, state and events out.
+import struct Broker.WireTime
+
+/// The service: messages in, homes on disk, states and events out.
+///
+/// `IntakeConnection` → `HomeLoop` → (`BridgeFollower` → `Publisher`, `RequestService`) → `StatusConnection`; the
+/// `Ticker` brings the time.
 package final class Bridge: Service {
-  /// Messages that are committed together.
-  package static let batchMessages = 2_000
-  /// A batch of so many messages is part of a burst: at the pace of a home, a handful come together.
-  /// Less than a full batch, because a broker that is busy sends smaller ones, and publications would
-  /// keep it busy.
-  private static let burstMessages = 100
-  /// Publications given out at least for each batch while a burst lasts: a few in a hundred messages, so that
-  /// the broker's and the disk's time goes to the intake.
-  private static let burstPortion = 10
-
   /// Days for which the broker keeps the sessions, and with them what routers publish meanwhile. A daemon
   /// that is gone for longer is not coming back, and its queue should go too.
   private static let sessionDays: UInt32 = 30
-
-  /// Seconds between two announcements of one device of Home Assistant. A person does not notice them; a name that
-  /// changes with every message is a message in five seconds for Home Assistant.
-  private static let devicePause = 5
-
   /// For the last publications, so that the daemon ends within 2 seconds. They are published again at the next start.
   private static let stopLimit = Duration.seconds(1)
 
+  package let loop: HomeLoop
   package let monitor: BridgeMonitor
-  /// The same requests, not over the broker.
   package let requests: RequestService
-  package let consents: ConsentDecisions
-  package let ownership: OwnershipService
-  package let acceptance: AcceptanceService
   /// Nil where the settings want none.
   package let discovery: DiscoveryIntake?
-  /// Whoever changes an enrolment while the bridge runs does it here: it remembers what it has read.
-  package let enrolments: ClientEnrolmentStore
+  package let identity: DaemonIdentity
+  /// In the order of the settings.
+  package let homes: [ServedHome]
+  package let keychain: Keychain
+  private let publisher: Publisher
   private let intake: MosquittoClient
-  private let intakeConnection: Intake
   private let status: MosquittoClient
-  private let retained: RetainedTopics
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
-  private var topics: BaseTopics { configuration.topics }
-  /// Filters of earlier settings, which the broker's session may have still.
-  private let retiredFilters: [String]
   private let connection: MosquittoConfiguration
   private let clientID: String
   private let logger: Logger
@@ -57,90 +42,89 @@ package final class Bridge: Service {
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
   ///   - clientID: the beginning of both client ids. No other program may know it: whoever connects with
   ///     one gets its session, and the events that wait in it.
-  ///   - onTurn: called about once a second, when a transaction of the clock is over; not while none gets through.
+  ///   - onTurn: called about once a second.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
     keychain: Keychain, clock: any Clock = SystemClock(),
     onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
   ) throws {
-    let store = ThreadCredentialStore(keychain)
-    let startedAt = clock.now()
-    let retired = try BridgeStart.prepareRepairing(
-      configuration, store: store, now: startedAt, logger: logger)
-    let enrolments = ClientEnrolmentStore(keychain)
-    try DaemonIdentity.load(enrolments, logger: logger)
-    let exchange = EnrolledExchange(enrolments)
-    var parts = RequestParts()
-    parts.sealer = exchange
-    parts.opener = exchange
     let monitor = BridgeMonitor()
-    parts.refusesButtons = { monitor.refusesButtons(at: $0) }
-    let answers = AnswerQueue(monitor: monitor)
-    let overview = AlertsOverviewSource(topics: configuration.topics, monitor: monitor)
-    let consents = ConsentOverviewSource(
-      topics: configuration.topics,
-      questions: HomeAssistantQuestions(configuration, keychain) { clock.now() })
-    let devices = HomeAssistantDevices(configuration, consents.questions)
-    let retained = RetainedTopics(
-      database: keychain.database, topics: configuration.topics, devices: devices)
-    let outbox = try Outbox(
-      database: keychain.database, topics: configuration.topics, overview: overview,
-      consents: consents, devices: devices,
-      devicePace: HomeAssistantPace(seconds: Self.devicePause) { clock.now() },
-      acknowledged: { happened in
-        let latency = clock.now().milliseconds - happened.milliseconds
-        monitor.figures.publish.add(Double(max(0, latency)) / 1_000)
-      })
-    for old in retired { outbox.clear(base: old.base, of: old.home) }
-    let retiredFilters = BaseTopics(retired.map { .init(name: $0.home, base: $0.base) })
-      .intakeFilters.filter { !configuration.topics.intakeFilters.contains($0) }
-    self.retiredFilters = retiredFilters
-    // A broker that kept our session knows nothing of the new base topics.
-    let owes = try keychain.database.read { try EventLedger.needsRepublish($0) }
-    if !retired.isEmpty || owes { outbox.republishAll() }
-    let pace = PublicationPace(fullBatch: Self.burstMessages, portion: Self.burstPortion)
-    let statusConnection = StatusConnection(
-      outbox: outbox, pace: pace, answers: answers, monitor: monitor,
-      reports: BridgeReports(
-        database: keychain.database, configuration: configuration,
-        instanceID: keychain.storeID.description, identity: { enrolments.identity?.keys },
-        overview: overview, consents: consents, monitor: monitor, startedAt: startedAt),
-      topics: configuration.topics, retained: retained, clock: clock, logger: logger)
-    let status = MosquittoClient(
-      Self.statusConfiguration(connection, clientID: clientID, configuration, retained),
-      handler: statusConnection)
-    let transactions = TransactionRunner(
-      configuration, store: store, parts: parts, monitor: monitor, answers: answers, clock: clock,
-      logger: logger,
-      wakePublisher: { status.wake() })
-    let intakeConnection = Intake(
-      transactions, sealed: SealedIntake(enrolments: enrolments), outbox: outbox, pace: pace,
-      logger: logger)
-    self.intakeConnection = intakeConnection
-    intake = MosquittoClient(
-      Self.intakeConfiguration(
-        connection, clientID: clientID, configuration, ending: retiredFilters),
-      handler: intakeConnection)
-    ticker = Ticker(
-      transactions, outbox: outbox, pace: pace, status: statusConnection, onTurn: onTurn,
-      logger: logger)
-    requests = RequestService(transactions)
-    self.consents = ConsentDecisions(transactions)
-    ownership = OwnershipService(transactions)
-    acceptance = AcceptanceService(transactions)
-    discovery = configuration.topics.homes.first.flatMap { home in
-      guard configuration.discoversRouters else { return nil }
-      return DiscoveryIntake(transactions, home: home.name, logger: logger)
+    let identity = try DaemonIdentity(keychain, logger: logger)
+    let now: @Sendable () -> HomeTime = { clock.now().value }
+    let store = SealedRecords(keychain)
+    let hashKey = try keychain.read { tx throws(KeychainError) in try keychain.hashKey(in: tx) }
+
+    let callers = WaitingCallers()
+    let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
+    var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
+    parts.rules = configuration.requestRules
+    parts.version = configuration.version
+    let exchange = SealedExchange(nil)
+    parts.exchange = { exchange.with(identity.keys) }
+    parts.buttonsAltered = { monitor.refusesButtons(at: $0.published) }
+    let requests = RequestService(homes, parts, callers)
+
+    let news = NewsLog(monitor: monitor, isOnlyHome: homes.count == 1, logger: logger)
+    let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
+    var isWritable = true
+    if case .readOnly = keychain.condition { isWritable = false }
+    let loop = try HomeLoop(
+      homes, discovers: configuration.discoversRouters,
+      devicePrefix: configuration.homeAssistant.isOn ? configuration.homeAssistant.prefix : nil,
+      isWritable: isWritable, store: store,
+      reading: configuration.intakeReading(
+        hashKey: hashKey, identity: { identity.keys }, request: requests.read),
+      follower: follower, clock: now)
+    if isWritable {
+      for home in homes {
+        try loop.perform(
+          .condition(.consentByHomeAssistant, configuration.consentAlert),
+          in: home.name)
+      }
     }
-    self.status = status
-    self.retained = retained
-    self.monitor = monitor
-    self.enrolments = enrolments
+    let publisher = Publisher(
+      configuration.publisherSettings(
+        identity: { identity.keys }, instanceID: keychain.storeID.description,
+        formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
+      loop.snapshot, store, lastMessage: try store.lastMessage(),
+      rules: HomeRules { .random(in: .min ... .max) }, now: now,
+      acknowledged: { monitor.figures.publish.add($0) })
+    let health = HealthReports(loop, publisher, requests, monitor, since: clock.now())
+    let statusConnection = StatusConnection(
+      publisher, health: health, requests: requests, loop: loop, keychain: keychain,
+      monitor: monitor, clock: clock,
+      logger: logger)
+    let status = MosquittoClient(
+      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher),
+      handler: statusConnection)
+    let wake: @Sendable () -> Void = { status.wake() }
+    follower.begin(.init(loop: loop, publisher: publisher, wake: wake))
+    intake = MosquittoClient(
+      Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
+      handler: IntakeConnection(
+        loop, keychain: keychain, monitor: monitor, clock: clock, wake: wake, logger: logger))
+    ticker = Ticker(
+      .init(
+        loop: loop, publisher: publisher, health: health, follower: follower,
+        status: statusConnection, monitor: monitor, news: news, keychain: keychain,
+        firstHome: homes.first?.name, loginRemedy: configuration.loginRemedy, clock: clock,
+        wake: wake, onTurn: onTurn, logger: logger))
+    discovery = homes.first.flatMap { home in
+      guard configuration.discoversRouters else { return nil }
+      return DiscoveryIntake(
+        loop, home: home.name, path: keychain.location.directory, clock: clock, logger: logger)
+    }
+    (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
+    (self.homes, self.publisher, self.status) = (homes, publisher, status)
     self.configuration = configuration
     self.connection = connection
     self.clientID = clientID
+    self.keychain = keychain
     self.logger = logger
   }
+
+  /// Events that the broker has not acknowledged.
+  package var waitingMessages: Int { publisher.waiting }
 
   /// Logs in again, at once, with another user name or password.
   package func useLogin(username: String?, password: String?) {
@@ -149,10 +133,9 @@ package final class Bridge: Service {
     connection.password = password
     monitor.loginChanged()
     intake.reconfigure(
-      Self.intakeConfiguration(
-        connection, clientID: clientID, configuration, ending: retiredFilters))
+      Self.intakeConfiguration(connection, clientID: clientID, configuration, loop))
     status.reconfigure(
-      Self.statusConfiguration(connection, clientID: clientID, configuration, retained))
+      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
@@ -167,8 +150,8 @@ package final class Bridge: Service {
   /// The same without a service group: runs until `stop()`.
   package func serve() async throws {
     ticker.start()
-    defer { ticker.stop() }
     defer { logger.info("stopped") }
+    defer { ticker.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.status.run() }
       group.addTask { try await self.intake.run() }
@@ -186,10 +169,9 @@ package final class Bridge: Service {
 
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
-    intakeConnection.stop()
     intake.stop()
     status.stop(
-      finalPublications: topics.homes.map {
+      finalPublications: configuration.topics.homes.map {
         Publication(
           topic: OutboundTopic(base: $0.base).state,
           payload: WireJSON().encode(BridgeState.stopped),
@@ -199,14 +181,19 @@ package final class Bridge: Service {
 
   private static func intakeConfiguration(
     _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
-    ending retiredFilters: [String]
+    _ loop: HomeLoop
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
-    intake.unsubscriptions = retiredFilters
     intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
-    intake.batchMessages = batchMessages
-    intake.receiveMaximum = UInt16(2 * batchMessages)
+    // Filters of earlier settings, which the broker's session may have still.
+    intake.unsubscriptions = BaseTopics(
+      loop.retiredBases.map { .init(name: $0.home, base: $0.base) }
+    )
+    .intakeFilters.filter { !bridge.topics.intakeFilters.contains($0) }
+    intake.batchMessages = IntakeConnection.batchMessages
+    // What is on its way while a batch is handled.
+    intake.receiveMaximum = UInt16(8 * IntakeConnection.batchMessages)
     intake.sessionExpiry = sessionDays * 86_400
     intake.stopLimit = stopLimit
     intake.cleanStart = false
@@ -215,24 +202,23 @@ package final class Bridge: Service {
 
   private static func statusConfiguration(
     _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
-    _ retained: RetainedTopics
+    _ publisher: Publisher
   ) -> MosquittoConfiguration {
     var status = connection
     status.clientID = "\(clientID)-status"
-    status.subscriptions = [
-      .init(bridge.homeAssistant.birthTopic, qos: 0, isRequired: false),
-      .init(StatusConnection.droppedMessages, qos: 0, isRequired: false),
-    ]
-    status.subscriptions += retained.filters.map { filter in
+    func own(
+      _ filter: String, _ retained: MosquittoConfiguration.Subscription.Retained
+    ) -> MosquittoConfiguration.Subscription {
       var subscription = MosquittoConfiguration.Subscription(filter, isRequired: false)
-      subscription.retained = .ownOnce
+      subscription.retained = retained
       return subscription
     }
-    if let filter = retained.deviceFilter {
-      var subscription = MosquittoConfiguration.Subscription(filter, isRequired: false)
-      subscription.retained = .own
-      status.subscriptions.append(subscription)
-    }
+    status.subscriptions =
+      [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages].map {
+        .init($0, qos: 0, isRequired: false)
+      }
+      + publisher.keptFilters.map { own($0, .ownOnce) }
+      + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit
     status.cleanStart = false

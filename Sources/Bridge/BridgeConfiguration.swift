@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import HomeStore
 
 /// What the settings decide for the bridge. Values only.
 package struct BridgeConfiguration: Sendable {
@@ -26,7 +27,7 @@ package struct BridgeConfiguration: Sendable {
   package var loginRemedy = "Give the daemon the right user name and password."
   package var homeAssistant = HomeAssistant()
   /// Of this process: what a button of Home Assistant has to publish.
-  package let buttonTokens = ButtonTokens()
+  let buttonTokens = ButtonTokens()
   /// The users of the broker who may decide about what others ask for.
   package var approvers: [String] = []
   /// Whether a decision over MQTT counts only when it is sealed and signed. Else all rests on the broker's access list.
@@ -60,12 +61,5 @@ package struct BridgeConfiguration: Sendable {
   package init(version: String, topics: BaseTopics) {
     self.version = version
     self.topics = topics
-  }
-
-  /// The team that a user of the broker speaks for.
-  func team(_ user: String) -> String { teams.team(of: user) }
-
-  func isApprover(_ user: String) -> Bool {
-    approvers.contains { BrokerUser.isSame($0, user) }
   }
 }

@@ -85,7 +85,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 /// | `sent` | reported: with a reason that is final | that reason |
 /// | `sent` | reported: what it reported before | the same; what it reports is kept |
 /// | `sent` | reported: something else | `disagreement` |
-/// | `due` | clock: the router is online | the ledger is asked: `asked`, `agreed` by an earlier grant, a key obstacle, ends where nothing is to be adopted, or `due` |
+/// | `due` | clock: the router is online | `asked`, `agreed` by an earlier grant, a key obstacle, ends where nothing is to be adopted, or `due` |
 /// | a key obstacle | clock: another obstacle; none any more | that one; as `due` |
 /// | `asked` | clock: the question is gone | `expired` |
 /// | `asked` | decided: approved, and the same holds still | `agreed` |

@@ -26,6 +26,8 @@ package struct DatasetSummary: Hashable, Sendable {
     package var domainName: String?
     /// Whether the network key is printed in public documentation.
     package var isKeyWellKnown: Bool
+
+    package var channelNumber: UInt16 { UInt16(truncatingIfNeeded: channel) }
   }
 
   package init(network: ExtendedPANID, name: String, parameters: Parameters? = nil) {

@@ -64,7 +64,7 @@ extension Home {
 
   private func adoptionKey(of user: ExactName) -> AdoptionKey {
     guard let client = clients[user], !client.isRevoked else { return .notEnrolled }
-    return rules.canSeal ? .enrolled(client.fingerprint) : .damaged
+    return rules.canSeal() ? .enrolled(client.fingerprint) : .damaged
   }
 
   /// Its router left, or something else holds now: a question that waits is withdrawn, and what was agreed to is not

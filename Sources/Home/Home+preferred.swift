@@ -28,7 +28,7 @@ extension Home {
     }
     step.output.secrets.append(
       SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
-    notePreferred(before?.dataset, cause)
+    notePreferred(before?.dataset)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
     noteChange(from, dataset, cause, who, formerID, reporter)
   }
@@ -42,11 +42,11 @@ extension Home {
     isPreferredForgotten = true
     let id = keepFormer(before)
     step.output.secrets.append(SecretMove(to: .home, from: .nothing))
-    notePreferred(before, .person)
+    notePreferred(before)
     return former.first { $0.id == id }
   }
 
-  private mutating func notePreferred(_ before: DatasetSummary?, _ cause: PreferredCause) {
+  private mutating func notePreferred(_ before: DatasetSummary?) {
     if step.preferredBefore == nil { step.preferredBefore = .some(before) }
     changes.records.insert(.home)
     if let before { changes.networks.insert(before.network) }
@@ -54,7 +54,8 @@ extension Home {
     step.needsHomeCheck = true
     step.needsKeyCheck = true
     discovery.needsSplitCheck = true
-    step.output.audit.append(.preferredChanged(preferred?.dataset.network, cause))
+    step.output.audit.append(
+      .preferredChanged(from: before?.network, to: preferred?.dataset.network))
   }
 
   private mutating func noteChange(

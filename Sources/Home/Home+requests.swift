@@ -187,7 +187,7 @@ extension Home {
   private func agreed(_ question: ConsentQuestion) -> (HomeAnswer, ConsentRecord.Obstacle?) {
     // A requester whose key was revoked, or is another one than the person was shown, is given nothing.
     if let user = question.requester.login {
-      guard let client = clients[user], !client.isRevoked, rules.canSeal,
+      guard let client = clients[user], !client.isRevoked, rules.canSeal(),
         client.fingerprint == question.requester.fingerprint
       else { return (.refused(.keyIsGone), .notEnrolled) }
     }

@@ -339,11 +339,10 @@ package struct HomeRules: Sendable {
   /// The number of the user that the daemon runs as.
   package var ownUser: UInt32 = 0
   /// Whether the daemon's own keys can be read: without them nothing can be sealed.
-  package var canSeal = true
+  package var canSeal: @Sendable () -> Bool = { true }
   /// Whether border routers of other homes of this daemon are announced under an id: one that is, is not listed here by
   /// its record on the local network.
   package var isAnnouncedElsewhere: @Sendable (BorderAgentID) -> Bool = { _ in false }
-
   /// Whether a caller waits on a connection for what is decided about a question. Where none does, nothing is given.
   package var isAwaited: @Sendable (ConsentID) -> Bool = { _ in false }
   /// 64 random bits, for an id that nobody can guess.

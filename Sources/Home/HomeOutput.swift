@@ -309,7 +309,7 @@ package enum HomeRefusal: Hashable, Sendable, Error {
 package enum AuditNote: Hashable, Sendable {
   case credentialsStored(BorderAgentID, DatasetDecision)
   case credentialsDeleted(BorderAgentID)
-  case preferredChanged(ExtendedPANID?, PreferredCause)
+  case preferredChanged(from: ExtendedPANID?, to: ExtendedPANID?)
   /// What the history had of a network.
   case formerDeleted(ExtendedPANID)
   case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)

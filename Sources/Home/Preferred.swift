@@ -82,7 +82,7 @@ package enum PreferredCheck: Hashable, Sendable {
   /// Whether it is on the preferred network, as far as it can be seen.
   var isOnPreferred: Bool { self == .match || self == .stale([]) }
 
-  var isMismatch: Bool {
+  package var isMismatch: Bool {
     switch self {
     case .none, .match: false
     case .mismatch, .stale, .conflict: true

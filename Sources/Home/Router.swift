@@ -115,7 +115,7 @@ extension Router {
   }
 
   /// Whether it runs on another network than the one it is configured for.
-  var isElsewhere: Bool {
+  package var isElsewhere: Bool {
     guard let currentNetwork, let network else { return false }
     return currentNetwork != network
   }

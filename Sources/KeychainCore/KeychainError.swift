@@ -20,17 +20,20 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   package let isTemporary: Bool
   /// Whether SQLite has met a page that cannot be one.
   package let isFileDamaged: Bool
+  /// What SQLite said, where it is the reason.
+  package let cause: SQLiteError?
 
   package init(
     _ status: Status, _ message: String, lockHolder: LockHolder? = nil,
     asksForReopening: Bool = false, isTemporary: Bool = false,
-    isFileDamaged: Bool = false
+    isFileDamaged: Bool = false, cause: SQLiteError? = nil
   ) {
     self.status = status
     self.message = message
     self.lockHolder = lockHolder
     self.asksForReopening = asksForReopening
     self.isFileDamaged = isFileDamaged
+    self.cause = cause
     self.isTemporary = isTemporary || asksForReopening || lockHolder != nil
   }
 
@@ -93,21 +96,23 @@ extension KeychainError {
   init(_ error: SQLiteError, while what: String) {
     switch error.kind {
     case .full:
-      self.init(.diskFull, "the disk is full while \(what): free some space; \(error)")
+      self.init(
+        .diskFull, "the disk is full while \(what): free some space; \(error)", cause: error)
     case .readOnly:
-      self.init(.readOnly, "the store cannot be written while \(what): \(error)")
+      self.init(
+        .readOnly, "the store cannot be written while \(what): \(error)", cause: error)
     case .busy:
       self.init(
         .notAvailable, "another process holds the database while \(what): \(error)",
-        isTemporary: true)
+        isTemporary: true, cause: error)
     case .corrupt, .notADatabase:
       self.init(
         .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)",
-        isFileDamaged: true)
+        isFileDamaged: true, cause: error)
     case .moved:
-      self.init(.io, "\(error) while \(what)")
+      self.init(.io, "\(error) while \(what)", cause: error)
     case .io:
-      self.init(.io, "the disk failed while \(what): \(error)")
+      self.init(.io, "the disk failed while \(what): \(error)", cause: error)
     case .otherVersion:
       self.init(.notAvailable, "\(error)")
     case .interrupted:

@@ -113,8 +113,7 @@ extension PageDocument {
       function event(item) {
         return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
       }
-      // What the daemon leaves out it cannot read now; it stays as it was.
-      let known = {homes: [], alerts: [], consents: []};
+      let known;
       // The timer of a button that is pressed; 0: none is.
       let pressed = 0;
       let isDue = false;
@@ -164,7 +163,7 @@ extension PageDocument {
         (again || byId("main")).focus({preventScroll: true});
       }
       function take(text) {
-        known = {...known, ...JSON.parse(text)};
+        known = JSON.parse(text);
         show();
       }
       // A button that is replaced between press and release is not clicked.

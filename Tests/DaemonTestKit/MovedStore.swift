@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import Broker
-import ClientEnrolment
-import ConsentLedger
+import Home
+import HomeStore
 import KeychainCore
-import SQLiteDatabase
 import Settings
+import SodiumCrypto
 import TestKit
 import ThreadDataset
+
+import struct Home.WireTime
 
 /// A store with those who may have what is in it.
 package struct MovedStore {
   package let store: TemporaryStore
-  package let enrolments: ClientEnrolmentStore
   package var keychain: Keychain { store.keychain }
-  private var ledger: ConsentLedger { ConsentLedger(keychain) }
 
   package init() throws {
     var options = KeychainOptions()
     options.passwordHash = .floor
     options.auditor = "a test"
     store = try TemporaryStore(options: options)
-    enrolments = ClientEnrolmentStore(store.keychain)
   }
 
   package static func settings(_ store: TemporaryStore) -> Settings {
@@ -34,31 +34,62 @@ package struct MovedStore {
 
   /// Two clients, a consent, and one that waits.
   package func fill() throws {
-    try keychain.database.write { tx in
-      _ = try enrolments.makeIdentity(tx)
+    _ = try keychain.database.write { try DaemonIdentityStore(keychain).findOrMake($0) }
+    try change { home, key in
       for user in ["hub", "router"] {
+        let keys = try Identity().keys
         let client = EnrolledClient(
-          home: "home", user: user, keys: try Identity().keys, trust: .broker,
-          enrolledAt: 1_800_000_000, enrolledBy: "a test")
-        try enrolments.enroll(client, tx)
+          line: keys.line, fingerprint: keys.fingerprint, trust: .broker, at: Self.now,
+          by: "a test")
+        home.take(.enroll(client, ExactName(user), by: Self.person))
       }
-      let id = try ask("phone", tx).id.description
-      _ = try ledger.approve(id, .always, by: .commandLine(user: 0), now: Self.now, tx)
-      _ = try ask("tablet", tx)
+      let dataset = try SampleNetwork.home.dataset(at: 1)
+      guard let summary = DatasetSummary(dataset, key: key) else { throw Unexpected() }
+      var owner = RequestContext(
+        Requester(.systemUser(0), team: "root"), reply: .caller, actor: "a test")
+      owner.isAdministrator = true
+      home.take(.request(.setPreferred(.dataset(summary)), owner), dataset: dataset)
+      let id = try Self.ask("phone", &home)
+      home.take(.decision(ConsentDecision(.approve(id, .always), by: Self.person)))
+      _ = try Self.ask("tablet", &home)
     }
   }
 
-  private static let now: Int64 = 1_795_235_760_000
+  /// What a user sends sealed counts no more.
+  package func revoke(_ user: String) throws {
+    try change { home, _ in
+      home.take(.revoke(ExactName(user), forgets: false, by: Self.person))
+    }
+  }
 
-  private func ask(_ user: String, _ tx: WriteTransaction) throws -> PendingConsent {
-    guard let id = ExtendedPANID(hex: "1111111122222222") else { throw Unexpected() }
-    let subject = ConsentSubject(
-      home: "home", command: "preferred/get",
-      networks: [ConsentNetwork(id: id, name: "home-thread")])
-    let requester = ConsentRequester(.mqttUser(user), team: user)
-    let outcome = try ledger.ask(
-      ConsentRequest(subject, by: requester, reply: .socket), now: Self.now, tx)
-    guard case .pending(let pending, _) = outcome else { throw Unexpected() }
-    return pending
+  fileprivate static let now = WireTime(milliseconds: 1_795_235_760_000)
+  private static let person = ConsentApprover.commandLine(user: 0)
+
+  /// As a program without a daemon does.
+  private func change(_ body: (inout StoredHome, SecretBytes) throws -> Void) throws {
+    try SealedRecords(keychain).inTransaction { records in
+      var home = try StoredHome(
+        "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+      try body(&home, try records.hashKey())
+      try home.commit(to: records)
+    }
+  }
+
+  private static func ask(_ user: String, _ home: inout StoredHome) throws -> ConsentID {
+    let context = RequestContext(
+      Requester(.login(ExactName(user)), team: ExactName(user)), reply: .caller, actor: "a test")
+    guard case .waiting(let id) = home.take(.request(.getPreferred, context)) else {
+      throw Unexpected()
+    }
+    return id
+  }
+}
+
+extension StoredHome {
+  @discardableResult
+  fileprivate mutating func take(
+    _ input: HomeInput, dataset: OperationalDataset? = nil
+  ) -> HomeAnswer? {
+    handle(input, dataset: dataset, actor: "a test", at: MovedStore.now).answer
   }
 }

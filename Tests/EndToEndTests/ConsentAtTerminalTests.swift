@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HomeStore
 import KeychainCore
 import TestKit
 import Testing
 import ThreadDataset
 
-@testable import ConsentLedger
+@testable import Home
 
 /// Programs at a terminal, whose questions a daemon has.
 @Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
@@ -63,19 +64,25 @@ struct ConsentAtTerminalTests {
     let keychain = try Keychain.open(
       at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
-    let ledger = ConsentLedger(keychain)
     let network = ConsentNetwork(
-      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
-    let subject = ConsentSubject(home: "home", command: "preferred/get", networks: [network])
-    try keychain.database.write { tx in
-      for number in 0..<ConsentLedger.mostGrants {
-        let grant = ConsentGrant(
-          id: .make(.grant),
-          requester: ConsentRequester(.mqttUser("user-\(number)"), team: "many"),
-          subject: subject, created: 1, grantedBy: "uid 0 (command line)")
-        try ledger.grantItems.add(grant, as: grant.id, tx)
-      }
+      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread", team: nil,
+      key: nil)
+    var home = Home(rules: HomeRules { .random(in: .min ... .max) })
+    var changes = RecordChanges()
+    changes.records.append(
+      .init(
+        id: RecordID(1), home: 1, state: HomeNote(name: "home", base: "threadkeeper").record))
+    for number in 1...UInt64(Home.mostGrants) {
+      let id = ConsentID(number)
+      home.grants.append(
+        ConsentGrant(
+          id: id, requester: Requester(.login(ExactName("user-\(number)")), team: "many"),
+          subject: ConsentSubject(.preferred, [network]), createdAt: WireTime(milliseconds: 1_000),
+          by: .commandLine(user: 0)))
+      changes.records.append(
+        .init(id: RecordID(1 + Int64(number)), home: 1, state: home.record(.grant(id))))
     }
+    try SealedRecords(keychain).commit(changes)
   }
 
   @Test("What the daemon refuses is said, and the same question asked again: once is not too late")

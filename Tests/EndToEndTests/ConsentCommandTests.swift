@@ -1,44 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConsentLedger
 import Foundation
+import Home
+import HomeStore
 import KeychainCore
 import TestKit
 import Testing
-import ThreadDataset
 
 @Suite("Consent by command", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentCommandTests {
   private static let topic = "threadkeeper/bridge/consent"
 
-  /// Puts a request into a store that no daemon has open, as one that ended would have left it.
+  /// Puts a request for the preferred network into a store that no daemon has open, as one that ended would have left
+  /// it.
+  ///
+  /// - Parameter network: that is to be the preferred one.
   private func leave(
-    in installation: Installation, of user: String, _ networks: (String, String)...
+    in installation: Installation, of user: String, _ network: SampleNetwork
   ) throws -> String {
     let keychain = try Keychain.open(
       at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
     defer { keychain.close() }
-    let subject = ConsentSubject(
-      home: "home", command: "preferred/get",
-      networks: try networks.map {
-        ConsentNetwork(id: try #require(ExtendedPANID(hex: $0.0)), name: $0.1)
-      })
-    let outcome = try keychain.database.write {
-      try ConsentLedger(keychain).ask(
-        ConsentRequest(
-          subject, by: ConsentRequester(.mqttUser(user), team: user),
-          reply: .mqtt(
-            responseTopic: "threadkeeper/out/\(user)/response/preferred/get",
-            correlationData: nil, transaction: "r-17")),
-        now: Int64(Date().timeIntervalSince1970 * 1_000), $0)
+    return try SealedRecords(keychain).inTransaction { records in
+      var home = try StoredHome(
+        "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+      let now = WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+      let dataset = try network.dataset(at: 1)
+      let summary = try DatasetSummary(dataset, key: records.hashKey())
+      var owner = RequestContext(
+        Requester(.systemUser(0), team: "root"), reply: .caller, actor: "a test")
+      owner.isAdministrator = true
+      _ = home.handle(
+        .request(.setPreferred(.dataset(try #require(summary))), owner), dataset: dataset,
+        actor: "a test", at: now)
+      let request = RequestContext(
+        Requester(.login(ExactName(user)), team: ExactName(user)),
+        reply: .topic(
+          "threadkeeper/out/\(user)/response/preferred/get", correlation: nil,
+          transaction: "r-17"), actor: "mqtt user \(user)")
+      let output = home.handle(
+        .request(.getPreferred, request), actor: "mqtt user \(user)", at: now)
+      guard case .waiting(let id) = output.answer else { throw Unexpected() }
+      try home.commit(to: records)
+      return id.questionText
     }
-    guard case .pending(let pending, _) = outcome else { throw Unexpected() }
-    return pending.id.description
   }
 
   private struct Unexpected: Error {}
 
-  private let home = ("1111111122222222", "home-thread")
+  private let home = SampleNetwork.home.with { $0.name = "home-thread" }
 
   @Test("Without a daemon nothing can be looked at or approved; with one nothing waits yet")
   func nothing() async throws {
@@ -153,7 +163,7 @@ struct ConsentCommandTests {
     try installation.makeStore()
     let none = try await installation.command("consent", "list", "--follow")
     #expect(none.status == 69 && none.error.contains("no daemon runs"))
-    let other = ("3333333344444444", "attic")
+    let other = SampleNetwork.guest.with { $0.name = "attic" }
     let ids = [
       try leave(in: installation, of: "phone", home),
       try leave(in: installation, of: "tablet", home),
@@ -217,7 +227,8 @@ struct ConsentCommandTests {
   func hostileNames() async throws {
     let installation = try Installation(port: 1)
     try installation.makeStore()
-    _ = try leave(in: installation, of: "a\u{1B}[2J\u{202E}b", ("1111111122222222", "n\r\nx\u{7}"))
+    _ = try leave(
+      in: installation, of: "a\u{1B}[2J\u{202E}b", home.with { $0.name = "n\r\nx\u{7}" })
     let text = try await installation.serving {
       try await installation.command("consent", "list").output
     }

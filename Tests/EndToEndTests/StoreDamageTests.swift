@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SQLiteDatabase
 import TestKit
 import Testing
 
@@ -9,61 +10,61 @@ struct StoreDamageTests {
   private static let health = "threadkeeper/bridge/health"
 
   @Test(
-    "A damaged table of the registry is recreated while the daemon runs, and service continues",
-    arguments: ["router", "network", "alert", "event"])
-  func registry(table: String) async throws {
+    "A damaged table stops the intake, with the alert and what to do, in one line each",
+    arguments: ["records", "messages"])
+  func table(_ table: String) async throws {
     let scene = try await Scene.start()
-    try await scene.damage(table, until: "were recreated")
-    try await scene.serves()
-    try await scene.audience.until("the alert") {
-      !$0.alerts("alert_raised", "StoreDamaged").isEmpty
-    }
-    let alert = try #require(
-      scene.audience.look { $0.alerts("alert_raised", "StoreDamaged") }.first)
-    #expect(alert["summary"]?.text?.contains(table) == true)
-    #expect(alert["severity"] == "critical")
-    let lines = scene.daemon.log.split(separator: "\n").filter { $0.contains("cannot be read") }
-    #expect(lines.count <= 2, "\(lines)")
-    #expect(try await scene.daemon.stop() == .exit(0))
-    #expect(try scene.installation.verify().unreadable.isEmpty)
-  }
-
-  @Test(
-    "A table of the registry that was damaged while the daemon was stopped is recreated",
-    arguments: ["router", "event"])
-  func registryWhileStopped(table: String) async throws {
-    let scene = try await Scene.start()
-    #expect(try await scene.daemon.stop() == .exit(0))
-    try DamagedPage.root(of: table, in: scene.database)
-    let daemon = try scene.installation.launch()
-    // The start may not need the table; a router that is new does.
-    try await scene.publish(BorderRouter(number: 2))
-    try await eventually("the table to be recreated") {
-      daemon.log.contains("were recreated")
-    }
-    try await scene.serves()
-    #expect(try await scene.installation.dataset(of: scene.router.agent) == scene.home.hex())
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test(
-    "A damaged table of items stops the intake, with the alert and what to do, in one line each")
-  func items() async throws {
-    let scene = try await Scene.start()
-    try await scene.damage("items", until: "is damaged (")
-    try await scene.stopped(saying: "is damaged (")
+    try await scene.damage(table, until: "is damaged")
+    try await scene.stopped(saying: "is damaged")
     #expect(
-      scene.daemon.log.components(separatedBy: "is damaged (items)").count <= 4,
-      "\(scene.daemon.log)")
-    // A page that SQLite cannot read tells nothing about what lies in it.
-    let list = try await scene.installation.command("credentials", "list")
-    #expect([65, 74].contains(list.status))
-    #expect(list.error.contains("damaged") || list.error.contains("malformed"))
+      scene.daemon.log.components(separatedBy: "is damaged").count <= 4, "\(scene.daemon.log)")
     #expect(try await scene.daemon.stop() == .exit(0))
     // At the next start it stands still again, or does not open the store at all.
     let again = try scene.installation.launch()
     try await eventually("the damage to be logged") { again.log.contains("damaged") }
     #expect(again.log.contains("restore"))
+  }
+
+  @Test("What cannot be read of a home is reported, the rest is served, and a person gives it up")
+  func record() async throws {
+    let scene = try await Scene.start()
+    #expect(try await scene.daemon.stop() == .exit(0))
+    let database = try SQLiteDatabase(path: scene.database, access: .readWrite(create: false))
+    // The last one with a secret: the router's. The manifest has the last 16 bytes of it.
+    let altered = try database.write {
+      try $0.execute(
+        """
+        UPDATE records
+        SET state = CAST(zeroblob(length(state) - 16) || substr(state, -16) AS BLOB)
+        WHERE id = (SELECT max(id) FROM records WHERE secret_version <> 0)
+        """)
+    }
+    database.close()
+    #expect(altered == 1)
+    let daemon = try await scene.installation.start()
+    try await scene.audience.until("the alert") {
+      !$0.alerts("alert_raised", "StoreDamaged").isEmpty
+    }
+    let alert = try #require(
+      scene.audience.look { $0.alerts("alert_raised", "StoreDamaged") }.first)
+    #expect(alert["severity"] == "critical")
+    #expect(alert["remedy"]?.text?.contains("threadkeeper store forget-damaged") == true)
+
+    let unsure = try await scene.installation.command("store", "forget-damaged")
+    #expect(unsure.status == 64 && unsure.error.contains("--yes"), "\(unsure)")
+    #expect(scene.audience.look { $0.alerts("alert_resolved", "StoreDamaged").isEmpty })
+    let report = try await scene.installation.json("store", "forget-damaged", "--yes")
+    #expect(report["records"] == 1 && report["home"] == "home", "\(report)")
+    try await scene.audience.until("the end of the alert") {
+      !$0.alerts("alert_resolved", "StoreDamaged").isEmpty
+    }
+    let none = try await scene.installation.json("store", "forget-damaged", "--yes")
+    #expect(none["records"] == 0, "\(none)")
+    #expect(try scene.installation.audit().contains { $0.hasSuffix(": deleted") })
+    try await scene.publish(scene.router)
+    try await scene.serves()
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(try scene.installation.verify().unreadable.isEmpty)
   }
 
   @Test("A store that is deleted takes no message, and goes on when it is put back")

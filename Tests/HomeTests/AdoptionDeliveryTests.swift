@@ -215,7 +215,7 @@ import ThreadDataset
         }, next: .notEnrolled),
       Key(
         testDescription: "the daemon's own keys cannot be read",
-        change: { $0.scene.rules.canSeal = false }, next: .damagedKeys),
+        change: { $0.scene.rules.canSeal = { false } }, next: .damagedKeys),
     ])
   func key(_ row: Key) throws {
     for state in [.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement]
@@ -231,7 +231,7 @@ import ThreadDataset
       #expect(scene.state == (isOver ? .asked : row.next), "\(state)")
       #expect(scene.waiting.map(\.requester.fingerprint) == (isOver ? ["new"] : []))
       #expect(scene.sent.count == count)
-      scene.scene.rules.canSeal = true
+      scene.scene.rules.canSeal = { true }
       scene.enroll("another")
       scene.pass(3)
       #expect(scene.waiting.map(\.requester.fingerprint) == ["another"], "\(state)")

@@ -66,7 +66,7 @@ import ThreadDataset
       scene.wait(seconds: 2 * Self.day)
       scene.tick()
       #expect(scene.due() == nil, "\(state)")
-      if state == .damagedKeys { scene.rules.canSeal = true }
+      if state == .damagedKeys { scene.rules.canSeal = { true } }
       scene.enroll("anna", fingerprint: "another")
       #expect(scene.due().map { $0 <= 0 } == true, "\(state)")
       scene.tick()

@@ -289,7 +289,7 @@ import ThreadDataset
     // The daemon's own keys cannot be read.
     scene.enroll("phone")
     ask()
-    scene.rules.canSeal = false
+    scene.rules.canSeal = { false }
     scene.decide(.approve(waiting[0], .once))
     #expect(settled == [.refused(.keyIsGone)])
     #expect(scene.home.decisions.last?.obstacle == .notEnrolled)

@@ -196,7 +196,8 @@ import ThreadDataset
     #expect(scene.output.types.contains(.preferredChanged) == isChanged)
     guard isChanged else { return }
     #expect(scene.output.secrets.last { $0.to == .home }?.from == row.source)
-    #expect(scene.output.audit.contains(.preferredChanged(chosen.network, .person)))
+    #expect(
+      scene.output.audit.contains(.preferredChanged(from: before?.network, to: chosen.network)))
     #expect(scene.home.former.first?.dataset == before)
     // What is kept is read before it is replaced.
     let kept = try #require(scene.home.former.first).id

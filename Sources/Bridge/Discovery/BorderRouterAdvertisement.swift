@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ServiceDiscovery
 import ThreadDataset
 
-/// What a border router says of itself on the local network, as DNS-SD service `_meshcop._udp` (RFC 6763; Thread
-/// specification, Border Agent discovery).
-///
-/// Anybody on the network can publish such a record, so nothing in it is believed further than a list needs. It holds
-/// no credentials.
+/// As a border router advertises itself on the local network.
+package typealias BorderRouterAdvertisement = Advertisement
+
+/// From a DNS-SD record (RFC 6763; Thread specification, Border Agent discovery).
 ///
 /// ```
 /// id  16 bytes   border agent id              sb  4 bytes   state bitmap, big-endian
@@ -15,30 +15,13 @@ import ThreadDataset
 /// xp   8 bytes   Extended PAN ID              pt  4 bytes   partition id, big-endian
 /// nn, vn, mn, tv   text: network name, vendor, model, Thread version
 /// ```
-package struct BorderRouterAdvertisement: Sendable, Hashable {
+extension Advertisement {
   /// The service type that border routers advertise.
   package static let serviceType = "_meshcop._udp"
 
-  /// Ids that the router may be listed under, the preferred one first: `id`, its first 8 bytes, `xa`. Vendors differ.
-  package let agents: [BorderAgentID]
-  /// The service instance name, which people see in apps.
-  package let name: String?
-  package let vendor: String?
-  package let model: String?
-  package let networkName: String?
-  /// Nil while the router has no network.
-  package let network: ExtendedPANID?
-  /// 8 bytes.
-  package let extendedAddress: [UInt8]?
-  /// Seconds of the active timestamp; nil while the router is not attached.
-  package let activeSeconds: UInt64?
-  /// Nil while the router is not attached.
-  package let partition: UInt32?
-  /// As `1.3.0`.
-  package let threadVersion: String?
-  /// Whether its Thread interface is active; true where the record does not say.
-  package let isThreadActive: Bool
-
+  /// It may be listed under `id`, its first 8 bytes, and `xa`, in this order. Its name is that of the service instance,
+  /// which people see in apps.
+  ///
   /// - Returns: nil for a record without an id.
   package init?(_ record: ServiceRecord) {
     let text = record.text
@@ -49,9 +32,8 @@ package struct BorderRouterAdvertisement: Sendable, Hashable {
     for case let bytes? in candidates where bytes.contains(where: { $0 != 0 }) {
       if let agent = BorderAgentID(bytes: bytes), !agents.contains(agent) { agents.append(agent) }
     }
-    guard !agents.isEmpty else { return nil }
-    self.agents = agents
-    extendedAddress = address
+    self.init(agents)
+    extendedAddress = address.map(Self.number)
     name = Self.text(Array(record.name.utf8), most: 63)
     vendor = Self.text(text["vn"], most: 64)
     model = Self.text(text["mn"], most: 64)

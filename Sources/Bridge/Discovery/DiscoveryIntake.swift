@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Broker
 import Dispatch
+import Home
 import Logging
 import ServiceDiscovery
 import Synchronization
@@ -13,17 +13,24 @@ import Synchronization
 package final class DiscoveryIntake: Sendable {
   /// Between two looks at all that is known, in seconds.
   private static let interval = 60
-  private let transactions: TransactionRunner
+  private let loop: HomeLoop
   private let home: String
+  /// The store's directory.
+  private let path: String
+  private let clock: any Clock
   private let logger: Logger
   private let state = Mutex(DiscoveryRecords())
   private let queue = DispatchQueue(label: "threadkeeper.discovery")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// - Parameter home: the one that the local network belongs to.
-  init(_ transactions: TransactionRunner, home: String, logger: Logger) {
-    self.transactions = transactions
+  /// - Parameters:
+  ///   - home: the first one.
+  ///   - path: the store's directory, which is named when the store fails.
+  init(_ loop: HomeLoop, home: String, path: String, clock: any Clock, logger: Logger) {
+    self.loop = loop
     self.home = home
+    self.path = path
+    self.clock = clock
     self.logger = logger
   }
 
@@ -41,7 +48,8 @@ package final class DiscoveryIntake: Sendable {
           remedy: "It is tried again each minute.")
       }
       guard state.isComplete else { return .starting }
-      return .running(routers: state.listed, refused: state.refused + state.unusable.count)
+      let (listed, refused) = state.counts
+      return .running(routers: listed, refused: refused + state.unusable.count)
     }
   }
 
@@ -68,7 +76,7 @@ package final class DiscoveryIntake: Sendable {
 
   /// Takes what the browser has found. Returns at once.
   package func receive(_ update: ServiceUpdate) {
-    let now = transactions.clock.now()
+    let now = clock.now().value
     let delay = state.withLock { $0.take(update, at: now) }
     note(update)
     guard let delay else { return }
@@ -90,34 +98,16 @@ package final class DiscoveryIntake: Sendable {
   }
 
   func write() {
-    let now = transactions.clock.now()
-    let known = state.withLock { state in
-      state.startHour(at: now)
-      return state
-    }
-    guard !known.isStopped, known.isComplete || !known.records.isEmpty else { return }
-    var memory = known.memory
+    guard let sightings = state.withLock(\.sightings) else { return }
+    defer { state.withLock { $0.rounds += 1 } }
     do {
-      let (listed, refused) = try transactions.run(at: now, isPaced: true) { transaction in
-        try DiscoveryApplier(
-          transaction: transaction, home: transaction.context.home(named: home)
-        ).apply(
-          known.records.map(\.router), isComplete: known.isComplete, lastSeen: known.lastSeen,
-          memory: &memory)
-      }
-      state.withLock {
-        ($0.listed, $0.refused, $0.failure) = (listed, refused, nil)
-        $0.memory = memory
-        $0.lastSeen = $0.lastSeen.filter { known.lastSeen[$0.key] != $0.value }
-        $0.rounds += 1
-      }
+      try loop.see(sightings)
+      let counts = loop.home(home)?.discoveryCounts ?? (0, 0)
+      state.withLock { $0.written(sightings, counts) }
     } catch {
-      let reason = StoreFailure.reason(error, path: transactions.store.keychain.location.directory)
+      let reason = StoreFailure.reason(error, path: path)
       let isNews = state.withLock { state in
-        defer {
-          state.failure = reason
-          state.rounds += 1
-        }
+        defer { state.failure = reason }
         return state.failure != reason
       }
       if isNews {

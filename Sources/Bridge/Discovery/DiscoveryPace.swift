@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Broker
+import Home
 
 /// How long changes on the local network are gathered before they are written.
 ///

@@ -1,47 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Broker
+import Home
 import ServiceDiscovery
 import ThreadDataset
-
-/// What one round that compares all records with the list leaves for the next one.
-struct DiscoveryMemory {
-  /// Routers that may be new in an hour, so that a host that invents them does not fill the disk.
-  static let newInHour = 200
-  /// Seconds after which a record that is still there has answered again: addresses live for 120.
-  static let answerLimit = 130
-
-  /// Routers that may be new before the hour is over.
-  var room = newInHour
-  /// The ids of records that the last round listed.
-  var listed: Set<BorderAgentID> = []
-  /// Of those, the ones whose routers a person has removed since, and when that was noticed.
-  var removed: [BorderAgentID: WireTime] = [:]
-}
 
 /// What border routers advertise on the local network now, and how far it is written.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
-  private(set) var records: [(name: String, router: BorderRouterAdvertisement)] = []
+  private var records: [(name: String, router: BorderRouterAdvertisement)] = []
   /// Names of records without an id.
   private(set) var unusable: Set<String> = []
   /// Whether a router that is not among the records is not there.
   private(set) var isComplete = false
   private(set) var obstacle: DiscoveryObstacle?
+  /// When routers whose records have gone since the last round were seen last.
+  private var lastSeen: [BorderAgentID: WireTime] = [:]
   /// Of the last round.
-  var listed = 0
-  var refused = 0
+  var counts = (listed: 0, refused: 0)
   var rounds = 0
   /// Why the last round failed.
   var failure: String?
-  var memory = DiscoveryMemory()
-  /// When routers whose records have gone since the last round were seen last.
-  var lastSeen: [BorderAgentID: WireTime] = [:]
   /// A round is due.
   var isScheduled = false
   var isStopped = false
   private var pace = DiscoveryPace()
-  private var hour: WireTime?
+
+  /// What is to be written; nil where nothing is known.
+  var sightings: Sightings? {
+    guard !isStopped, isComplete || !records.isEmpty else { return nil }
+    return Sightings(records.map(\.router), isComplete: isComplete, lastSeen: lastSeen)
+  }
+
+  /// They are written: what has come since is left for the next round.
+  mutating func written(_ sightings: Sightings, _ counts: (listed: Int, refused: Int)) {
+    lastSeen = lastSeen.filter { sightings.lastSeen[$0.key] != $0.value }
+    (self.counts, failure) = (counts, nil)
+  }
 
   /// - Returns: milliseconds after which it is to be written; nil where that is due already, or there is nothing.
   mutating func take(_ update: ServiceUpdate, at now: WireTime) -> Int? {
@@ -79,11 +73,5 @@ struct DiscoveryRecords {
     guard !isScheduled, !isStopped else { return nil }
     isScheduled = true
     return pace.delay(at: now)
-  }
-
-  mutating func startHour(at now: WireTime) {
-    if let hour, now >= hour, now < hour.adding(seconds: 3_600) { return }
-    hour = now
-    memory.room = DiscoveryMemory.newInHour
   }
 }

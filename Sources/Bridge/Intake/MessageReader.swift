@@ -1,137 +1,283 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import ConsentLedger
+import Home
+import HomeStore
+import SodiumCrypto
+import ThreadDataset
 import ThreadkeeperSupport
 
-/// Turns what the broker delivers into messages. Belongs to one thread.
-struct MessageReader {
-  /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have
-  /// any number of marks.
-  private static let topicShown = 400
+import struct Home.WireTime
 
-  let topics: BaseTopics
-  /// Whether a user may ask once more. Looked at before the payload is.
-  private let judge: (_ user: String, _ command: String) -> RequestLimiter.Verdict
-  /// Whether a login may publish one more event. Asked before anything is refused, since a refusal is published and
-  /// kept too.
-  private let judgeEvent: (_ user: String) -> RequestLimiter.Verdict
-  private let decoder = InboundEventDecoder()
-  /// The topic that was read last: a router that publishes much does so on one topic.
-  private var last: (text: String, read: ReadTopic)?
+/// What reading messages needs beside the homes.
+package struct IntakeReading: Sendable {
+  /// Events a second of each login, and how many may come at once after a rest. As the settings `limits.events_…` have
+  /// them by default.
+  package var eventsPerSecond = 100
+  package var eventsBurst = 100_000
+  /// Of 32 bytes: hashes what must be compared and not kept.
+  package var hashKey: SecretBytes
+  /// The daemon's own keys; nil while there are none, or when they are damaged.
+  package var identity: @Sendable () -> Identity? = { nil }
+  package var request: RequestReader = { _, _ in .ignored }
 
-  private struct ReadTopic {
-    let home: String
-    /// Whose limit counts, also when the rest of the topic is wrong.
-    let publisher: String
-    let topic: Result<InboundTopic, Rejection>
+  package init(hashKey: SecretBytes) { self.hashKey = hashKey }
+}
 
-    /// Requests have a limit of their own.
-    var isRequest: Bool {
-      guard case .success(let topic) = topic, case .request = topic.purpose else { return false }
-      return true
-    }
+/// Reads requests. Those that were sealed are noted, and are on disk before anything follows from them.
+package typealias RequestReader = @Sendable (ArrivedRequest, inout SealedRequests) -> ReadRequest
+
+/// A request, and where it came in.
+package struct ArrivedRequest: Sendable {
+  package let message: IncomingMessage
+  /// As it came, which may be anything.
+  package let command: String
+  package let user: ExactName
+  package let home: ServedHome
+  /// As it is now.
+  package let state: Home
+  package let time: WireTime
+}
+
+/// What a request on a topic asks for.
+package enum ReadRequest: Sendable {
+  case input(HomeInput, dataset: OperationalDataset?, AskedRequest)
+  /// Changes nothing: it is answered when the messages before it are on disk.
+  case other(@Sendable () -> Void)
+  /// Its user asks too often, and has had an answer that says so.
+  case ignored
+}
+
+/// A message, after everything that can be found out without its home.
+enum ReadMessage {
+  case event(HomeInput, [UInt8]?, MessageArrival)
+  case sealed(SealedMessage, MessageArrival)
+  case request(command: String, MessageArrival)
+  case rejected(Rejection, MessageArrival)
+  /// Of a login that publishes too many, and whose rejection was published before.
+  case dropped
+  /// A probe of `threadkeeper doctor`, a retained topic that was cleared, or below no base topic: the broker sent what
+  /// was not subscribed to.
+  case skipped
+}
+
+/// An event in an envelope. Only its home knows who may have signed it.
+struct SealedMessage {
+  let event: SealedEvent
+  let envelope: [UInt8]
+}
+
+/// A topic below `in` of a home.
+final class IntakeTopic: Sendable {
+  /// Its place in the settings.
+  let home: Int
+  /// The login, also where the rest of the topic is wrong.
+  let user: ExactName
+  let read: Result<InboundTopic, Rejection>
+
+  init(home: Int, _ rest: Substring) {
+    self.home = home
+    read = Result { () throws(Rejection) in try InboundTopic(rest, belowBaseOf: "") }
+    user = ExactName((try? read.get().user) ?? InboundTopic.publisher(of: rest))
   }
 
-  init(
-    topics: BaseTopics,
-    judge: @escaping (_ user: String, _ command: String) -> RequestLimiter.Verdict = { _, _ in
-      .allowed
-    },
-    judgeEvent: @escaping (_ user: String) -> RequestLimiter.Verdict = { _ in .allowed }
-  ) {
-    self.topics = topics
-    self.judgeEvent = judgeEvent
-    self.judge = judge
-  }
-
-  private mutating func readTopic(_ text: String) -> ReadTopic? {
-    if let last, last.text.hasBytes(of: text) { return last.read }
-    guard let (home, rest) = topics.split(text) else { return nil }
-    let topic = Result { () throws(Rejection) in
-      try InboundTopic(rest, belowBaseOf: home.name)
-    }
-    let read = ReadTopic(
-      home: home.name, publisher: InboundTopic.publisher(of: rest), topic: topic)
-    last = (text, read)
-    return read
-  }
-
-  private static func shown(_ topic: String) -> String {
-    guard topic.utf8.count > topicShown else { return topic }
-    // A character that is cut in two becomes a replacement character.
-    return String(decoding: topic.utf8.prefix(topicShown), as: UTF8.self)
-  }
-
-  mutating func read(_ message: IncomingMessage) -> InboundMessage {
-    guard let read = readTopic(message.topic) else { return .skipped }
-    // A retained topic is cleared, as the daemon asks for.
-    if message.isRetained, message.payload.isEmpty { return .skipped }
-    var origin = InboundMessage.Origin(
-      home: read.home, user: try? read.topic.get().user, topic: Self.shown(message.topic))
-    if let user = origin.user, !message.isRetained {
-      origin.answer = ReplyTopic(asked: message, user: user, base: topics.base(of: read.home))
-    }
-    do throws(Rejection) {
-      if message.isRetained || !read.isRequest {
-        switch judgeEvent(read.publisher) {
-        case .allowed: break
-        case .refused: throw Rejection.tooManyEvents
-        case .ignored: return .dropped
-        }
-      }
-      guard !message.isRetained else { throw Rejection.retained }
-      let topic = try read.topic.get()
-      switch topic.purpose {
-      case .probe: return .skipped
-      case .request(let command):
-        return readRequest(message, command, of: topic.user, origin)
-      case .event(let kind):
-        return try readEvent(message, kind, of: topic.user, origin)
-      }
-    } catch {
-      return .rejected(error, origin)
-    }
-  }
-
-  private func readRequest(
-    _ message: IncomingMessage, _ command: String, of user: String, _ origin: InboundMessage.Origin
-  ) -> InboundMessage {
-    let verdict = judge(user, command)
-    guard verdict != .ignored else { return .ignored }
-    let reader = RequestReader(base: topics.base(of: origin.home), decoder: decoder)
-    var request = reader.read(message, command: command, user: user)
-    if verdict == .refused { request.fields = .failure(.tooManyRequests) }
-    return .request(request, origin)
-  }
-
-  private func readEvent(
-    _ message: IncomingMessage, _ kind: InboundEventKind, of user: String,
-    _ origin: InboundMessage.Origin
-  ) throws(Rejection) -> InboundMessage {
-    switch try decoder.read(message.payload, as: kind) {
-    case .plain(let event): return .event(event, user: user, origin)
-    case .sealed(let event):
-      guard
-        let envelope = UntrustedJSON.value(
-          of: "sealed", in: message.payload, depth: InboundLimits.nesting)
-      else {
-        throw Rejection(EnvelopeRefusal.notAnEnvelope)
-      }
-      return .sealed(
-        .init(event: event, envelope: envelope, topic: message.topic), user: user, origin)
-    }
+  /// Requests have a limit of their own.
+  var isRequest: Bool {
+    if case .success(let topic) = read, case .request = topic.purpose { true } else { false }
   }
 }
 
-extension Rejection {
-  fileprivate static let retained = Rejection(
-    .retained,
-    message: "retained messages are ignored, since they would act again at every start; "
-      + "publish it without the retain flag and clear the topic")
+/// Where a message came in.
+struct MessageArrival {
+  /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have any number of marks.
+  private static let topicShown = 400
 
-  static let tooManyEvents = Rejection(
-    .rateLimited,
-    message: "this login publishes too many events (setting `limits.events_per_second`); "
-      + "slow down, and publish again what is still true")
+  let message: IncomingMessage
+  let topic: IntakeTopic
+  /// A request, when it is read.
+  var asked: AskedRequest?
+
+  var mayBeAnswered: Bool { message.responseTopic != nil || asked != nil }
+
+  /// - Parameter base: the base topic of its home.
+  func origin(below base: String) -> MessageOrigin {
+    var origin = MessageOrigin(topic: message.topic)
+    if message.topic.utf8.count > Self.topicShown {
+      // A character that is cut in two becomes a replacement character.
+      origin.topic = String(decoding: message.topic.utf8.prefix(Self.topicShown), as: UTF8.self)
+    }
+    guard case .success(let read) = topic.read else { return origin }
+    origin.user = read.user
+    origin.asked = asked
+    if let asked {
+      origin.reply = asked.reply
+    } else if !message.isRetained {
+      origin.reply = ReplyAddress(asked: message, user: topic.user, base: base)
+    }
+    return origin
+  }
+}
+
+/// Turns what the broker delivers into inputs of homes.
+struct MessageReader {
+  /// Topics that are remembered. Each publisher uses a few again and again. What is longer, or wrong, is read each time:
+  /// a topic is remembered before its login is found to publish too many.
+  static let topicsKept = 16_384
+  static let topicBytesKept = 600
+
+  private let places: [ExactName: Int]
+  private let identity: @Sendable () -> Identity?
+  private let decoder = InboundEventDecoder()
+  var limits: TokenBuckets
+  private var datasets: DatasetReader
+  private(set) var topics: [ExactName: IntakeTopic] = [:]
+  /// The keys that were read last.
+  private var client: (line: String, keys: PublicIdentity, issuer: Hash128)?
+
+  /// - Throws: for a key of hashes that has another length.
+  init(_ bases: [String], _ reading: IntakeReading) throws {
+    places = Dictionary(
+      bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
+    identity = reading.identity
+    limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
+    datasets = try DatasetReader(key: reading.hashKey)
+  }
+
+  mutating func read(_ message: IncomingMessage, at now: WireTime) -> ReadMessage {
+    guard let arrival = arrival(of: message) else { return .skipped }
+    // A retained topic is cleared, as the daemon asks for.
+    if message.isRetained, message.payload.isEmpty { return .skipped }
+    let topic = arrival.topic
+    do throws(Rejection) {
+      if message.isRetained || !topic.isRequest {
+        switch limits.judge(topic.user, at: now) {
+        case .allowed: break
+        case .refused: throw .tooManyEvents
+        case .ignored: return .dropped
+        }
+      }
+      guard !message.isRetained else { throw .retained }
+      switch try topic.read.get().purpose {
+      case .probe: return .skipped
+      case .request(let command): return .request(command: command, arrival)
+      case .event(let kind):
+        if let (input, dataset) = plain(message.payload, as: kind, from: topic.user) {
+          return .event(input, dataset, arrival)
+        }
+        switch try decoder.read(message.payload, as: kind) {
+        case .plain(let event):
+          return .event(input(event, topic.user), event.dataset?.bytes, arrival)
+        case .sealed(let event):
+          guard
+            let envelope = UntrustedJSON.value(
+              of: "sealed", in: message.payload, depth: InboundLimits.nesting)
+          else { throw Rejection(EnvelopeRefusal.notAnEnvelope) }
+          return .sealed(SealedMessage(event: event, envelope: envelope), arrival)
+        }
+      }
+    } catch {
+      return .rejected(error, arrival)
+    }
+  }
+
+  /// - Returns: nil for what the decoder has to read.
+  private mutating func plain(
+    _ payload: [UInt8], as kind: InboundEventKind, from user: ExactName
+  ) -> (HomeInput, [UInt8]?)? {
+    guard let read = PlainEventReader(payload, as: kind) else { return nil }
+    var message = read.message
+    if let dataset = read.dataset {
+      guard let summary = datasets.summary(of: dataset) else { return nil }
+      message.dataset = summary
+    }
+    return (.message(message, from: user), read.dataset)
+  }
+
+  /// What an envelope holds, of the user on whose topic it came.
+  ///
+  /// - Parameter client: as the user is enrolled in the home.
+  mutating func open(
+    _ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime
+  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
+    guard let client, !client.isRevoked else {
+      throw Rejection(HomeRejection.notEnrolled, home: nil)
+    }
+    guard let identity = identity() else { throw .noKeys }
+    guard let (keys, issuer) = keys(of: client) else { throw .damagedEnrolment }
+    let opened: OpenedEnvelope
+    do throws(EnvelopeRefusal) {
+      opened = try Envelope.open(
+        sealed.envelope, with: identity, from: [keys], topic: arrival.message.topic,
+        now: now.milliseconds / 1000)
+    } catch {
+      throw Rejection(error)
+    }
+    guard case .sequence(let number) = opened.order else { throw .needsSequence }
+    var body = opened.body
+    defer { wipe(&body) }
+    let event = try decoder.decode(body, inside: sealed.event, sequence: number)
+    let signature = RouterMessage.Signature(issuer: issuer, number: number)
+    return (input(event, arrival.topic.user, signature), event.dataset?.bytes)
+  }
+
+  private mutating func input(
+    _ event: InboundEvent, _ user: ExactName, _ signature: RouterMessage.Signature? = nil
+  ) -> HomeInput {
+    let summary = event.dataset.flatMap { datasets.summary(of: $0.bytes) }
+    return .message(RouterMessage(event, dataset: summary, signature: signature), from: user)
+  }
+
+  private mutating func keys(of client: EnrolledClient) -> (PublicIdentity, Hash128)? {
+    if let known = self.client, known.line.hasBytes(of: client.line) {
+      return (known.keys, known.issuer)
+    }
+    guard let keys = try? PublicIdentity(line: client.line) else { return nil }
+    let issuer = datasets.hash(keys.signingKey, as: .signer)
+    self.client = (client.line, keys, issuer)
+    return (keys, issuer)
+  }
+}
+
+// MARK: - Topics
+
+extension MessageReader {
+  /// - Returns: nil below no base topic.
+  mutating func arrival(of message: IncomingMessage) -> MessageArrival? {
+    let name = ExactName(message.topic)
+    if let known = topics[name] { return MessageArrival(message: message, topic: known) }
+    guard let (home, rest) = split(message.topic) else { return nil }
+    let topic = IntakeTopic(home: home, rest)
+    if case .success = topic.read, message.topic.utf8.count <= Self.topicBytesKept {
+      if topics.count >= Self.topicsKept { forgetTopics() }
+      topics[name] = topic
+    }
+    return MessageArrival(message: message, topic: topic)
+  }
+
+  /// Half of them, in no order: a login that uses many cannot make all others' be read anew each time.
+  private mutating func forgetTopics() {
+    var isKept = false
+    topics = topics.filter { _ in
+      isKept.toggle()
+      return isKept
+    }
+  }
+
+  /// The home whose base topic a topic is below, and what follows that. Only what is below `in` was subscribed to, so
+  /// that thousands of bases are not compared one by one.
+  private func split(_ topic: String) -> (home: Int, rest: Substring)? {
+    let bytes = topic.utf8
+    var start = bytes.startIndex
+    while let slash = bytes[start...].firstIndex(of: UInt8(ascii: "/")) {
+      let next = bytes.index(after: slash)
+      let rest = bytes[next...]
+      if rest.starts(with: "in".utf8), rest.dropFirst(2).first ?? 0x2F == UInt8(ascii: "/"),
+        let home = places[ExactName(String(topic[..<slash]))]
+      {
+        return (home, topic[next...])
+      }
+      start = next
+    }
+    return nil
+  }
 }

@@ -1,34 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Broker
-import ConsentLedger
-import CredentialService
-import KeychainCore
-import Logging
-import SQLiteDatabase
-import ThreadCredentialStore
+import Home
+import HomeStore
+import Synchronization
+import ThreadDataset
 import ThreadRequests
 
-/// Requests that do not come over the broker: from the socket, or from a command that has the store for
-/// itself. Each has a transaction of its own, in turn with the batches of the intake.
+import struct Home.WireTime
+
+/// Requests over MQTT and of programs on this machine, between their wires and the loop.
+///
+/// What only reads gets a copy of the home, and does not wait for the loop.
 package final class RequestService: Sendable {
-  private let transactions: TransactionRunner
+  /// What it needs of others.
+  package struct Parts: Sendable {
+    package var rules = RequestRules()
+    /// Of the program, for `ping`.
+    package var version = ""
+    /// With the daemon's own keys, as they are now.
+    package var exchange: @Sendable () -> SealedExchange = { SealedExchange(nil) }
+    /// Another client has altered a device with buttons a moment ago.
+    package var buttonsAltered: @Sendable (WireTime) -> Bool = { _ in false }
+    package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
 
-  init(_ transactions: TransactionRunner) { self.transactions = transactions }
-
-  /// For a command that has the store for itself: what there is to publish, the next daemon does.
-  package convenience init(
-    _ configuration: BridgeConfiguration, keychain: Keychain, parts: RequestParts = RequestParts(),
-    clock: any Clock = SystemClock()
-  ) throws {
-    var parts = parts
-    // No person could be asked, and nothing would wait for the answer.
-    parts.gate = parts.gate ?? NoConsentGate()
-    self.init(
-      try TransactionRunner(configuration, keychain: keychain, parts: parts, clock: clock))
+    package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) {
+      self.summarize = summarize
+    }
   }
 
-  package var callers: WaitingCallers { transactions.answers.callers }
+  /// What has become of requests since the start.
+  package struct Figures: Hashable, Sendable {
+    package var answered = 0
+    /// Answered with an error, or too many to be answered.
+    package var refused = 0
+    /// Answers and messages of adoptions that were too many to wait for the connection.
+    package var dropped = 0
+
+    fileprivate mutating func count(isRefusal: Bool) {
+      if isRefusal { refused += 1 } else { answered += 1 }
+    }
+  }
+
+  package let callers: WaitingCallers
+  package let queue = AnswerQueue()
+  private let limiter = RequestLimiter()
+  private let parts: Parts
+  private let homes: [ServedHome]
+  private let counted = Mutex(Figures())
+
+  /// - Parameters:
+  ///   - homes: in the order of the settings.
+  ///   - callers: that the rules of the homes ask, too.
+  package init(_ homes: [ServedHome], _ parts: Parts, _ callers: WaitingCallers) {
+    self.homes = homes
+    self.parts = parts
+    self.callers = callers
+  }
+
+  package var figures: Figures { counted.withLock { $0 } }
+
+  /// Of a request that is refused before it is looked at.
+  package func countRefusal() { counted.withLock { $0.refused += 1 } }
+
+  private func send(_ messages: [WaitingMessage], at now: WireTime) -> Set<String> {
+    let dropped = queue.add(messages, at: now)
+    if dropped.count > 0 { counted.withLock { $0.dropped += dropped.count } }
+    return dropped.homes
+  }
+
+  private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
+    var writer = AnswerWriter(home: home, summarize: parts.summarize) { key in
+      try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+    }
+    writer.namesHome = homes.count > 1
+    writer.routerName = { state.routers[$0]?.displayName ?? $0.description }
+    writer.transactions = callers.transactions(of:)
+    return writer
+  }
+
+  /// - Returns: nil for what a home answers.
+  private func read(
+    _ route: RequestRoute, _ state: Home, _ home: String, most: Int, at now: WireTime
+  ) throws(AnswerFailure) -> AnswerData? {
+    switch route {
+    case .ping: return .pong(parts.version, at: now)
+    case .states(let command):
+      return try state.states(command, in: home, isOnlyHome: homes.count == 1, most: most)
+    case .home: return nil
+    }
+  }
+
+  // MARK: Over MQTT
+
+  /// For the loop: reads a request.
+  package func read(_ arrived: ArrivedRequest, _ requests: inout SealedRequests) -> ReadRequest {
+    let (state, now) = (arrived.state, arrived.time)
+    let verdict = limiter.judge(
+      arrived.user, arrived.command, items: { state.routers.count }, at: now)
+    guard verdict != .ignored else {
+      counted.withLock { $0.refused += 1 }
+      return .ignored
+    }
+    let inbound = MQTTRequest(
+      arrived.message, command: arrived.command, user: arrived.user, base: arrived.home.base,
+      isTooOften: verdict == .refused)
+    let exchange = parts.exchange()
+    let asked = parts.rules.read(
+      inbound, in: state, team: arrived.home.rules.team(arrived.user), with: exchange, &requests,
+      buttonsAltered: parts.buttonsAltered(now), at: now, summarize: parts.summarize)
+    let answer: Result<AnswerData, AnswerFailure>
+    do throws(AnswerFailure) {
+      let step = try asked.step.get()
+      if case .home(let input, let dataset) = step.route {
+        return .input(input, dataset: dataset, asked)
+      }
+      let data = try read(
+        step.route, state, arrived.home.name, most: RequestRules.mostEntries, at: now)
+      answer = .success(data ?? AnswerData())
+    } catch {
+      answer = .failure(error)
+    }
+    let message = exchange.message(
+      answer, to: asked.requester, at: asked.reply, in: state, timeout: asked.timeout, now: now)
+    return .other { [self] in
+      guard let message else { return }
+      counted.withLock { $0.count(isRefusal: message.isRefusal) }
+      _ = send([message.message], at: now)
+    }
+  }
+
+  /// Answers what is on disk: requests over MQTT, and all that have waited for a person; and makes the messages of
+  /// adoptions.
+  ///
+  /// - Returns: names of the homes that are to be told `deliveriesAreDue`.
+  package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> Set<String> {
+    let exchange = parts.exchange()
+    var messages: [WaitingMessage] = []
+    for outcome in batch.outcomes {
+      guard let place = homes.first(where: { $0.name == outcome.home }),
+        let state = loop.home(outcome.home)
+      else { continue }
+      let writer = writer(outcome.home, state, loop)
+      func add(
+        _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
+        _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
+      ) {
+        let step = try? asked?.step.get()
+        let written = Result { () throws(AnswerFailure) in
+          try writer.data(of: answer, to: step?.request, step?.context)
+        }
+        // A person is asked first.
+        guard let result = written.some else { return }
+        let message = exchange.message(
+          result, to: requester, at: reply, in: state,
+          timeout: asked?.timeout ?? Int(MQTTRequest.timeout), now: batch.time)
+        counted.withLock { $0.count(isRefusal: message?.isRefusal ?? (result.failure != nil)) }
+        if let message { messages.append(message.message) }
+        if let question, reply == .caller { callers.deliver(result, for: question) }
+      }
+      if let asked = outcome.origin?.asked {
+        if let answer = outcome.output.answer {
+          add(answer, to: asked.requester, at: asked.reply, nil, asked)
+        }
+      } else if let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
+        messages.append(answer)
+      }
+      for one in outcome.output.settled { add(one.answer, to: one.requester, at: one.to, one.id) }
+      for order in outcome.output.orders {
+        guard let dataset = try? writer.opened(order.dataset, at: .home) else { continue }
+        let message = exchange.message(
+          order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
+        if let message { messages.append(message) }
+      }
+    }
+    return send(messages, at: batch.time)
+  }
+
+  // MARK: On the socket
 
   package enum Outcome: Sendable {
     case answer(ThreadAnswer)
@@ -36,97 +184,105 @@ package final class RequestService: Sendable {
     case waiting(WaitingCallers.Place)
   }
 
-  /// Fulfils it, or returns why not. May wait for the disk, so not for an executor's thread.
+  /// Fulfils a request, or says why not. May wait for the disk.
   ///
   /// - Parameters:
-  ///   - requester: with the team and the name of the user, as the caller knows them for certain.
-  ///   - isAdministrator, administrator: see `RequestContext`.
+  ///   - isOwnUser: whether the daemon's own user or root calls.
   ///   - isThere: whether the caller still waits for the answer; asked from any thread.
   ///   - wake: called when what it waits for is decided.
   package func answer(
-    _ request: ThreadRequest, from requester: Requester, team: String, userName: String? = nil,
-    isAdministrator: Bool = false, administrator: String? = nil,
+    _ local: LocalRequest, by loop: HomeLoop, isOwnUser: Bool, at now: WireTime,
     isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {}
   ) -> Outcome {
-    let now = transactions.clock.now()
-    var expected: WaitingCallers.Place?
-    do {
-      var context = RequestContext(
-        requester: requester, team: team, home: try home(request), reply: .caller, now: now.date)
-      context.isAdministrator = isAdministrator
-      context.administrator = administrator
-      context.userName = userName
-      context.program = request.program
-      context.listsSecrets = true
-      context.version = transactions.configuration.version
-      let reply = try transactions.run(at: now, writes: request.command.writes) { transaction in
-        let fulfilled = try transaction.context.requests.reply(to: request, context)
-        try transaction.apply(fulfilled.effects)
-        let reply = try fulfilled.result.get()
-        if fulfilled.granted != nil, !isThere() {
-          throw AnswerFailure(.expired, "nobody waits for the answer any more")
-        }
-        if case .data = reply {
-          try transaction.context.consents.noteDisclosure(fulfilled.granted)
-        }
-        if case .waiting(let id) = reply {
-          expected = callers.expect(
-            id, request.transaction, isOwnUser: requester.isDaemonUser, isThere: isThere,
-            wake: wake)
-          guard expected != nil else {
-            throw AnswerFailure(.rateLimited, "too many wait for consent already")
-          }
-        }
-        return reply
+    let transaction = local.request.transaction
+    var place: WaitingCallers.Place?
+    do throws(AnswerFailure) {
+      if local.request.command.needsConsent {
+        place = try callers.reserve(
+          transaction: transaction, isOwnUser: isOwnUser, isThere: isThere, wake: wake)
+        guard isThere() else { throw .nobodyWaits }
       }
-      if let expected { return .waiting(expected) }
-      switch reply {
-      case .data(let data): return answered(ThreadAnswer(data, transaction: request.transaction))
-      case .decided, .waiting:
-        return answered(ThreadAnswer(AnswerData(), transaction: request.transaction))
+      let (answer, question) = try answer(local, by: loop, at: now)
+      if let place, let question {
+        try wait(at: place, for: question.id, in: question.home, of: loop)
+        return .waiting(place)
       }
+      if let place { callers.forget(place) }
+      counted.withLock { $0.answered += 1 }
+      return .answer(ThreadAnswer(answer, transaction: transaction))
     } catch {
-      if let expected { callers.forget(expected) }
-      if StoreFailure.isDamage(error) { transactions.monitor.requestCheck(at: now) }
-      return refused(failure(error), request)
+      if let place { callers.forget(place) }
+      counted.withLock { $0.refused += 1 }
+      return .answer(ThreadAnswer(error, transaction: transaction))
     }
   }
 
-  /// How many items are stored.
-  package func itemCount() -> Int { transactions.store.itemCount() }
+  /// - Throws: also where the question was over before it was waited for: then no answer would come.
+  func wait(
+    at place: WaitingCallers.Place, for question: ConsentID, in home: String, of loop: HomeLoop
+  ) throws(AnswerFailure) {
+    try callers.wait(at: place, for: question)
+    guard let state = loop.home(home),
+      !state.questions.contains(where: { $0.id == question && !$0.isDenied }),
+      callers.answer(at: place) == nil
+    else { return }
+    let decision = state.decisions.last { $0.id == question }
+    let refusal: HomeRefusal =
+      switch decision?.outcome {
+      case .denied: .denied
+      // Those who waited have it. What is given now is decided again.
+      case .approved: decision?.obstacle == .notEnrolled ? .keyIsGone : .changed
+      case .expired, .revoked, nil: .expired
+      }
+    throw AnswerFailure(refusal, to: nil)
+  }
 
-  /// Counts a request that was refused before it was looked at.
-  package func countRefusal() { transactions.monitor.update { $0.requestsRefused += 1 } }
-
-  private func home(_ request: ThreadRequest) throws -> String {
-    let homes = transactions.configuration.topics.homes.map(\.name)
-    guard let named = request.home else { return homes.first ?? "" }
-    guard homes.contains(named) else {
-      throw AnswerFailure(
-        .invalidPayload, field: "home", "there is no such home",
-        help: "homes: \(homes.joined(separator: ", "))")
+  /// - Returns: the question that waits for a person, where one does.
+  private func answer(
+    _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
+  ) throws(AnswerFailure) -> (AnswerData, (id: ConsentID, home: String)?) {
+    let (request, context) = (local.request, local.context)
+    // One home only is kept while the loop commits, which would copy the list of all for a snapshot.
+    let name = try local.home(of: homes.map(\.name), in: loop.home)
+    guard let home = homes.first(where: { $0.name == name }), let state = loop.home(name)
+    else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
+    let route = try parts.rules.route(
+      of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
+    guard case .home(let input, let dataset) = route else {
+      let data = try read(route, state, name, most: Home.mostListed, at: now)
+      return (data ?? AnswerData(), nil)
     }
-    return named
-  }
-
-  private func failure(_ error: any Error) -> AnswerFailure {
-    switch error {
-    case let failure as AnswerFailure: failure
-    case let error as KeychainError where error.status == .readOnly:
-      AnswerFailure(.readOnly, error.message)
-    default:
-      AnswerFailure(
-        .store, StoreFailure.reason(error, path: transactions.store.keychain.location.directory))
+    let output: HomeOutput
+    if request.command.writes {
+      do {
+        output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
+      } catch {
+        throw AnswerFailure(ofStore: error)
+      }
+    } else {
+      var copy = state
+      output = copy.handle(input, at: now, rules: home.rules)
     }
+    guard let answer = output.answer else { return (AnswerData(), nil) }
+    if case .waiting(let question) = answer { return (AnswerData(), (question, name)) }
+    return (
+      try writer(name, state, loop).data(of: answer, to: request, context) ?? AnswerData(), nil
+    )
   }
+}
 
-  private func answered(_ answer: ThreadAnswer) -> Outcome {
-    transactions.monitor.update { $0.requestsAnswered += 1 }
-    return .answer(answer)
+extension Result where Failure == AnswerFailure {
+  fileprivate var failure: AnswerFailure? {
+    if case .failure(let failure) = self { failure } else { nil }
   }
+}
 
-  private func refused(_ failure: AnswerFailure, _ request: ThreadRequest) -> Outcome {
-    countRefusal()
-    return .answer(ThreadAnswer(failure, transaction: request.transaction))
+extension Result where Success == AnswerData?, Failure == AnswerFailure {
+  /// Nil where there is no answer yet.
+  fileprivate var some: Result<AnswerData, AnswerFailure>? {
+    switch self {
+    case .success(let data): data.map { .success($0) }
+    case .failure(let failure): .failure(failure)
+    }
   }
 }

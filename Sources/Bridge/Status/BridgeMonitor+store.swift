@@ -2,81 +2,78 @@
 
 import Broker
 
+/// Whether the store can be used.
 extension BridgeMonitor {
-  /// Who reads the store beside the transactions that write.
-  enum StoreReader: Sendable { case outbox, registry }
+  /// The store cannot be used.
+  package struct StoreProblem: Sendable, Equatable {
+    package let reason: String
+    package let since: WireTime
+    /// Whether a batch failed. A tick that succeeds proves nothing then: its few bytes may fit where
+    /// a batch does not.
+    var stopsIntake: Bool
+    /// When it was met last.
+    var seen: WireTime
 
-  /// Seconds between two checks of the whole file.
-  private static let checkInterval = 10
+    package static func == (a: StoreProblem, b: StoreProblem) -> Bool {
+      a.reason == b.reason && a.since == b.since
+    }
+  }
 
-  /// Notes a failure of the store. Damage is looked into first, in the next tick: it may be fixed.
-  ///
+  /// Seconds without a failure after which an intake that is connected, and so would have been sent
+  /// again what it refused, counts as well.
+  static let quietSeconds = 15
+
   /// - Returns: the reason, where it is news for the log.
   func storeFailed(
     _ error: any Error, path: String, at now: WireTime, inBatch: Bool
   ) -> String? {
-    if StoreFailure.isDamage(error), requestCheck(at: now) { return nil }
     let reason = StoreFailure.reason(error, path: path)
     return storeFailed(reason, at: now, inBatch: inBatch) ? reason : nil
   }
 
-  /// As `storeFailed`; until `readWorks` no write that succeeds ends the problem.
-  func readFailed(
-    _ error: any Error, by reader: StoreReader, path: String, at now: WireTime
-  ) -> String? {
-    update { $0.failingReaders.insert(reader) }
+  /// Stored messages cannot be read. Until `readWorks` no write that succeeds ends the problem.
+  ///
+  /// - Returns: the reason, where it is news for the log.
+  func readFailed(_ error: any Error, path: String, at now: WireTime) -> String? {
+    update { $0.isReadFailing = true }
     return storeFailed(error, path: path, at: now, inBatch: false)
   }
 
-  func readWorks(_ reader: StoreReader) {
-    update { $0.failingReaders.remove(reader) }
-  }
+  func readWorks() { update { $0.isReadFailing = false } }
 
-  /// - Returns: whether the store is about to be checked, so that nothing is published yet.
+  /// - Returns: whether this is news.
   @discardableResult
-  func requestCheck(at now: WireTime) -> Bool {
-    var isDue = false
+  func storeFailed(_ reason: String, at now: WireTime, inBatch: Bool) -> Bool {
     update {
-      isDue =
-        $0.unrepairable == nil
-        && $0.storeCheckedAt.map { $0.adding(seconds: Self.checkInterval) <= now } ?? true
-      if isDue { $0.isStoreCheckDue = true }
+      $0.listeningSince = nil
+      let before = $0.storeProblem
+      $0.storeProblem = StoreProblem(
+        reason: reason, since: before?.since ?? now,
+        stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
+      return before?.reason != reason
     }
-    return isDue
   }
 
-  /// - Returns: whether the store is to be checked now.
-  func takeCheck(at now: WireTime) -> Bool {
-    var isDue = false
+  /// A write succeeded: that of a batch, or that of a tick.
+  ///
+  /// - Returns: whether this is news.
+  @discardableResult
+  func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
     update {
-      isDue = $0.isStoreCheckDue
-      $0.isStoreCheckDue = false
-      if isDue { $0.storeCheckedAt = now }
-    }
-    return isDue
-  }
-
-  /// What was damaged is created again. Whatever fails now is another problem.
-  func storeIsRepaired(at now: WireTime) {
-    update {
+      guard let problem = $0.storeProblem, !$0.isReadFailing else { return false }
+      let isQuiet =
+        $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
+      guard inBatch || !problem.stopsIntake || isQuiet else { return false }
       $0.storeProblem = nil
-      $0.failingReaders = []
-      if $0.isIntakeConnected { $0.listeningSince = $0.listeningSince ?? now }
+      if $0.isIntakeConnected { $0.listeningSince = now }
+      return true
     }
   }
 
-  /// The store stays as it is until another process opens it.
-  func storeIsUnrepairable(_ reason: String, at now: WireTime) {
-    update { $0.unrepairable = reason }
-    storeFailed(reason, at: now, inBatch: true)
-  }
-
-  /// The routers are listened to since now: no silence was noticed by another clock. A check of the store may be due at
-  /// once, and it is quiet since now.
+  /// The routers are listened to since now: no silence was noticed by another clock. It is quiet since now.
   func clockJumped(to now: WireTime) {
     update {
       $0.listeningSince = $0.listeningSince.map { _ in now }
-      $0.storeCheckedAt = nil
       $0.storeProblem?.seen = now
       $0.alteredDevice?.at = now
       $0.alteredButtonAt = $0.alteredButtonAt.map { _ in now }

@@ -33,12 +33,8 @@ package final class BridgeMonitor: Sendable {
     var statusConnections: Int64 = 0
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
-    var failingReaders: Set<StoreReader> = []
-    /// Somebody has met a damaged page.
-    var isStoreCheckDue = false
-    var storeCheckedAt: WireTime?
-    /// Why the store cannot be written before it was restored.
-    var unrepairable: String?
+    /// Stored messages cannot be read.
+    var isReadFailing = false
     /// What the broker answered last to each of the two connections. That the broker is away changes nothing.
     var intakeLogin = Login.unknown
     var statusLogin = Login.unknown
@@ -90,16 +86,6 @@ package final class BridgeMonitor: Sendable {
     }
   }
 
-  /// Another client has written where the daemon announces a device to Home Assistant.
-  struct AlteredDevice: Sendable, Equatable {
-    /// Seconds for which it counts, and for which nothing is decided by buttons where it had some.
-    static let seconds = 60
-
-    let topic: String
-    let home: String
-    var at: WireTime
-  }
-
   /// Topics that the daemon may not publish to.
   package struct Refusals: Sendable, Equatable {
     package var topics: Int
@@ -110,25 +96,6 @@ package final class BridgeMonitor: Sendable {
     package var isByAccess: Bool
   }
 
-  /// The store cannot be written.
-  package struct StoreProblem: Sendable, Equatable {
-    package let reason: String
-    package let since: WireTime
-    /// Whether a batch failed. A tick that succeeds proves nothing then: its few bytes may fit where
-    /// a batch does not.
-    var stopsIntake: Bool
-    /// When it was met last.
-    var seen: WireTime
-
-    package static func == (a: StoreProblem, b: StoreProblem) -> Bool {
-      a.reason == b.reason && a.since == b.since
-    }
-  }
-
-  /// Seconds without a failure after which an intake that is connected, and so would have been sent
-  /// again what it refused, counts as well.
-  static let quietSeconds = 15
-
   package let figures = BridgeFigures()
   package let recent = RecentEvents()
   private let state = Mutex(Snapshot())
@@ -137,81 +104,60 @@ package final class BridgeMonitor: Sendable {
 
   package var snapshot: Snapshot { state.withLock { $0 } }
 
-  func update(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
+  func update<R: Sendable>(_ change: (inout Snapshot) -> R) -> R { state.withLock { change(&$0) } }
 
-  /// - Parameter isButton: whether it is the device of a request, or of a network that can be preferred.
-  /// - Returns: whether this is news.
-  func noteAltered(_ topic: String, home: String, isButton: Bool, at now: WireTime) -> Bool {
-    let isNews = alteredDevice(at: now) == nil
+  // MARK: Counting
+
+  func count(_ batch: CommittedBatch) {
     update {
-      $0.alteredDevice = AlteredDevice(topic: topic, home: home, at: now)
-      if isButton { $0.alteredButtonAt = now }
-    }
-    return isNews
-  }
-
-  /// Whether a device with buttons was altered less than a minute ago: nothing is decided by buttons.
-  func refusesButtons(at now: WireTime) -> Bool {
-    guard let altered = snapshot.alteredButtonAt else { return false }
-    return now < altered.adding(seconds: AlteredDevice.seconds)
-  }
-
-  /// The device that was altered less than a minute ago.
-  func alteredDevice(at now: WireTime) -> AlteredDevice? {
-    snapshot.alteredDevice.flatMap {
-      now < $0.at.adding(seconds: AlteredDevice.seconds) ? $0 : nil
-    }
-  }
-
-  /// The user name or the password is another one from now on.
-  func loginChanged() {
-    state.withLock {
-      $0.intakeLogin = .unknown
-      $0.statusLogin = .unknown
-    }
-  }
-
-  func count(_ batch: BatchCounts) {
-    state.withLock {
-      $0.received += batch.received
-      $0.retainedIgnored += batch.retained
-      $0.duplicatesIgnored += batch.duplicates
-      for (code, count) in batch.rejected {
-        $0.rejected += count
-        $0.rejectedByCode[code, default: 0] += count
+      $0.received += Int64(batch.received)
+      $0.retainedIgnored += batch.retainedIgnored
+      $0.duplicatesIgnored += Int64(batch.duplicates)
+      for (code, rejected) in batch.rejections {
+        $0.rejected += rejected.count
+        $0.rejectedByCode[code, default: 0] += rejected.count
       }
-      $0.requestsAnswered += batch.requestsAnswered
-      $0.requestsRefused += batch.requestsRefused
     }
   }
 
-  /// - Returns: whether this is news.
-  @discardableResult
-  func storeFailed(_ reason: String, at now: WireTime, inBatch: Bool) -> Bool {
-    state.withLock {
-      $0.listeningSince = nil
-      let before = $0.storeProblem
-      let reason = $0.unrepairable ?? reason
-      $0.storeProblem = StoreProblem(
-        reason: reason, since: before?.since ?? now,
-        stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
-      return before?.reason != reason
+  /// What has become of requests since the start.
+  func note(_ requests: RequestService.Figures) {
+    update {
+      $0.requestsAnswered = Int64(requests.answered)
+      $0.requestsRefused = Int64(requests.refused)
+      $0.answersDropped = Int64(requests.dropped)
     }
   }
+}
 
-  /// A write succeeded: that of a batch, or that of a tick.
+extension BridgeHealth {
+  /// How the bridge is now.
   ///
-  /// - Returns: whether this is news.
-  @discardableResult
-  func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
-    state.withLock {
-      guard let problem = $0.storeProblem, $0.failingReaders.isEmpty else { return false }
-      let isQuiet =
-        $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
-      guard inBatch || !problem.stopsIntake || isQuiet else { return false }
-      $0.storeProblem = nil
-      if $0.isIntakeConnected { $0.listeningSince = now }
-      return true
-    }
+  /// - Parameters:
+  ///   - counts: of all homes.
+  ///   - waiting: stored messages that the broker has not acknowledged.
+  ///   - uptime: milliseconds.
+  init(
+    _ snapshot: BridgeMonitor.Snapshot, _ counts: HomeCounts, requests: RequestService.Figures,
+    waiting: Int, uptime: Int64
+  ) {
+    let intake =
+      switch snapshot.intake {
+      case .running: "running"
+      case .connecting: "connecting"
+      case .backingOff: "backing_off"
+      }
+    self.init(
+      intake: intake, reason: snapshot.reason,
+      uptimeSeconds: uptime / 1_000,
+      routers: counts.routers.listed, networks: counts.networks,
+      // A store that cannot be written cannot hold the alert about that.
+      alertsActive: counts.alertsFiring + (snapshot.storeProblem == nil ? 0 : 1),
+      messagesReceived: snapshot.received, messagesRejected: snapshot.rejected,
+      retainedIgnored: snapshot.retainedIgnored, duplicatesIgnored: snapshot.duplicatesIgnored,
+      requestsAnswered: Int64(requests.answered), requestsRefused: Int64(requests.refused),
+      answersDropped: Int64(requests.dropped), eventsWaiting: Int64(waiting),
+      publicationsRefused: snapshot.publicationsRefused,
+      intakeReconnects: snapshot.intakeReconnects)
   }
 }

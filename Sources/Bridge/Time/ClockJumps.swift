@@ -5,17 +5,16 @@ import Broker
 /// Notices that the wall clock was set, or that the machine slept. A pure value.
 ///
 /// What waits for a time compares it with the wall clock: set back by a year, it would wait for a year, and set forward,
-/// every wait would be over. When the clock jumps, `Ticker` therefore resets the deadlines of this process, and
-/// `TickApplier` shifts the start times in the store. What paces publications looks for a clock that was set back by
-/// itself.
+/// every wait would be over. When the clock jumps, the deadlines of this process are therefore reset, and the times in
+/// the homes are shifted. What paces publications looks for a clock that was set back by itself.
 struct ClockJumps: Sendable {
   /// Milliseconds. What is less is how time servers correct a clock, and no wait is that short.
   static let least: Int64 = 2_000
 
   private var last: ClockMoment
-  /// Milliseconds by which the start times in the store are still to be shifted; nil: they are. At the start only those
-  /// later than now are changed: the daemon was away when the clock was set.
-  private(set) var pendingShift: Int64? = 0
+  /// Milliseconds by which the times in the homes are still to be shifted: a store that fails takes no jump; nil: they
+  /// are. At the start only those later than now are changed: the daemon was away when the clock was set.
+  private var owed: Int64? = 0
 
   init(since last: ClockMoment) { self.last = last }
 
@@ -25,10 +24,14 @@ struct ClockJumps: Sendable {
     let jump = moment.wall.milliseconds - last.wall.milliseconds - passed
     last = moment
     guard abs(jump) >= Self.least else { return nil }
-    pendingShift = (pendingShift ?? 0) + jump
+    owed = (owed ?? 0) + jump
     return jump
   }
 
-  /// The start times in the store are shifted.
-  mutating func shifted() { pendingShift = nil }
+  /// Where the homes take nothing, they are owed it still.
+  mutating func handOver(to homes: (Int64) throws -> Void) rethrows {
+    guard let owed else { return }
+    try homes(owed)
+    self.owed = nil
+  }
 }

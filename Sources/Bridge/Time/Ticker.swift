@@ -2,43 +2,66 @@
 
 import Broker
 import Dispatch
+import Home
+import HomeStore
+import KeychainCore
 import Logging
-import SQLiteDatabase
 import Synchronization
-import ThreadCredentialStore
 
-/// Turns the clock into transactions, once a second.
+import struct Broker.WireTime
+import struct Home.AlertFacts
+import enum Home.AlertName
+
+/// What is due by the clock, once a second.
 final class Ticker: Sendable {
-  private let transactions: TransactionRunner
-  private let outbox: Outbox
-  private let pace: PublicationPace
-  private let status: StatusConnection
-  private let onTurn: @Sendable (BridgeMonitor.Snapshot) -> Void
-  private let logger: Logger
-  private let cursors: Mutex<TickCursors>
-  private let areBasesSettled = Mutex(false)
-  private let rest = Mutex(RestWatch())
-  private let droppedGrew = Mutex<WireTime?>(nil)
+  /// Who is told that time has passed.
+  struct Parts: Sendable {
+    let loop: HomeLoop
+    let publisher: Publisher
+    let health: HealthReports
+    let follower: BridgeFollower
+    let status: StatusConnection
+    let monitor: BridgeMonitor
+    let news: NewsLog
+    let keychain: Keychain
+    /// The first home of the settings has the alerts about the daemon.
+    let firstHome: String?
+    let loginRemedy: String
+    let clock: any Clock
+    /// Wakes the connection that publishes.
+    let wake: @Sendable () -> Void
+    /// Called when a tick is over, on the queue of the ticks.
+    let onTurn: @Sendable (BridgeMonitor.Snapshot) -> Void
+    let logger: Logger
+  }
+
+  private struct State {
+    var clock: ClockJumps
+    var rest = RestWatch()
+    /// Conditions of the daemon as its first home has them; those that it was not told since the start are missing.
+    var conditions: [AlertName: AlertFacts?] = [:]
+    /// The device that its home was told of last.
+    var altered: BridgeMonitor.AlteredDevice?
+    var dropped: Int64?
+    var droppedGrew: WireTime?
+    var areBasesEmpty: Bool
+  }
+
+  private let parts: Parts
+  private let state: Mutex<State>
   private let queue = DispatchQueue(label: "threadkeeper.ticker")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
-  /// - Parameter onTurn: called when a tick is over, on the queue of the ticks.
-  init(
-    _ transactions: TransactionRunner, outbox: Outbox, pace: PublicationPace,
-    status: StatusConnection, onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void,
-    logger: Logger
-  ) {
-    self.transactions = transactions
-    self.outbox = outbox
-    self.pace = pace
-    self.status = status
-    self.onTurn = onTurn
-    self.logger = logger
-    cursors = Mutex(TickCursors(since: transactions.clock.moment()))
+  init(_ parts: Parts) {
+    self.parts = parts
+    state = Mutex(
+      State(
+        clock: ClockJumps(since: parts.clock.moment()),
+        areBasesEmpty: parts.loop.retiredBases.isEmpty))
   }
 
-  private var store: ThreadCredentialStore { transactions.store }
-  private var monitor: BridgeMonitor { transactions.monitor }
+  private var monitor: BridgeMonitor { parts.monitor }
+  private var loop: HomeLoop { parts.loop }
 
   func start(every interval: DispatchTimeInterval = .seconds(1)) {
     timer.withLock { timer in
@@ -50,174 +73,141 @@ final class Ticker: Sendable {
     }
   }
 
-  /// Returns when the last tick is over.
+  /// Returns when the last tick is over, and everything is on disk.
   func stop() {
     timer.withLock {
       $0?.cancel()
       $0 = nil
     }
     queue.sync {}
-    writeTick(isLast: true)
-  }
-
-  private func tick() {
-    writeTick()
-    pace.look()
-    status.periodic(now: transactions.clock.now())
-    transactions.wake()
-    onTurn(monitor.snapshot)
-  }
-
-  /// - Parameter isLast: nothing that it makes would leave any more.
-  private func writeTick(isLast: Bool = false) {
-    let now = noticeJump()
-    if !isLast, monitor.takeCheck(at: now) { checkStore(now) }
-    let devices = outbox.deviceResults
     do {
-      let (next, changes) = try transactions.run(at: now, wakes: false) { transaction in
-        var next = cursors.withLock { $0 }
-        let known = monitor.snapshot
-        try TickApplier(
-          transaction: transaction, listeningSince: known.listeningSince,
-          connection: known.isStatusConnected && !isLast ? known.statusConnections : nil,
-          deliveries: transactions.answers.deliveries
-        ).apply(&next)
-        try watchDroppedMessages(transaction)
-        try watchLogin(transaction)
-        try watchSessions(transaction)
-        try watchDevices(transaction)
-        try noteWalks(transaction.tx)
-        if !devices.isEmpty { try devices.write(transaction.tx) }
-        // A store that failed is tried with a real write: only that tells whether it works again.
-        if monitor.snapshot.storeProblem != nil { try EventLedger.probe(transaction.tx) }
-        let published = outbox.published
-        if try EventLedger.published(transaction.tx) < published {
-          try EventLedger.setPublished(published, transaction.tx)
-        }
-        return (next, transaction.tx.totalChanges)
-      }
-      // Only now: what a failed tick has done is undone, and due again at the next one.
-      cursors.withLock { $0 = next }
-      outbox.forget(devices)
-      try store.keychain.tick()
-      if rest.withLock({ $0.tick(changes: changes) }) {
-        logger.debug("the store is at rest: memory is given back")
-        try store.keychain.database.releaseMemory()
-      }
-      transactions.logRejections()
-      if monitor.storeWorks(at: now, inBatch: false) {
-        logger.notice("the store can be written again")
-      }
+      loop.acknowledged(upTo: parts.publisher.published)
+      try loop.stop()
     } catch {
-      let path = store.keychain.location.directory
-      if let reason = monitor.storeFailed(error, path: path, at: now, inBatch: false) {
-        logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
-      }
+      storeFailed(error)
     }
   }
 
-  /// Where the clock has jumped, the deadlines of this process are reset. The start times in the store are shifted with
-  /// the next transaction that succeeds.
+  func tick() {
+    let now = state.withLock { noticeJump(&$0) }
+    do {
+      try state.withLock { state in
+        try write(&state, at: now)
+        if state.rest.tick(changes: Int(monitor.snapshot.received)) {
+          parts.logger.debug("the store is at rest: memory is given back")
+          try parts.keychain.database.releaseMemory()
+        }
+      }
+      if monitor.storeWorks(at: now, inBatch: false) {
+        parts.logger.notice("the store can be written again")
+      }
+    } catch {
+      storeFailed(error)
+    }
+    parts.news.logRejections(at: now)
+    publish(at: now)
+    parts.onTurn(monitor.snapshot)
+  }
+
+  private func storeFailed(_ error: any Error) {
+    let path = parts.keychain.location.directory
+    let reason = monitor.storeFailed(
+      error, path: path, at: parts.clock.now(), inBatch: false)
+    if let reason {
+      parts.logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
+    }
+  }
+
+  /// What has to be on disk. Where that fails, all of it is due again at the next tick.
+  private func write(_ state: inout State, at now: WireTime) throws {
+    try parts.keychain.checkWritable()
+    try state.clock.handOver { try loop.clockJumped(by: $0) }
+    try watchDroppedMessages(&state, at: now)
+    try watchLogin(&state)
+    try set(
+      .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.sessionTakenOver), &state)
+    try watchDevices(&state, at: now)
+    for home in parts.follower.takeDueHomes() {
+      try loop.perform(.deliveriesAreDue, in: home)
+    }
+    let known = monitor.snapshot
+    loop.acknowledged(upTo: parts.publisher.published)
+    try loop.tick(
+      Link(
+        connection: known.isStatusConnected ? known.statusConnections : nil,
+        listeningSince: known.listeningSince?.value))
+    if !state.areBasesEmpty, parts.publisher.hasEmptiedBases {
+      try loop.basesAreEmpty()
+      state.areBasesEmpty = true
+    }
+    // A store that failed is tried with a real write: only that tells whether it works again.
+    if known.storeProblem != nil { try loop.probe() }
+    try parts.keychain.tick()
+  }
+
+  /// Where the clock has jumped, the deadlines of this process are reset. The homes are told with the next write that
+  /// succeeds.
   ///
   /// - Returns: now.
-  private func noticeJump() -> WireTime {
-    let moment = transactions.clock.moment()
-    guard let jump = cursors.withLock({ $0.clock.notice(moment) }) else { return moment.wall }
-    logger.notice("the clock has jumped", metadata: ["seconds": "\(jump / 1_000)"])
+  private func noticeJump(_ state: inout State) -> WireTime {
+    let moment = parts.clock.moment()
+    guard let jump = state.clock.notice(moment) else { return moment.wall }
+    parts.logger.notice("the clock has jumped", metadata: ["seconds": "\(jump / 1_000)"])
     monitor.clockJumped(to: moment.wall)
-    transactions.clockJumped()
-    status.clockJumped(to: moment.wall)
+    parts.news.clockJumped()
+    parts.publisher.clockJumped()
+    parts.health.restart()
     return moment.wall
   }
 
-  /// A damaged page was found: creates again what can be, and stops all writing where it cannot.
-  private func checkStore(_ now: WireTime) {
-    let path = store.keychain.location.directory
-    do {
-      let repair = RegistryRepair(
-        configuration: transactions.configuration, store: store, parts: transactions.parts)
-      switch try repair.run(now: now) {
-      case .sound: logger.notice("a check of the whole store found no damage")
-      case .recreated(let tables):
-        let published = try store.keychain.database.read { try EventLedger.published($0) }
-        outbox.restart(after: published)
-        outbox.republishAll()
-        monitor.storeIsRepaired(at: now)
-        logger.critical(
-          "damaged tables of the store were recreated",
-          metadata: ["tables": "\(tables.joined(separator: ", "))"])
-      case .unrepairable(let tables):
-        store.keychain.noteFileDamaged()
-        let reason = StoreFailure.damaged(tables, path: path)
-        monitor.storeIsUnrepairable(reason, at: now)
-        logger.critical("intake stands still", metadata: ["reason": "\(reason)"])
-      }
-    } catch {
-      if let reason = monitor.storeFailed(error, path: path, at: now, inBatch: false) {
-        logger.error("the store cannot be checked", metadata: ["reason": "\(reason)"])
-      }
-    }
+  // MARK: Conditions of the daemon
+
+  private func set(_ name: AlertName, _ facts: AlertFacts?, _ state: inout State) throws {
+    guard let home = parts.firstHome, state.conditions[name] != .some(facts) else { return }
+    try loop.perform(.condition(name, facts), in: home)
+    state.conditions[name] = .some(facts)
   }
 
-  /// A walk that ends with the process is begun again by the next one.
-  private func noteWalks(_ tx: WriteTransaction) throws {
-    let owes = outbox.isRepublishing
-    if try EventLedger.needsRepublish(tx) != owes {
-      try EventLedger.setNeedsRepublish(owes, tx)
-    }
-    guard !outbox.isWalking, !areBasesSettled.withLock({ $0 }) else { return }
-    try BridgeStart.settleBases(transactions.configuration, tx)
-    areBasesSettled.withLock { $0 = true }
-  }
-
-  /// Firing while the broker's count of dropped messages grows, and for ten minutes after. The last
-  /// count is stored, so that what was dropped while the daemon was away is noticed too.
-  private func watchDroppedMessages(_ transaction: BridgeTransaction) throws {
-    guard let home = transaction.context.servedHomes.first else { return }
-    if let count = status.droppedMessages {
-      let before = try EventLedger.droppedMessages(transaction.tx)
-      if let before, count > before { droppedGrew.withLock { $0 = transaction.now } }
-      if before != count { try EventLedger.setDroppedMessages(count, transaction.tx) }
+  /// Firing while the broker's count of dropped messages grows, and for ten minutes after. The last count is stored, so
+  /// that what was dropped while the daemon was away is noticed too.
+  private func watchDroppedMessages(_ state: inout State, at now: WireTime) throws {
+    if let count = parts.status.dropped, count != state.dropped {
+      if try loop.noteDropped(count) { state.droppedGrew = now }
+      state.dropped = count
     }
     // Not of a time to come: the clock was set back.
     let isRecent =
-      droppedGrew.withLock { $0 }
-      .map { $0 <= transaction.now && transaction.now < $0.adding(seconds: 600) } ?? false
-    try transaction.apply([
-      .alert(.messagesDropped, isRecent ? .messagesDropped : nil, home: home.record.id)
-    ])
+      state.droppedGrew.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
+    try set(.messagesDropped, isRecent ? .messagesDropped : nil, &state)
   }
 
-  /// Firing from the broker's first no to its next yes. Of a broker that is away nothing is known:
-  /// then the alert stays as it is, also over a restart.
-  private func watchLogin(_ transaction: BridgeTransaction) throws {
-    guard let home = transaction.context.servedHomes.first else { return }
-    let wanted: AlertFacts?
+  /// Firing from the broker's first no to its next yes. Of a broker that is away nothing is known: then the alert stays
+  /// as it is, also over a restart.
+  private func watchLogin(_ state: inout State) throws {
     switch monitor.snapshot.login {
-    case .unknown: return
-    case .accepted: wanted = nil
+    case .unknown: break
+    case .accepted: try set(.brokerAuthenticationFailed, nil, &state)
     case .refused(let words):
-      wanted = AlertFacts(
-        summary: words,
-        remedy: transactions.configuration.loginRemedy)
+      try set(
+        .brokerAuthenticationFailed,
+        .brokerAuthenticationFailed(words, remedy: parts.loginRemedy), &state)
     }
-    try transaction.apply([.alert(.brokerAuthenticationFailed, wanted, home: home.record.id)])
   }
 
   /// A notice. It ends by itself.
-  private func watchDevices(_ transaction: BridgeTransaction) throws {
-    guard let altered = monitor.alteredDevice(at: transaction.now),
-      let home = transaction.context.servedHomes.first(where: { $0.record.name == altered.home })
-    else { return }
-    try transaction.apply([
-      .alert(.discoveryAltered, .discoveryAltered(topic: altered.topic), home: home.record.id)
-    ])
+  private func watchDevices(_ state: inout State, at now: WireTime) throws {
+    guard let altered = monitor.alteredDevice(at: now), altered != state.altered else { return }
+    try loop.perform(
+      .condition(.discoveryAltered, .discoveryAltered(topic: altered.topic)), in: altered.home)
+    state.altered = altered
   }
 
-  /// Firing from the takeover of a session until both have been the daemon's own for long enough.
-  private func watchSessions(_ transaction: BridgeTransaction) throws {
-    guard let home = transaction.context.servedHomes.first else { return }
-    let takeover = monitor.snapshot.takeover.map(AlertFacts.takeover)
-    try transaction.apply([.alert(.sessionTakenOver, takeover, home: home.record.id)])
+  // MARK: Publishing
+
+  private func publish(at now: WireTime) {
+    parts.publisher.setStoreProblem(monitor.snapshot.storeProblem?.reason)
+    parts.health.publish(at: now)
+    parts.publisher.tick()
+    parts.wake()
   }
 }

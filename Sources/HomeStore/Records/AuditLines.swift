@@ -32,9 +32,10 @@ extension AuditNote {
         .deleted,
         item(
           "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
-    case .preferredChanged(let network, _):
+    case .preferredChanged(let before, let network):
       return line(
-        network == nil ? .deleted : .secretChanged, item("thread-preferred", network?.description))
+        network == nil ? .deleted : before == nil ? .added : .secretChanged,
+        item("thread-preferred", (network ?? before)?.description))
     case .formerDeleted(let network):
       return line(.deleted, item("thread-preferred-history", network.description))
     case .routerRemoved(let agent, let team, let reason):

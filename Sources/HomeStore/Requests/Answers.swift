@@ -192,7 +192,7 @@ extension CredentialRecord {
       agent: one.agent, network: one.dataset.network, networkName: one.dataset.name,
       isActive: one.isActive)
     let parameters = one.dataset.parameters
-    channel = parameters.map { Int($0.channel & 0xFFFF) }
+    channel = parameters.map { Int($0.channelNumber) }
     panID = parameters?.panID
     activeTimestamp = parameters?.activeTimestamp.seconds
     created = one.createdAt?.date
@@ -201,12 +201,12 @@ extension CredentialRecord {
 }
 
 extension FormerNetworkRecord {
-  fileprivate init(_ former: FormerNetwork) {
+  package init(_ former: FormerNetwork) {
     let parameters = former.dataset.parameters
     self.init(
       id: FormerNetwork.text(of: former.id), networkName: former.dataset.name,
       extendedPANID: former.dataset.network.description,
-      channel: parameters.map { UInt16($0.channel & 0xFFFF) },
+      channel: parameters?.channelNumber,
       activeTimestamp: parameters?.activeTimestamp.seconds,
       until: former.until.date.formatted(.iso8601))
   }

@@ -89,16 +89,21 @@ extension ConsentApprover {
 extension ConsentNetwork {
   /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
   package var shown: String {
-    let owner = team.map { ", stored by team \(ShownName.account($0.text))" } ?? ""
-    return "\(ShownName.quoted(name.text) ?? "a network without a name") (\(id)\(owner))"
+    Self.shown(id: id.description, name: name.text, team: team?.text)
+  }
+
+  package static func shown(id: String, name: String, team: String?) -> String {
+    let owner = team.map { ", stored by team \(ShownName.account($0))" } ?? ""
+    return "\(ShownName.quoted(name) ?? "a network without a name") (\(id)\(owner))"
   }
 }
 
 extension ConsentSubject.Router {
   /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.
-  package var shown: String {
-    [agent.description, name.flatMap { ShownName.quoted($0) }].compactMap(\.self)
-      .joined(separator: " ")
+  package var shown: String { Self.shown(agent: agent.description, name: name) }
+
+  package static func shown(agent: String, name: String?) -> String {
+    [agent, name.flatMap { ShownName.quoted($0) }].compactMap(\.self).joined(separator: " ")
   }
 }
 

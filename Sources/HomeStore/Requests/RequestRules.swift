@@ -19,9 +19,9 @@ package struct RequestRules: Sendable {
   /// Its login at the broker.
   package var homeAssistantLogin: ExactName?
   /// Of this process: what a button of Home Assistant has to publish.
-  package let tokens = ButtonTokens()
+  package let tokens: ButtonTokens
 
-  package init() {}
+  package init(tokens: ButtonTokens = ButtonTokens()) { self.tokens = tokens }
 
   package func isHomeAssistant(_ user: ExactName) -> Bool {
     homeAssistant != nil && homeAssistantLogin == user
@@ -29,7 +29,7 @@ package struct RequestRules: Sendable {
 }
 
 /// Who answers a request.
-package enum RequestHandler: Sendable {
+package enum RequestRoute: Sendable {
   /// A home.
   ///
   /// - dataset: what came with it, of which the input has the summary.
@@ -45,10 +45,10 @@ extension RequestRules {
   ///   - buttonsAltered: another client has altered a device with buttons a moment ago.
   ///   - summarize: of a dataset that is complete.
   /// - Throws: `AnswerFailure`; then nothing has happened.
-  package func handler(
+  package func route(
     of request: ThreadRequest, _ context: RequestContext, buttonsAltered: Bool,
     summarize: (OperationalDataset) -> DatasetSummary?
-  ) throws(AnswerFailure) -> RequestHandler {
+  ) throws(AnswerFailure) -> RequestRoute {
     switch request.command {
     case .ping: return .ping
     case .listRouters, .listNetworks, .listAlerts: return .states(request.command)
@@ -217,11 +217,17 @@ package struct LocalRequest: Sendable {
     case .approveConsent, .denyConsent:
       guard let id = request.id.flatMap(ConsentID.init(question:)) else { return first }
       return names.first { name in
-        guard let home = home(name) else { return false }
-        return home.questions.contains { $0.id == id } || home.decisions.contains { $0.id == id }
+        home(name)?.knows(id) == true
       } ?? first
     default: return first
     }
+  }
+}
+
+extension Home {
+  /// Whether it has asked the question, as far as it is remembered.
+  package func knows(_ question: ConsentID) -> Bool {
+    questions.contains { $0.id == question } || decisions.contains { $0.id == question }
   }
 }
 

@@ -42,11 +42,12 @@ struct BackupFile {
     return hash
   }
 
-  /// Compares every byte of the file with its tag, and opens every item and record of `store`, which is its
-  /// copy. Returns how many items could not be tried.
+  /// Compares every byte of the file with its tag, and opens every item and record of `store`, which is its copy. What
+  /// does not open was damaged when the backup was made: it stays as it is, and the rest is restored.
   ///
   /// - Parameter copied: the hash of what was copied: somebody may have written to the file since.
-  func verify(with store: Keychain, copied: [UInt8]) throws -> Int {
+  /// - Returns: how many items could not be tried, and how many items and records do not open.
+  func verify(with store: Keychain, copied: [UInt8]) throws -> (locked: Int, damaged: Int) {
     let (manifest, key) = try store.database.read { tx in
       let (manifest, id) = try store.manifest.read(in: tx)
       return (manifest, try store.keys.key(id.id, in: tx))
@@ -62,10 +63,9 @@ struct BackupFile {
       trailer.generation == manifest.generation
     else { throw SodiumError.notAuthentic }
     let report = try store.verify(.everything)
-    guard report.matchesManifest, report.isWhole, report.unreadable.isEmpty,
-      report.unreadableRecords.isEmpty, store.condition == .healthy
+    guard report.matchesManifest, report.isWhole, store.condition == .healthy
     else { throw SodiumError.notAuthentic }
-    return report.locked
+    return (report.locked, report.unreadable.count + report.unreadableRecords.count)
   }
 
   /// Does what looks at the copy: what is wrong with that is wrong with the file.
@@ -115,6 +115,7 @@ package struct BackupTrailer: Equatable, Sendable {
   package var created: Int64
   /// Of the database, in bytes.
   package var databaseLength: UInt64
+  /// Items and records.
   package var items: UInt64
 
   var bytes: [UInt8] {

@@ -20,6 +20,8 @@ package struct RestoreReport: Equatable, Sendable {
   package var leftOut = 0
   /// Items that could not be tried, because their class is locked.
   package var locked = 0
+  /// Items and records that do not open: they were damaged when the backup was made.
+  package var damaged = 0
   /// The slot that the key file of this machine got, and whether the file was made.
   package var newSlot: KeySlot?
   package var madeKeyFile = false
@@ -52,7 +54,7 @@ package struct BackupRestore {
 
   /// Nobody may have the store that is replaced open for writing.
   ///
-  /// Everything is verified first, with the key: each byte of the file, and that each item opens.
+  /// Everything is verified first, with the key: each byte of the file; and which items and records open.
   /// Killed at any moment, the store is the old one or the new one. The new one counts on from the
   /// anchor, so that it is not taken for a store that was rolled back.
   ///
@@ -120,7 +122,9 @@ package struct BackupRestore {
   ) throws -> UInt64 {
     let (staged, secret) = try file.checking { try openFirst(secrets, at: staging.location) }
     defer { staged.close() }
-    report.locked = try file.checking { try file.verify(with: staged, copied: copied) }
+    (report.locked, report.damaged) = try file.checking {
+      try file.verify(with: staged, copied: copied)
+    }
     report.leftOut = try leaveOutOtherDevice(staged)
     report.locked -= min(report.leftOut, report.locked)
     report.items -= min(UInt64(report.leftOut), report.items)

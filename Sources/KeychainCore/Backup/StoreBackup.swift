@@ -53,9 +53,10 @@ extension Keychain {
     return try copy.read { tx in
       let (counted, manifestKey) = try manifest.read(in: tx)
       let length = try file.length()
+      let records = try tx.first("SELECT count(*) FROM records") { $0.integer(0) } ?? 0
       let trailer = BackupTrailer(
         store: storeID, generation: counted.generation, created: options.now(),
-        databaseLength: UInt64(length), items: counted.items)
+        databaseLength: UInt64(length), items: counted.items + UInt64(records))
       var tag = try BackupTag(keys.key(manifestKey.id, in: tx), in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
       try tag.add(trailer.bytes)

@@ -3,9 +3,6 @@
 import Foundation
 import Synchronization
 
-@_implementationOnly import CredentialService
-@_implementationOnly import SQLiteDatabase
-
 /// The person at this program's terminal, while a daemon waits for somebody's decision. Who keeps that
 /// store may decide there; all others are shown who has to. It goes over connections of its own: the
 /// one that asked gets the answer, whoever decides.
@@ -122,50 +119,5 @@ struct ConsentAtTerminal: Sendable {
     TerminalConsent.show(
       HarmlessText("the daemon refuses it: \(error.localizedDescription)").text)
     return true
-  }
-}
-
-/// What a person is asked, in one sentence.
-struct ConsentWords {
-  let text: String
-
-  init(_ question: ConsentQuestion, program: String = ProcessInfo.processInfo.processName) {
-    let networks = question.networks.map {
-      "\(ShownName.quoted($0.name) ?? "a network without a name") (\($0.id))"
-    }.joined(separator: ", ")
-    let claim = ShownName.quoted(program).map { "program that calls itself \($0)" } ?? "program"
-    text = "A \(claim) asks for credentials, the keys included, of the Thread network \(networks)"
-  }
-}
-
-/// The consent of the person who uses this program. A transaction does not wait for it: the first one
-/// finds out what is to be asked, and the second one goes on if that is still so.
-final class PersonsConsent: ConsentGate {
-  private struct State {
-    var question: ConsentQuestion?
-    var isAgreed = false
-  }
-
-  private let state = Mutex(State())
-
-  var question: ConsentQuestion? { state.withLock { $0.question } }
-
-  func agree() { state.withLock { $0.isAgreed = true } }
-
-  func judge(_ question: ConsentQuestion, _ tx: WriteTransaction) -> ConsentVerdict {
-    state.withLock {
-      // Later is another context; what counts is what would be told.
-      if $0.isAgreed, let agreed = $0.question, agreed.networks == question.networks,
-        agreed.request == question.request
-      {
-        return .granted
-      }
-      $0.question = question
-      return .pending(id: "")
-    }
-  }
-
-  func settle(_ decision: ConsentDecision, _ tx: WriteTransaction) throws {
-    throw AnswerFailure(.staleID, field: "id", "nothing of this id is waiting for a decision")
   }
 }

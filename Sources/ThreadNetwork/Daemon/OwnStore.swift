@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import Foundation
 
-@_implementationOnly import CredentialService
-@_implementationOnly import ThreadCredentialStore
+@_implementationOnly import Home
+@_implementationOnly import HomeStore
 
 /// A store that the program opens itself, because no daemon runs on it. Others may do the same: each
 /// holds the lock for a transaction.
@@ -51,47 +51,100 @@ struct OwnStore: Sendable {
     }
   }
 
-  private func answer(_ request: ThreadRequest, _ keychain: Keychain) throws -> AnswerData {
-    let gate = PersonsConsent()
-    if let data = try perform(request, keychain, gate) { return data }
-    guard let question = gate.question else { throw DaemonLink.unreadable }
-    // Nothing is held while a person thinks, and what is there meanwhile is looked at again.
-    try ask(question)
-    gate.agree()
-    guard let data = try perform(request, keychain, gate) else {
-      throw AnswerFailure(
-        .consentDenied, "the credentials have become others while the person was asked")
-    }
-    return data
+  private enum Outcome {
+    case data(AnswerData)
+    /// A person must agree to this first.
+    case question(ConsentSubject)
   }
 
-  /// - Returns: nil when a person must be asked first.
+  private func answer(_ request: ThreadRequest, _ keychain: Keychain) throws -> AnswerData {
+    let call = LocalRequest(request, user: geteuid(), team: ExactName(team))
+    switch try perform(call, keychain) {
+    case .data(let data): return data
+    case .question(let subject):
+      // Nothing is held while a person thinks, and what is there meanwhile is looked at again.
+      try ask(about: subject)
+      guard case .data(let data) = try perform(call, agreed: subject, keychain) else {
+        throw AnswerFailure(
+          .consentDenied, "the credentials have become others while the person was asked")
+      }
+      return data
+    }
+  }
+
+  /// - Parameter agreed: what a person has agreed to.
   private func perform(
-    _ request: ThreadRequest, _ keychain: Keychain, _ gate: PersonsConsent
-  ) throws -> AnswerData? {
-    var context = RequestContext(requester: .systemUser(geteuid()), team: team, home: home)
-    context.listsSecrets = true
+    _ call: LocalRequest, agreed: ConsentSubject? = nil, _ keychain: Keychain
+  ) throws -> Outcome {
     // What is refused must come out of the transaction as it is, not as the store's own failure.
-    let result = try keychain.write { tx -> Result<CredentialService.Reply, AnswerFailure> in
-      let store = ThreadCredentialStore(keychain)
-      if request.command.writes, !request.command.needsConsent { try store.checkWritable() }
-      let service = CredentialService(
-        store: store, gate: gate, registry: NoRegistry(), context: context, tx)
+    let result = try SealedRecords(keychain).inTransaction { records in
       do {
-        return .success(try service.answer(request))
+        return Result<_, AnswerFailure>.success(try handle(call, agreed, keychain, records))
       } catch let failure as AnswerFailure {
         return .failure(failure)
       }
     }
-    switch try result.get() {
-    case .data(let data): return data
-    case .waiting: return nil
-    case .decided: throw DaemonLink.unreadable
-    }
+    return try result.get()
   }
 
-  private func ask(_ question: ConsentQuestion) throws(AnswerFailure) {
-    switch confirm?(ConsentWords(question).text) {
+  private func handle(
+    _ call: LocalRequest, _ agreed: ConsentSubject?, _ keychain: Keychain,
+    _ records: RecordTransaction
+  ) throws -> Outcome {
+    let (command, context) = (call.request.command, call.context)
+    let now = WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    if command.writes, !command.needsConsent { try keychain.checkWritable() }
+    // Without a daemon nobody listens to border routers: none is active.
+    if command == .listActiveCredentials || command == .nearbyNetworks {
+      return .data(AnswerData(credentials: []))
+    }
+    let key = try records.hashKey()
+    let summarize = { DatasetSummary($0, key: key) }
+    let route = try RequestRules().route(
+      of: call.request, context, buttonsAltered: false, summarize: summarize)
+    guard case .home(let input, let dataset) = route else {
+      throw AnswerFailure(.unsupported, "no daemon runs that could answer this")
+    }
+    let before = try StoredHome(home, rules: rules, in: records)
+    var stored = before
+    var output = stored.handle(input, dataset: dataset, actor: context.actor, at: now)
+    if case .waiting(let id)? = output.answer,
+      let question = stored.home.questions.first(where: { $0.id == id })
+    {
+      // Nothing of it is written: once a person has agreed it is asked again.
+      guard question.subject == agreed else { return .question(question.subject) }
+      let decision = ConsentDecision(.approve(id, .once), by: .commandLine(user: call.user))
+      output = stored.handle(.decision(decision), actor: context.actor, at: now)
+    }
+    let writer = AnswerWriter(home: home, summarize: summarize) { key in
+      try before.withDataset(of: key, in: records) { try OperationalDataset(bytes: Array($0)) }
+    }
+    let answer = output.settled.first?.answer ?? output.answer
+    let data = try answer.flatMap { try writer.data(of: $0, to: call.request, context) }
+    // A store that takes no changes is read all the same.
+    if !command.needsConsent || keychain.condition == .healthy { try stored.commit(to: records) }
+    return .data(data ?? AnswerData())
+  }
+
+  /// The program sees no settings of a daemon.
+  private var rules: HomeRules {
+    var rules = HomeRules { .random(in: .min ... .max) }
+    rules.ownUser = geteuid()
+    // A limit of the settings, as of a daemon only.
+    rules.routersPerTeam = .max / 2
+    // It waits itself.
+    rules.isAwaited = { _ in true }
+    return rules
+  }
+
+  /// What a person is asked, in one sentence.
+  private func ask(about subject: ConsentSubject) throws(AnswerFailure) {
+    let name = ShownName.quoted(ProcessInfo.processInfo.processName)
+    let program = name.map { "program that calls itself \($0)" } ?? "program"
+    let question =
+      "A \(program) asks for credentials, the keys included, of the Thread network "
+      + subject.networkNames
+    switch confirm?(question) {
     case true?: return
     case false?:
       throw AnswerFailure(.consentDenied, "the person who was asked has refused")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ClientEnrolment
 import Settings
 import ThreadkeeperDaemon
 
@@ -54,13 +53,9 @@ struct ClientsListCommand: AsyncParsableCommand {
       table.add(
         client.home, client.user, client.trust, client.fingerprint, client.enrolledAt, client.label)
     }
-    let damaged = (report.damaged ?? []).map {
-      "The enrolment of \($0.printable) is damaged: enrol it again.\n"
-    }
-    let revoked = (report.revoked ?? []).map {
+    let notes = (report.revoked ?? []).map {
       "The keys of \($0.printable) are revoked; what it says in plaintext is not believed either.\n"
     }
-    let notes = damaged + revoked
     let users = table.isEmpty && notes.isEmpty ? "Nobody is enrolled.\n" : table.text()
     let daemon = report.daemon.map {
       "The daemon's line:\n\($0.line)\nfingerprint  \($0.fingerprint)\n"
@@ -128,7 +123,7 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "broker: what the user says in plaintext counts too; signed: only what it has signed.",
       valueName: "broker|signed"))
-  var trust: EnrolledClient.Trust = .broker
+  var trust: ClientTrust = .broker
 
   @Option(help: ArgumentHelp("What `clients list` says of it.", valueName: "text"))
   var label: String?
@@ -154,4 +149,4 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
   }
 }
 
-extension EnrolledClient.Trust: ExpressibleByArgument {}
+extension ClientTrust: ExpressibleByArgument {}

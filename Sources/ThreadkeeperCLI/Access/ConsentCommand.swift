@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ConsentLedger
+import Home
+import HomeStore
 import ThreadkeeperDaemon
 
 /// `threadkeeper consent`
@@ -58,7 +59,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let who = past.requester.printable
     let what = past.wanted.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
-    guard past.given != false else { return notGiven(past) + (back ?? "") }
+    if let obstacle = past.notGiven { return notGiven(past, why: obstacle) + (back ?? "") }
     if past.router != nil { return willBeSent(past, to: who, what) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
     return "\(who) gets \(what), and from now on without a question. \(back)"
@@ -73,11 +74,11 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     return "\(who) is sent \(what), \(scope), as soon as the daemon is connected to the broker.\n"
   }
 
-  private static func notGiven(_ past: ConsentReport.Decision) -> String {
+  private static func notGiven(
+    _ past: ConsentReport.Decision, why obstacle: ConsentReport.Obstacle
+  ) -> String {
     let who = past.requester.printable
     let what = past.networkNames.printable
-    // Records of before say no reason: there were these two.
-    let obstacle = past.notGiven ?? (past.router == nil ? .hungUp : .changed)
     let why = obstacle.message.printable
     // Of a router nobody waits for the answer.
     guard past.router == nil else {
@@ -86,7 +87,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
         + "If it is still needed, you are asked again.\n"
     }
     let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
-    guard obstacle.code != ConsentObstacle.hungUp.code else {
+    guard obstacle.code != ConsentRecord.Obstacle.hungUp.code else {
       return "\(who) has hung up: nothing is given. \(next)\n"
     }
     return "Nothing is given to \(who). It is told why: \(why).\n"

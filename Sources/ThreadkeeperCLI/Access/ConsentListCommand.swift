@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ConsentLedger
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
@@ -157,8 +156,7 @@ struct ConsentListCommand: AsyncParsableCommand {
   private static func outcome(_ past: ConsentReport.Decision) -> String {
     guard past.outcome == "approved" else { return past.outcome }
     let approved = past.scope.map { "approved \($0)" } ?? past.outcome
-    guard past.given == false else { return approved }
-    return "\(approved), not given" + (past.notGiven.map { ": \($0.code)" } ?? "")
+    return approved + (past.notGiven.map { ", not given: \($0.code)" } ?? "")
   }
 }
 
@@ -232,9 +230,7 @@ enum ConsentNews: Encodable {
     if decision.outcome == "approved", let scope = decision.scope { words += " \(scope)" }
     if let by = decision.decidedBy { words += " by \(by.printable)" }
     if let router = decision.router { words += ", for \(router.description.printable)" }
-    if decision.given == false {
-      words += ", not given" + (decision.notGiven.map { ": \($0.message.printable)" } ?? "")
-    }
+    if let obstacle = decision.notGiven { words += ", not given: \(obstacle.message.printable)" }
     return words
   }
 }

@@ -3,13 +3,13 @@
 import ArgumentParser
 import Bridge
 import Broker
+import Home
 import KeychainCore
 import Logging
 import ServiceLifecycle
 import Settings
 import SodiumCrypto
 import StatusPage
-import ThreadCredentialStore
 import ThreadDataset
 import ThreadkeeperDaemon
 
@@ -125,11 +125,8 @@ struct DemoSummary {
   let keys: [NetworkKey]
 
   func tell() throws {
-    let registry = BridgeRegistry(stage.keychain.database)
-    guard let home = try registry.homes().first else { return }
-    let credentials = try stage.keychain.database.read {
-      try ThreadCredentialStore(stage.keychain).count(in: home.name, $0)
-    }
+    guard let home = stage.home else { return }
+    let counts = HomeCounts(home)
     let messages = stage.audience.messages
     let raised = messages.count { $0.isEvent("alert_raised") }
     let resolved = messages.count { $0.isEvent("alert_resolved") }
@@ -139,10 +136,10 @@ struct DemoSummary {
     stage.timeline.heading("Summary")
     stage.timeline.write(
       """
-        routers            \(home.routers)
-        networks           \(try registry.networks(in: home).count)
-        credentials        \(credentials), encrypted
-        preferred network  \(home.preferredName ?? "none")
+        routers            \(counts.routers.listed)
+        networks           \(counts.networks)
+        credentials        \(counts.routers.credentials), encrypted
+        preferred network  \(home.preferred?.dataset.name ?? "none")
         alerts             \(raised) raised, \(resolved) resolved
         network keys found in \(messages.count) published messages and in the store's files: \(leaks)
 

@@ -2,6 +2,7 @@
 
 import Bridge
 import Broker
+import Home
 import KeychainCore
 import Logging
 import ServiceDiscovery
@@ -20,6 +21,7 @@ import ThreadkeeperDaemon
 struct DemoStage {
   /// Seconds for which a condition must last here; the default of 30 would make a long film.
   static let hold = 2
+  private static let home = "home"
 
   let directory: String
   let broker: EmbeddedBroker
@@ -45,7 +47,7 @@ struct DemoStage {
         slots: [.keyFile(path: directory + "/store.key")])
       var configuration = BridgeConfiguration(
         version: threadkeeperVersion,
-        topics: BaseTopics([.init(name: "home", base: "threadkeeper")]))
+        topics: BaseTopics([.init(name: Self.home, base: "threadkeeper")]))
       configuration.alertsHold = Self.hold
       // Nothing is looked for: `discover` hands over records.
       configuration.discoversRouters = true
@@ -77,6 +79,9 @@ struct DemoStage {
 
   /// Where a browser opens the page; waits until it is there.
   var link: String? { get async { await page.link } }
+
+  /// As it is on disk.
+  var home: Home? { bridge.loop.home(Self.home) }
 
   /// Hands over what a search of the local network would have found.
   func discover(_ record: ServiceRecord) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import Broker
+import Home
+import HomeStore
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
@@ -230,12 +231,13 @@ struct Doctor: Sendable {
   }
 
   private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {
-    guard let keychain else { return nil }
-    let registry = Registry(settings, keychain)
-    let topics = try? registry.list { registry, home in
-      let base = settings.homes.first { $0.name == home.name }?.baseTopic ?? home.name
-      return try registry.routers(in: home).map { "\(base)/router/\($0.agent)" }
+    guard let keychain, let stored = try? HomeSnapshot.read(SealedRecords(keychain)) else {
+      return nil
     }
-    return topics.map(Set.init)
+    let topics = settings.homes.flatMap { home in
+      let routers = stored.homes[home.name]?.routers.filter(\.isPresent) ?? []
+      return routers.map { "\(home.baseTopic)/router/\($0.agent)" }
+    }
+    return Set(topics)
   }
 }

@@ -43,12 +43,13 @@ struct CredentialsListCommand: AsyncParsableCommand {
     try output.show(
       list.rows,
       text: table.isEmpty ? "No credentials are stored.\n" : table.text(style: .init(of: .output)))
-    let (unreadable, damaged) = (list.unreadable ?? 0, list.damaged ?? [])
+    let unreadable = list.unreadable ?? 0
     guard unreadable == 0 else {
       throw CommandFailure(
-        .badInput, "\(unreadable) more could not be read: \(damaged.joined(separator: ", "))",
-        remedy: "restore a backup, or delete them; the routers store them again when they announce "
-          + "themselves")
+        .badInput, "records of the store are damaged, so \(unreadable) more may be missing",
+        remedy:
+          "restore a backup, or delete them with `threadkeeper store forget-damaged`; routers "
+          + "store theirs again when they announce themselves")
     }
   }
 }

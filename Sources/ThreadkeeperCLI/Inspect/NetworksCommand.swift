@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import Broker
-import ThreadCredentialStore
+import Home
+import HomeStore
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperDaemon
@@ -143,7 +144,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     var request = ThreadRequest(.forgetNetwork)
     if let id = ExtendedPANID(hex: network) {
       request.network = id
-    } else if FormerNetwork.isID(network) {
+    } else if FormerNetwork.id(of: network) != nil {
       request.id = network
     } else {
       throw CommandFailure(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Home
+import HomeStore
 import LocalAPI
 import Settings
-import ThreadCredentialStore
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperDaemon
@@ -161,7 +162,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
     try output.show(
       report,
       text: report.result + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
-    if report.result != PreferredCheck.match.name { throw ExitCode(1) }
+    if result != .match { throw ExitCode(1) }
   }
 }
 
@@ -267,7 +268,7 @@ enum PreferredName: Hashable {
   init(_ text: String) {
     if let network = ExtendedPANID(hex: text) {
       self = .network(network)
-    } else if FormerNetwork.isID(text) {
+    } else if FormerNetwork.id(of: text) != nil {
       self = .former(text)
     } else if text == "-" || text.hasPrefix("@") || text.utf8.count > Self.longestName {
       self = .dataset

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import Glibc
 import KeychainCore
 import Settings
@@ -104,9 +103,6 @@ struct SetupStore: Sendable {
           try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
         }
       defer { keychain.close() }
-      if makesStore {
-        try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
-      }
       // From here on it is no longer "nothing was stored".
       try Task.checkCancellation()
       _ = try keychain.database.write {
@@ -141,9 +137,7 @@ struct SetupStore: Sendable {
           result.storedPassword = true
         }
       } else if !OpenStore.exists(settings) {
-        let keychain = try OpenStore.create(settings)
-        defer { keychain.close() }
-        try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
+        try OpenStore.create(settings).close()
         result.madeStore = true
       }
       return result

@@ -13,6 +13,7 @@ struct StoreCommand: ParsableCommand {
     abstract: "Look after the encrypted store itself.",
     subcommands: [
       StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
+      StoreForgetDamagedCommand.self,
     ])
 }
 
@@ -155,5 +156,48 @@ struct StoreBackupCommand: AsyncParsableCommand {
       // Whatever the daemon wrote, it has no name.
       throw CancellationError()
     }
+  }
+}
+
+/// `threadkeeper store forget-damaged`
+struct StoreForgetDamagedCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget-damaged",
+    abstract: "Delete the records of a home that cannot be read.",
+    discussion: """
+      For the alert StoreDamaged, where no backup has them: try `threadkeeper store restore` first. What was in \
+      them is lost: a border router and its credentials, the preferred network, an enrolled client, a consent. \
+      Routers announce themselves again; the rest is yours to enter again.
+
+      Until then the home acts as if a router with the preferred network's key could be among them, so that no \
+      router alone changes it.
+
+      Examples:
+        threadkeeper store forget-damaged --yes
+        threadkeeper store forget-damaged --home cabin --yes --json
+      """)
+
+  @Flag(help: "What is in them may be lost.")
+  var yes = false
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    guard yes else {
+      throw CommandFailure(
+        .usage, "what is in the damaged records is lost by this for good",
+        remedy: "put a backup in place with `threadkeeper store restore`; where none has them, "
+          + "repeat this with --yes")
+    }
+    let settings = try options.loadOfStore()
+    let report = try await DaemonClient(settings: settings).perform(
+      ForgetDamaged(home: home.name(settings)))
+    try output.show(
+      report,
+      text: report.records == 0
+        ? "All records of the home \(report.home.printable) can be read.\n"
+        : "\(report.records) damaged records of the home \(report.home.printable) are deleted.\n")
   }
 }

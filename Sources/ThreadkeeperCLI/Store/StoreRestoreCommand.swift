@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Bridge
 import Broker
-import ClientEnrolment
-import ConsentLedger
+import HomeStore
 import KeychainCore
 import Settings
 import SodiumCrypto
@@ -223,7 +223,7 @@ struct RestoredAccess: Encodable {
   }
 
   let clients: [ClientReport]
-  /// Users whose enrolment is damaged.
+  /// Homes with records that cannot be read: more may have access there.
   let damaged: [String]
   /// Who is given credentials without a question.
   let grants: [ConsentReport.Grant]
@@ -233,15 +233,12 @@ struct RestoredAccess: Encodable {
 
   /// - Parameter keychain: the store, as it is now.
   init(_ keychain: Keychain) throws {
-    let (enrolled, grants, logins) = try keychain.database.read { tx in
-      (
-        try ClientEnrolmentStore(keychain).all(tx), try ConsentLedger(keychain).grants(tx),
-        try BrokerLoginStore.all(in: keychain, tx)
-      )
-    }
-    clients = enrolled.clients.filter { !$0.isRevoked }.map(ClientReport.init)
-    damaged = enrolled.damaged
-    self.grants = grants.map { ConsentReport.Grant($0) }
+    let snapshot = try HomeSnapshot.read(SealedRecords(keychain))
+    clients = snapshot.clients(in: nil).filter { !$0.value.client.isRevoked }
+      .map(ClientReport.init)
+    damaged = snapshot.homes.filter(\.value.hasDamage).keys.sorted()
+    grants = snapshot.grants.map { ConsentReport.Grant($0) }
+    let logins = try keychain.database.read { try BrokerLoginStore.all(in: keychain, $0) }
     keySlots = try keychain.slots().map { KeySlotReport($0, opens: .notTried) }
     brokerLogins = logins.map { Login(broker: $0.address.url, username: $0.username) }
   }
@@ -262,7 +259,7 @@ extension RestoredAccess {
       text += Self.list(
         clients.count == 1 ? "1 enrolled client" : "\(clients.count) enrolled clients",
         clients.map { "\($0.user), home \($0.home)" })
-      text += Self.list("with a damaged enrolment", damaged)
+      text += Self.list("maybe more, in records that cannot be read", damaged.map { "home \($0)" })
       text += Self.list(
         grants.count == 1 ? "1 consent \"always\"" : "\(grants.count) consents \"always\"",
         grants.map { "\($0.id): \($0.command) of \($0.wanted) to \($0.requester)" })

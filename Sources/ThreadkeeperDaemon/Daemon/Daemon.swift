@@ -4,7 +4,6 @@ import Bridge
 import Broker
 import KeychainCore
 import Logging
-import SQLiteDatabase
 import ServiceLifecycle
 import Settings
 import StatusPage
@@ -76,8 +75,8 @@ package struct Daemon {
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
     }
-    try? TeamCheck(settings, BridgeRegistry(keychain.database), keychain).log(to: logger)
-    ApproverNotice(settings, enrolments: bridge.enrolments).log(to: logger)
+    TeamCheck(settings, bridge.loop.snapshot).log(to: logger)
+    ApproverNotice(settings: settings, snapshot: bridge.loop.snapshot).log(to: logger)
     let logins = BrokerLoginService(
       settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let operations = OperationContext(
@@ -87,7 +86,7 @@ package struct Daemon {
       settings: settings, port: port, monitor: bridge.monitor,
       discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
     let clients = ClientSocket(
-      settings: settings, requests: bridge.requests,
+      settings: settings, bridge: bridge,
       finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },
       logger: logger)
     let localAPI = LocalAPISocket(operations, runtime: { state.current })

@@ -78,10 +78,8 @@ extension LocalAPISocket {
     self.init(
       settings: settings,
       handlers: [
-        StatusHandler(
-          settings: settings, keychain: operations.keychain, runtime: runtime),
-        OperationHandler(operations),
-      ] + RequestHandler.all(settings, requests: bridge.requests), logger: operations.logger)
+        StatusHandler(context: operations, runtime: runtime), OperationHandler(operations),
+      ] + RequestHandler.all(settings, bridge: bridge), logger: operations.logger)
     finished = { [figures = bridge.monitor.figures] method, duration in
       if method != OperationHandler.method { figures.localCalls.add(duration, to: method) }
     }

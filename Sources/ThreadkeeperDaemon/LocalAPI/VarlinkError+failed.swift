@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConsentLedger
 import KeychainCore
 import LocalAPI
 import SQLiteDatabase
@@ -39,8 +38,6 @@ extension VarlinkError {
     switch error {
     case let failure as CommandFailure: self.init(failure)
     case let error as KeychainError: self.init(CommandFailure(error))
-    case let refusal as ConsentRefusal:
-      self.init(CommandFailure(refusal), code: refusal.code.rawValue)
     case let error as SQLiteError:
       self.init(CommandFailure(.inputOutput, "the store failed: \(error.message)"))
     case let error as SocketError where error.reason == .tooLarge:

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import Broker
-import ClientEnrolment
-import ConsentLedger
-import KeychainCore
+import Home
 import LocalAPI
-import SQLiteDatabase
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+/// What is taken from a user of the broker.
+package enum ClientTrust: String, CaseIterable, Codable, Sendable {
+  /// What comes in plaintext is taken, too.
+  case broker
+  /// Only what this user has signed counts.
+  case signed
+
+  fileprivate init(_ trust: EnrolledClient.Trust) {
+    self = trust == .signed ? .signed : .broker
+  }
+
+  fileprivate var value: EnrolledClient.Trust { self == .signed ? .signed : .broker }
+}
 
 /// Takes note of the keys of a user of the broker.
 package struct EnrollClient: Operation {
@@ -19,12 +25,12 @@ package struct EnrollClient: Operation {
   package var user: String
   /// As `client keygen` prints it.
   package var line: String
-  package var trust: EnrolledClient.Trust?
+  package var trust: ClientTrust?
   /// What `clients list` says of it.
   package var label: String?
 
   package init(
-    home: String, user: String, line: String, trust: EnrolledClient.Trust? = nil,
+    home: String, user: String, line: String, trust: ClientTrust? = nil,
     label: String? = nil
   ) {
     self.home = home
@@ -44,29 +50,25 @@ package struct EnrollClient: Operation {
 
   package func perform(_ context: OperationContext) throws -> Reply {
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
-    let (keychain, enrolments) = (context.keychain, context.bridge.enrolments)
-    let client = EnrolledClient(
-      home: home, user: user, keys: try .argument(line, whose: "the line"),
-      trust: trust ?? .broker, label: label ?? "",
-      enrolledAt: Int64(Date().timeIntervalSince1970), enrolledBy: context.actor)
-    // All of it or nothing: who is refused leaves no keys.
-    let (change, daemon) = try keychain.database.write { tx in
-      keychain.act(as: context.actor, in: tx)
-      let daemon = try enrolments.makeIdentity(tx).keys
-      guard client.keys != daemon else {
-        throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
-      }
-      let before = try? enrolments.client(user, in: home, tx)
-      if before?.keys != client.keys || before?.isRevoked == true {
-        try context.endConsent(of: user, in: home, tx)
-      }
-      return (try enrolments.enroll(client, tx), daemon)
+    let keys = try PublicIdentity.argument(line, whose: "the line")
+    // Written by itself. Without a client nothing is sealed to them.
+    let daemon = try context.bridge.identity.findOrMake().keys
+    guard keys != daemon else {
+      throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
     }
-    let report = ClientReport(client)
+    let client = EnrolledClient(
+      line: keys.line, fingerprint: keys.fingerprint, trust: (trust ?? .broker).value,
+      label: label ?? "", at: SystemClock().now().value,
+      by: context.actor)
+    let answer = try context.perform(
+      .enroll(client, ExactName(user), by: context.caller), in: home)
+    let report = ClientReport(OfHome(home: home, value: (ExactName(user), client)))
     context.logger.notice(
       "a client is enrolled",
       metadata: ["home": "\(home)", "user": "\(user)", "fingerprint": "\(report.fingerprint)"])
-    return Reply(client: report, change: change.rawValue, daemon: PublicKeysReport(daemon))
+    return Reply(
+      client: report, change: answer == .enrolled(isUpdate: true) ? "updated" : "enrolled",
+      daemon: PublicKeysReport(daemon))
   }
 }
 
@@ -80,8 +82,6 @@ package struct ListClients: Operation {
 
   package struct Reply: Codable, Sendable {
     package var clients: [ClientReport]
-    /// Users whose enrolment is damaged.
-    package var damaged: [String]?
     /// Users whose keys were revoked, and whose word in plaintext is not believed either.
     package var revoked: [String]?
     /// Nil before the first enrolment.
@@ -89,17 +89,12 @@ package struct ListClients: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let enrolments = context.bridge.enrolments
-    let (enrolled, daemon) = try context.keychain.database.read {
-      // Damaged keys of the daemon are no reason to list nobody.
-      (try enrolments.all(in: home, $0), try? enrolments.loadIdentity($0)?.keys)
-    }
-    let (clients, damaged) = enrolled
-    let revoked = clients.filter(\.isRevoked).map(\.user)
+    let clients = context.bridge.loop.snapshot.clients(in: home)
+    let revoked = clients.filter(\.value.client.isRevoked).map(\.value.user.text)
     return Reply(
-      clients: clients.filter { !$0.isRevoked }.map(ClientReport.init),
-      damaged: damaged.isEmpty ? nil : damaged, revoked: revoked.isEmpty ? nil : revoked,
-      daemon: daemon.map { PublicKeysReport($0) })
+      clients: clients.filter { !$0.value.client.isRevoked }.map(ClientReport.init),
+      revoked: revoked.isEmpty ? nil : revoked,
+      daemon: context.bridge.identity.keys.map { PublicKeysReport($0.keys) })
   }
 }
 
@@ -124,16 +119,10 @@ package struct RevokeClient: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let (user, keychain) = (try Username.ofClient(user), context.keychain)
-    let wasThere = try keychain.database.write { tx in
-      keychain.act(as: context.actor, in: tx)
-      guard try context.bridge.enrolments.revoke(user, in: home, forgets: forgets, tx) else {
-        return false
-      }
-      try context.endConsent(of: user, in: home, tx)
-      return true
-    }
-    guard wasThere else {
+    let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
+    let answer = try context.perform(
+      .revoke(ExactName(user), forgets: forgets, by: context.caller), in: home)
+    guard answer == .revokedClient(true) else {
       throw CommandFailure(
         .noInput, "nobody is enrolled for the user \(user) of the home \(home)",
         remedy: "`threadkeeper clients list` names them")
@@ -141,16 +130,6 @@ package struct RevokeClient: Operation {
     context.logger.notice(
       "a client's enrolment is revoked", metadata: ["home": "\(home)", "user": "\(user)"])
     return Reply(revoked: user)
-  }
-}
-
-extension OperationContext {
-  /// A person has agreed to who had the key at that time.
-  fileprivate func endConsent(
-    of user: String, in home: String, _ tx: WriteTransaction
-  ) throws {
-    try ConsentLedger(keychain).end(
-      of: .mqttUser(user), in: home, by: actor, now: Int64(Date().timeIntervalSince1970 * 1000), tx)
   }
 }
 
@@ -178,14 +157,15 @@ package struct ClientReport: Codable, Sendable {
   package var enrolledAt: String
   var enrolledBy: String
 
-  package init(_ client: EnrolledClient) {
-    home = client.home
-    user = client.user
-    trust = client.trust.rawValue
+  package init(_ one: OfHome<(user: ExactName, client: EnrolledClient)>) {
+    let client = one.value.client
+    home = one.home
+    user = one.value.user.text
+    trust = ClientTrust(client.trust).rawValue
     label = client.label
-    fingerprint = client.keys.fingerprint
-    line = client.keys.line
-    enrolledAt = WireTime(milliseconds: client.enrolledAt * 1000).description
+    fingerprint = client.fingerprint
+    line = client.line
+    enrolledAt = client.enrolledAt.published.description
     enrolledBy = client.enrolledBy
   }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import ConsentLedger
+import Home
+import HomeStore
 import LocalAPI
 import ThreadDataset
 import ThreadRequests
+
+import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
 package struct ListConsents: Operation {
@@ -13,7 +16,7 @@ package struct ListConsents: Operation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.List {
-    try ConsentReport.List(context.keychain, namingHome: context.bridge.consents.hasSeveralHomes)
+    ConsentReport.List(context.bridge.loop.snapshot, namingHome: context.bridge.homes.count > 1)
   }
 }
 
@@ -51,7 +54,7 @@ package struct ApproveConsent: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
-    .init(try context.bridge.consents.approve(id, scope, by: context.caller))
+    try context.decide(id) { .approve($0, scope == .always ? .always : .once) }
   }
 }
 
@@ -65,7 +68,7 @@ package struct DenyConsent: Operation {
   package init(id: String) { self.id = id }
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
-    .init(try context.bridge.consents.deny(id, by: context.caller))
+    try context.decide(id) { .deny($0) }
   }
 }
 
@@ -87,12 +90,14 @@ package struct AskConsent: Operation {
 
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
-    do {
-      try context.bridge.consents.askAgain(about: agent, in: home, by: context.caller)
-    } catch let refusal as ConsentRefusal where refusal.code == .notFound {
-      throw CommandFailure(
-        .noInput, refusal.message, remedy: "`threadkeeper routers` shows the ids")
-    }
+    let home = try context.settings.home(named: home)
+    _ = try context.decide(
+      .askAgain(agent), in: home, remedy: "`threadkeeper routers` shows the ids")
+    context.logger.notice(
+      "consent is to be asked for again",
+      metadata: [
+        "border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.caller.shown)",
+      ])
     return Reply(home: home, borderAgentId: agent.description)
   }
 }
@@ -108,15 +113,10 @@ package struct ListGrants: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let (registry, ledger) = (context.registry, ConsentLedger(context.keychain))
+    let snapshot = context.bridge.loop.snapshot
     return Reply(
-      grants: try context.keychain.database.read { tx in
-        try ledger.grants(tx).map { grant in
-          // A preferred network that cannot be read says nothing about the grant.
-          .init(
-            grant,
-            preferred: try? registry.credentials.preferredNetwork(of: grant.subject.home, tx))
-        }
+      grants: snapshot.grants.map {
+        ConsentReport.Grant($0, preferred: snapshot.homes[$0.home]?.preferred?.dataset)
       })
   }
 }
@@ -131,7 +131,19 @@ package struct RevokeGrant: Operation {
   package init(id: String) { self.id = id }
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.Grant {
-    .init(try context.bridge.consents.revoke(id, by: context.caller))
+    let remedy = "`threadkeeper consent list --grants` shows what there is"
+    guard let id = ConsentID(grant: id),
+      let home = context.home(where: { $0.grants.contains { $0.id == id } }),
+      case .revoked(let grant) = try context.decide(
+        .revoke(grant: id), in: home, remedy: remedy)
+    else { throw CommandFailure(.noInput, "there is no such grant", remedy: remedy) }
+    context.logger.notice(
+      "consent revoked",
+      metadata: [
+        "id": "\(grant.id.grantText)", "requester": "\(grant.requester.shown)",
+        "network": "\(grant.subject.networkNames)",
+      ])
+    return ConsentReport.Grant(OfHome(home: home, value: grant))
   }
 }
 
@@ -148,26 +160,63 @@ package struct ListDecisions: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let past = try context.keychain.database.read {
-      try ConsentLedger(context.keychain).history(limit: limit ?? .max, $0)
-    }
+    let past = context.bridge.loop.snapshot.decisions(limit: max(0, limit ?? .max))
     return Reply(history: past.map(ConsentReport.Decision.init))
   }
 }
 
-extension CommandFailure {
-  package init(_ refusal: ConsentRefusal) {
-    switch refusal.code {
-    case .staleID:
-      self.init(
-        .noInput, refusal.message, remedy: "`threadkeeper consent list` shows what waits")
-    case .notFound:
-      self.init(
-        .noInput, refusal.message,
-        remedy: "`threadkeeper consent list --grants` shows what there is")
-    case .notAuthorized, .denied: self.init(.notPermitted, refusal.message)
-    case .conflict: self.init(.usage, refusal.message)
-    case .rateLimited: self.init(.temporary, refusal.message)
+extension OperationContext {
+  /// The name of the first one that this holds for.
+  fileprivate func home(where holds: (Home) -> Bool) -> String? {
+    bridge.homes.first { bridge.loop.home($0.name).map(holds) ?? false }?.name
+  }
+
+  /// Decides about a question, in the home that has asked it.
+  ///
+  /// - Parameter id: as a person names it.
+  fileprivate func decide(
+    _ id: String, _ what: (ConsentID) -> ConsentDecision.What
+  ) throws -> ConsentReport.Decision {
+    let remedy = "`threadkeeper consent list` shows what waits"
+    guard let question = ConsentID(question: id) else {
+      throw CommandFailure(
+        .noInput, "no request has such an id: expected c- and 16 hexadecimal digits",
+        remedy: remedy, code: AnswerCode.staleID.rawValue)
     }
+    // Where none has asked it, the first one says so.
+    let home = home(where: { $0.knows(question) }) ?? bridge.homes.first?.name ?? ""
+    guard
+      case .decided(let record) = try decide(what(question), in: home, about: id, remedy: remedy)
+    else { throw CommandFailure(.software, "the home has decided nothing") }
+    return ConsentReport.Decision(OfHome(home: home, value: record))
+  }
+
+  /// - Parameters:
+  ///   - id: of the question.
+  ///   - remedy: where there is nothing to decide.
+  fileprivate func decide(
+    _ what: ConsentDecision.What, in home: String, about id: String? = nil, remedy: String
+  ) throws -> HomeAnswer? {
+    let answer = try bridge.loop.perform(
+      .decision(ConsentDecision(what, by: caller)), in: home, actor: caller.shown
+    ).answer
+    guard case .refused(let refusal) = answer else { return answer }
+    var request = ThreadRequest(.approveConsent)
+    request.id = id
+    let routers = bridge.loop.home(home)?.routers
+    let failure = AnswerFailure(
+      refusal, to: request, naming: { routers?[$0]?.displayName ?? $0.description })
+    throw CommandFailure(deciding: failure, remedy: remedy)
+  }
+}
+
+extension CommandFailure {
+  /// Why a person cannot decide so.
+  fileprivate init(deciding failure: AnswerFailure, remedy: String) {
+    let status = failure.commandFailure.status
+    // Nothing that waiting could change.
+    self.init(
+      failure.known == .conflict ? .usage : status, failure.message,
+      remedy: status == .noInput ? remedy : failure.help, code: failure.code)
   }
 }

@@ -1,15 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import Broker
-import ConsentLedger
-import KeychainCore
+import Home
+import HomeStore
 import LocalAPI
-import ThreadCredentialStore
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What operations about consent answer, and the commands print with `--json`.
 package enum ConsentReport {
+  /// Whose credentials are asked for.
+  package struct Network: Codable, Hashable, Sendable {
+    package let id: String
+    package let name: String
+    /// Who has stored them; nil: they are those of the home's preferred network.
+    package let team: String?
+
+    enum CodingKeys: String, CodingKey {
+      case id = "ext_pan_id"
+      case name = "network_name"
+      case team
+    }
+  }
+
+  package struct Router: Codable, Hashable, Sendable {
+    package let agent: String
+    /// What people call it; any login may choose it.
+    package let name: String?
+    /// The network that it is on.
+    package let networkName: String
+
+    enum CodingKeys: String, CodingKey {
+      case agent = "border_agent_id"
+      case name = "router_name"
+      case networkName = "network_name"
+    }
+  }
+
+  /// Why what a person has agreed to was not given.
+  package struct Obstacle: Codable, Hashable, Sendable {
+    /// For programs: `hung_up`, `changed`, `not_enrolled`.
+    package let code: String
+    /// For people: a sentence without a full stop.
+    package let message: String
+  }
+
   /// Who asks, or has asked, for what.
   package struct Request: Codable, Sendable {
     package var id: String
@@ -19,9 +54,9 @@ package enum ConsentReport {
     package var team: String
     package var home: String
     package var command: String
-    package var networks: [ConsentNetwork]
+    package var networks: [Network]
     /// That would be given credentials; nil where the requester asks for itself.
-    package var router: ConsentRouter?
+    package var router: Router?
     /// RFC 3339.
     package var createdAt: String
 
@@ -44,8 +79,7 @@ package enum ConsentReport {
 
   package struct Granted: Codable, Sendable {
     package var grantedBy: String
-    /// True: it covers nothing any more. It is for another network key than the current one, or of a version that did
-    /// not note the key. Nil otherwise.
+    /// True: it covers nothing any more, as it is for another network key than the current one. Nil otherwise.
     package var asksAgain: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -64,7 +98,7 @@ package enum ConsentReport {
     /// False: it is approved, and nothing was given.
     package var given: Bool?
     /// Why not.
-    package var notGiven: ConsentObstacle?
+    package var notGiven: Obstacle?
 
     enum CodingKeys: String, CodingKey {
       case outcome
@@ -90,76 +124,96 @@ package enum ConsentReport {
 
 extension ConsentReport.List {
   /// - Parameter namingHome: where the daemon has several.
-  init(_ keychain: Keychain, namingHome: Bool) throws {
-    let (ledger, now) = (ConsentLedger(keychain), SystemClock().now().milliseconds)
-    (pending, revision) = try keychain.database.read {
-      (
-        try ledger.pending(now: now, $0).map { .init($0, namingHome: namingHome) },
-        try ledger.revision($0)
-      )
+  init(_ snapshot: HomeSnapshot, namingHome: Bool) {
+    pending = snapshot.waitingQuestions(at: SystemClock().now().value).map {
+      .init($0, namingHome: namingHome)
     }
+    revision = snapshot.revision
   }
+}
+
+extension ConsentReport.Network: CustomStringConvertible {
+  init(_ network: ConsentNetwork) {
+    self.init(id: network.id.description, name: network.name.text, team: network.team?.text)
+  }
+
+  /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
+  package var description: String {
+    ConsentNetwork.shown(id: id, name: name, team: team)
+  }
+}
+
+extension ConsentReport.Router: CustomStringConvertible {
+  init(_ router: ConsentSubject.Router) {
+    self.init(
+      agent: router.agent.description, name: router.name, networkName: router.networkName)
+  }
+
+  /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.
+  package var description: String { ConsentSubject.Router.shown(agent: agent, name: name) }
 }
 
 extension ConsentReport.Request {
   private init(
-    _ id: ConsentID, _ requester: ConsentRequester, _ subject: ConsentSubject, created: Int64
+    _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
+    at created: HomeTime
   ) {
     self.init(
-      id: id.description, requester: requester.description, fingerprint: requester.fingerprint,
-      team: requester.team, home: subject.home, command: subject.command,
-      networks: subject.networks.map(\.withoutKey), router: subject.router,
-      createdAt: WireTime(milliseconds: created).description)
+      id: id, requester: requester.shown, fingerprint: requester.fingerprint,
+      team: requester.team.text, home: home, command: subject.command.wireName,
+      networks: subject.networks.map(ConsentReport.Network.init),
+      router: subject.router.map(ConsentReport.Router.init),
+      createdAt: created.published.description)
   }
 
-  init(_ pending: PendingConsent) {
-    self.init(pending.id, pending.requester, pending.subject, created: pending.created)
+  fileprivate init(_ question: ConsentQuestion, in home: String) {
+    self.init(
+      question.id.questionText, question.requester, question.subject, in: home,
+      at: question.createdAt)
   }
 
-  init(_ grant: ConsentGrant) {
-    self.init(grant.id, grant.requester, grant.subject, created: grant.created)
+  fileprivate init(_ grant: ConsentGrant, in home: String) {
+    self.init(grant.id.grantText, grant.requester, grant.subject, in: home, at: grant.createdAt)
   }
 
-  init(_ record: ConsentRecord) {
-    self.init(record.id, record.requester, record.subject, created: record.created)
+  fileprivate init(_ record: ConsentRecord, in home: String) {
+    let id = record.outcome == .revoked ? record.id.grantText : record.id.questionText
+    self.init(id, record.requester, record.subject, in: home, at: record.createdAt)
   }
 }
 
 extension ConsentReport.Pending {
   /// - Parameter namingHome: where the daemon has several.
-  init(_ pending: PendingConsent, namingHome: Bool) {
+  init(_ one: OfHome<ConsentQuestion>, namingHome: Bool) {
     self.init(
-      request: .init(pending),
+      request: .init(one.value, in: one.home),
       more: .init(
-        reason: pending.reason(namingHome: namingHome),
-        expiresAt: WireTime(milliseconds: pending.expires).description))
+        reason: one.value.reason(home: namingHome ? one.home : nil),
+        expiresAt: one.value.expiresAt.published.description))
   }
 }
 
 extension ConsentReport.Grant {
-  /// - Parameter preferred: the dataset that is preferred in its home.
-  package init(_ grant: ConsentGrant, preferred: OperationalDataset? = nil) {
-    let current = preferred.flatMap { NetworkKeyFingerprint.make(of: $0) }
-    let asksAgain = grant.subject.networks.contains { network in
-      guard let fingerprint = network.keyFingerprint else { return true }
-      return network.team == nil && network.id == preferred?.extendedPANID && fingerprint != current
-    }
+  /// - Parameter preferred: the network that its home prefers.
+  package init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
     self.init(
-      request: .init(grant),
-      more: .init(grantedBy: grant.grantedBy, asksAgain: asksAgain ? true : nil))
+      request: .init(one.value, in: one.home),
+      more: .init(
+        grantedBy: one.value.by.shown,
+        asksAgain: one.value.isOutdated(preferred: preferred) ? true : nil))
   }
 }
 
 extension ConsentReport.Decision {
-  init(_ record: ConsentRecord) {
+  init(_ one: OfHome<ConsentRecord>) {
+    let record = one.value
     self.init(
-      request: .init(record),
+      request: .init(record, in: one.home),
       more: .init(
-        outcome: record.outcome.rawValue,
-        decidedAt: WireTime(milliseconds: record.decided).description,
-        decidedBy: record.decidedBy, scope: record.scope?.rawValue,
-        grant: record.grant?.description, given: record.given,
-        notGiven: record.obstacle))
+        outcome: record.outcome.wireName, decidedAt: record.decidedAt.published.description,
+        decidedBy: record.by?.shown, scope: record.scope.map { $0 == .always ? "always" : "once" },
+        grant: record.grant?.grantText, given: record.obstacle == nil ? nil : false,
+        notGiven: record.obstacle.map { .init(code: $0.code, message: $0.message) }))
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import ConsentLedger
+import Home
+import HomeStore
 import KeychainCore
 import LocalAPI
 import Logging
@@ -48,11 +49,11 @@ extension StreamOperation {
 let operations: [any Operation.Type] = [
   AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self, ApproveConsent.self, AskConsent.self,
   BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, FollowAudit.self,
-  ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self, ListDecisions.self,
-  ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self,
-  ListRouters.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
-  RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self,
-  VerifyStore.self, WatchConsents.self,
+  ForgetDamaged.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
+  ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self,
+  ListNetworks.self, ListRouters.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self,
+  RevokeGrant.self, RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self,
+  VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.
@@ -68,7 +69,7 @@ package struct OperationContext: Sendable {
 
   /// Who is named in the audit and the log.
   var actor: String {
-    if case .commandLine(let user) = caller { OpenStore.actor(user: user) } else { "\(caller)" }
+    if case .commandLine(let user) = caller { OpenStore.actor(user: user) } else { caller.shown }
   }
 
   init(
@@ -78,8 +79,7 @@ package struct OperationContext: Sendable {
     self.settings = settings
     self.bridge = bridge
     self.logins = logins
-    backups = BackupService(
-      settings, keychain: bridge.enrolments.keychain, logger: logger)
+    backups = BackupService(settings, keychain: bridge.keychain, logger: logger)
     self.logger = logger
     self.caller = caller
   }
@@ -89,7 +89,7 @@ package struct OperationContext: Sendable {
     self.init(
       settings: settings, bridge: bridge,
       logins: BrokerLoginService(
-        settings, keychain: bridge.enrolments.keychain, bridge: bridge,
+        settings, keychain: bridge.keychain, bridge: bridge,
         login: LoginInUse(username: nil, password: nil, source: .none), logger: logger),
       logger: logger)
   }
@@ -100,8 +100,26 @@ package struct OperationContext: Sendable {
     return try reading.withLock { _ in try body() }
   }
 
-  var keychain: Keychain { bridge.enrolments.keychain }
-  var registry: Registry { Registry(settings, keychain) }
+  var keychain: Keychain { bridge.keychain }
+
+  /// All that the settings name, in their order, as they are on disk.
+  var homes: [(name: String, home: Home)] { bridge.loop.snapshot.inOrder(of: settings) }
+
+  /// One of them.
+  ///
+  /// - Throws: `CommandFailure` where the settings name no such home.
+  func home(named name: String) throws -> (name: String, home: Home) {
+    let name = try settings.home(named: name)
+    guard let home = bridge.loop.home(name) else {
+      throw CommandFailure(.usage, "the running daemon has no home \(name)")
+    }
+    return (name, home)
+  }
+
+  /// Lets a home do what a person wants. It is on disk when this returns.
+  func perform(_ input: HomeInput, in home: String) throws -> HomeAnswer? {
+    try bridge.loop.perform(input, in: home, actor: actor).answer
+  }
 }
 
 /// Answers `io.threadkeeper.Admin`.

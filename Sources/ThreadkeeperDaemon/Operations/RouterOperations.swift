@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
+import Home
+import HomeStore
+import Logging
 import ThreadDataset
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
@@ -30,16 +32,19 @@ package struct RemoveRouter: Operation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
-    do {
-      let removed = try context.bridge.ownership.remove(agent, in: home, by: context.actor)
-      return Reply(
-        home: home, borderAgentId: agent.description, previousTeam: removed.team,
-        credentials: removed.hadCredentials)
-    } catch OwnershipFailure.unknownID {
+    guard
+      case .removed(let team, let hadCredentials) = try context.perform(.remove(agent), in: home)
+    else {
       throw CommandFailure(
         .noInput, "nothing is stored or listed under the border agent id \(agent)",
         remedy: "`threadkeeper routers` and `threadkeeper credentials list` show the ids")
     }
+    var metadata: Logger.Metadata = ["border_agent_id": "\(agent)", "home": "\(home)"]
+    metadata["from"] = team.map { "\($0.text)" }
+    context.logger.notice("border router removed", metadata: metadata)
+    return Reply(
+      home: home, borderAgentId: agent.description, previousTeam: team?.text,
+      credentials: hadCredentials)
   }
 }
 
@@ -64,15 +69,21 @@ package struct AcceptRouter: Operation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
-    do {
-      let isChange = try context.bridge.acceptance.accept(
-        router: agent, in: home, by: context.actor)
-      return Reply(home: home, borderAgentId: agent.description, changed: isChange)
-    } catch OwnershipFailure.unknownID {
+    guard
+      case .accepted(let isChange, _) = try context.perform(.acceptRouter(agent), in: home)
+    else {
       throw CommandFailure(
         .noInput, "no border router is listed under the border agent id \(agent)",
         remedy: "`threadkeeper routers` shows the ids")
     }
+    if isChange {
+      context.logger.notice(
+        "border router accepted",
+        metadata: [
+          "border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)",
+        ])
+    }
+    return Reply(home: home, borderAgentId: agent.description, changed: isChange)
   }
 }
 
@@ -104,8 +115,15 @@ package struct AcceptNetwork: Operation {
       throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
     }
     let home = try context.settings.home(named: home)
-    let (isChange, isKnown) = try context.bridge.acceptance.accept(
-      network: id, in: home, isAccepted: accepted, by: context.actor)
+    let answer = try context.perform(.acceptNetwork(id, isAccepted: accepted), in: home)
+    guard case .accepted(let isChange, let isKnown) = answer else {
+      throw CommandFailure(.software, "the home has decided nothing")
+    }
+    if isChange {
+      context.logger.notice(
+        accepted ? "network accepted" : "network not accepted any more",
+        metadata: ["ext_pan_id": "\(id)", "home": "\(home)", "by": "\(context.actor)"])
+    }
     return Reply(home: home, extPanId: id.description, changed: isChange, known: isKnown)
   }
 }

@@ -27,6 +27,35 @@ package struct VerifyStore: Operation {
   }
 }
 
+/// Deletes the records of a home that cannot be read: a person gives up what was in them, and the home counts as whole
+/// again.
+package struct ForgetDamaged: Operation {
+  /// A second call finds none.
+  package static let isRepeatable = false
+
+  package var home: String
+
+  package init(home: String) { self.home = home }
+
+  /// Also what `store forget-damaged --json` prints.
+  package struct Reply: Codable, Sendable {
+    package var home: String
+    /// How many there were.
+    package var records: Int
+  }
+
+  package func perform(_ context: OperationContext) throws -> Reply {
+    let home = try context.settings.home(named: home)
+    let count = try context.bridge.loop.forgetDamage(of: home, actor: context.actor)
+    if count > 0 {
+      context.logger.notice(
+        "damaged records are deleted",
+        metadata: ["home": "\(home)", "records": "\(count)", "by": "\(context.actor)"])
+    }
+    return Reply(home: home, records: count)
+  }
+}
+
 /// Sends a copy of the store as a file, a part at a time. The outcome comes last.
 package struct BackupStore: StreamOperation {
   package init() {}
@@ -65,7 +94,7 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
 
 /// What a verification of the whole store found.
 package struct VerificationOutcome: Codable, Equatable, Sendable {
-  /// That there should be.
+  /// Items and records that there are.
   package var items: Int
   package var matchesManifest: Bool
   package var damagedRows: [Int64]
@@ -85,7 +114,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package init(verifying keychain: Keychain) throws(KeychainError) {
     let found = try keychain.verify(.everything)
     auditProblem = try keychain.auditProblem()
-    items = found.items
+    items = found.items + found.records
     matchesManifest = found.matchesManifest
     damagedRows = keychain.quarantine.sorted()
     damagedRecords = found.unreadableRecords.map(\.id.rawValue)

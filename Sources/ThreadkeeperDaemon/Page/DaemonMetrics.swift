@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import Broker
+import Home
 import StatusPage
 
 /// What monitoring learns of the process, from memory.
@@ -10,6 +10,7 @@ struct DaemonMetrics {
   let figures: BridgeFigures
   let discovery: DiscoveryState
   let isStoreWritable: Bool
+  let eventsWaiting: Int
 
   var all: [Metric] { states + counters + histograms }
 
@@ -23,6 +24,9 @@ struct DaemonMetrics {
         snapshot.isIntakeConnected && snapshot.isStatusConnected),
       gauge("intake_running", "Whether events are taken up.", snapshot.intake == .running),
       gauge("store_writable", "Whether the store can be written.", isStoreWritable),
+      Metric(
+        .gauge, "threadkeeper_outbox_events", "Events that wait for the broker.",
+        Double(eventsWaiting)),
     ]
     if case .running(let routers, _) = discovery {
       states.append(
@@ -97,8 +101,8 @@ extension Metric.Distribution {
   }
 }
 
-/// What monitoring learns of the homes, from the registry.
-struct RegistryMetrics {
+/// What monitoring learns of the homes.
+struct HomeMetrics {
   /// Routers of a home that have a sample of their own. A login can make many; monitoring keeps each for months.
   static let routersListed = 200
 
@@ -106,25 +110,19 @@ struct RegistryMetrics {
   private var networks: [Metric.Sample] = []
   private var alerts: [Metric.Sample] = []
   private var seen: [Metric.Sample] = []
-  private let waiting: Int64
   /// When a router is seen that is advertised on the local network; nil while the daemon does not look.
-  private let now: WireTime?
+  private let now: HomeTime?
 
-  init(_ registry: Registry, now: WireTime?) throws {
+  init(_ homes: [(name: String, home: Home)], now: HomeTime?) {
     self.now = now
-    waiting = try registry.registry.waitingEvents()
-    for home in try registry.registry.homes() {
-      add(home.name, try registry.registry.routers(in: home))
-      networks.append(
-        .init(Double(try registry.registry.networks(in: home).count), [("home", home.name)]))
-      add(home.name, try registry.registry.alerts(in: home, all: false))
+    for (name, home) in homes {
+      add(name, HomeCounts(home))
+      add(name, home.routers)
     }
   }
 
   var all: [Metric] {
     [
-      Metric(
-        .gauge, "threadkeeper_outbox_events", "Events that wait for the broker.", Double(waiting)),
       Metric(
         .gauge, "threadkeeper_routers", "Border routers, by whether they are online.", routers),
       Metric(.gauge, "threadkeeper_networks", "Thread networks that have routers.", networks),
@@ -135,23 +133,13 @@ struct RegistryMetrics {
     ]
   }
 
-  private mutating func add(_ home: String, _ records: [RouterRecord]) {
-    let online = records.count(where: \.isOnline)
-    for (state, count) in [("online", online), ("offline", records.count - online)] {
+  private mutating func add(_ home: String, _ counts: HomeCounts) {
+    for (state, count) in [("online", counts.routers.online), ("offline", counts.routers.offline)] {
       routers.append(.init(Double(count), [("home", home), ("availability", state)]))
     }
-    for router in records.prefix(Self.routersListed) {
-      seen.append(
-        .init(
-          Double(
-            ((router.isAdvertised ? now : nil) ?? router.lastSeen).milliseconds / 1_000),
-          [("home", home), ("border_agent_id", router.agent.description)]))
-    }
-  }
-
-  private mutating func add(_ home: String, _ records: [AlertRecord]) {
+    networks.append(.init(Double(counts.networks), [("home", home)]))
     // Not `alertname`, which Prometheus sets itself on what a rule makes of it.
-    for kind in StatusReport.Alert.list(records) {
+    for kind in StatusReport.Alert.list(counts.alerts) {
       alerts.append(
         .init(
           Double(kind.count),
@@ -159,6 +147,16 @@ struct RegistryMetrics {
             ("home", home), ("alert", kind.alertname.rawValue),
             ("severity", kind.severity.rawValue),
           ]))
+    }
+  }
+
+  private mutating func add(_ home: String, _ table: RouterTable) {
+    for router in table.lazy.filter(\.isPresent).prefix(Self.routersListed) {
+      let at = (router.isAdvertised ? now : nil) ?? table.lastSeen(router.agent)
+      seen.append(
+        .init(
+          Double(at.milliseconds / 1_000),
+          [("home", home), ("border_agent_id", router.agent.description)]))
     }
   }
 }

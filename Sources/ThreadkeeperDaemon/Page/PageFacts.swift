@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import ConsentLedger
 import Glibc
+import Home
+import HomeStore
 import KeychainCore
 import LocalAPI
-import Logging
 import Settings
 import StatusPage
 import ThreadDataset
@@ -14,60 +14,44 @@ import ThreadkeeperSupport
 
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {
-  let monitor: BridgeMonitor
-  let keychain: Keychain
-  let settings: Settings
+  private let context: OperationContext
   var discovery: @Sendable () -> DiscoveryState
-  private let changes: PageChanges
-  private let hasSeveralHomes: Bool
 
   init(_ context: OperationContext) {
-    let bridge = context.bridge
-    settings = context.settings
-    keychain = context.keychain
-    monitor = bridge.monitor
-    changes = PageChanges(context: context)
-    hasSeveralHomes = bridge.consents.hasSeveralHomes
-    discovery = { bridge.discovery?.current ?? .off }
+    self.context = context
+    discovery = { [bridge = context.bridge] in bridge.discovery?.current ?? .off }
   }
 
+  private var monitor: BridgeMonitor { context.bridge.monitor }
+
   func metrics() async -> [Metric] {
-    (try? await SystemThread.result { [self] in
-      let discovery = discovery()
-      let now = discovery.isRunning ? SystemClock().now() : nil
-      return DaemonMetrics(
-        snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery,
-        isStoreWritable: isStoreWritable
-      ).all + ((try? RegistryMetrics(Registry(settings, keychain), now: now).all) ?? [])
-    }) ?? []
+    let discovery = discovery()
+    let daemon = DaemonMetrics(
+      snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery,
+      isStoreWritable: isStoreWritable, eventsWaiting: context.bridge.waitingMessages)
+    return daemon.all
+      + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now().value : nil).all
   }
 
   func make(_ change: PageChange) async throws -> String {
-    try await SystemThread.result { [changes] in try changes.make(change) }
-  }
-
-  func state() async -> [UInt8]? {
-    try? await SystemThread.result { [self] in
-      let discovery = discovery()
-      var state = PageState(
-        health: readiness.checks.map { PageState.Part($0) }
-          + [PageState.Part(DaemonState.Discovery(discovery))],
-        events: monitor.recent.newest)
-      do {
-        try state.read(Registry(settings, keychain), isDiscovering: discovery.isRunning)
-        state.consents = try ConsentReport.List(keychain, namingHome: hasSeveralHomes).pending
-          .map { PageState.Consent($0) }
-      } catch {
-        // The lists stay as they were known; that the store cannot be read is what is to be shown.
-        let failure = VarlinkError(failing: error).commandFailure
-        state.noteUnreadable(failure.message, remedy: failure.remedy)
-      }
-      return Array(try JSONText.line(state).utf8.dropLast())
+    try await SystemThread.result { [changes = PageChanges(context: context)] in
+      try changes.make(change)
     }
   }
 
+  func state() async -> [UInt8]? {
+    let discovery = discovery()
+    let state = PageState(
+      context.bridge.loop.snapshot, context.settings,
+      health: readiness.checks.map { PageState.Part($0) }
+        + [PageState.Part(DaemonState.Discovery(discovery))],
+      events: monitor.recent.newest, isDiscovering: discovery.isRunning,
+      at: SystemClock().now().value)
+    return (try? JSONText.line(state)).map { Array($0.utf8.dropLast()) }
+  }
+
   private var isStoreWritable: Bool {
-    keychain.condition == .healthy && monitor.snapshot.storeProblem == nil
+    context.keychain.condition == .healthy && monitor.snapshot.storeProblem == nil
   }
 
   var readiness: Readiness {
@@ -78,7 +62,7 @@ struct PageFacts: PageSource {
         reason: snapshot.lastConnectionProblem ?? "the daemon connects to its broker"),
       .init(
         "store", ok: isStoreWritable,
-        reason: snapshot.storeProblem?.reason ?? keychain.condition.words),
+        reason: snapshot.storeProblem?.reason ?? context.keychain.condition.words),
       .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
     ])
   }
@@ -151,8 +135,7 @@ struct PageChanges: Sendable {
     var request = ThreadRequest(.forgetPreferred)
     request.home = try context.settings.home(named: home)
     guard
-      try context.registry.registry.homes().first(where: { $0.name == request.home })?.preferred
-        == network
+      try context.home(named: home).home.preferred?.dataset.network == network
     else { throw PageRefusal("Another network is the preferred one by now.") }
     _ = try data(request)
     return "No network is preferred now. Prefer one when you know which."
@@ -169,9 +152,11 @@ struct PageChanges: Sendable {
     guard let team = context.settings.team(ofUID: geteuid()) else {
       throw PageRefusal("The daemon's user speaks for no team.")
     }
+    var local = LocalRequest(request, user: geteuid(), team: ExactName(team))
+    local.isAdministrator = true
+    local.administrator = context.actor
     let outcome = context.bridge.requests.answer(
-      request, from: .systemUser(geteuid()), team: team, isAdministrator: true,
-      administrator: context.actor)
+      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now().value)
     guard case .answer(let answer) = outcome else {
       throw PageRefusal("A person would have to agree first.")
     }

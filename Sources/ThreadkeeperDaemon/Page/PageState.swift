@@ -2,10 +2,14 @@
 
 import Bridge
 import Broker
-import SQLiteDatabase
+import Home
+import HomeStore
+import Settings
 import StatusPage
-import ThreadCredentialStore
 import ThreadDataset
+
+import enum Broker.AdoptionState
+import enum Broker.AlertName
 
 /// What the page shows. Nothing secret has a place here, and nothing that changes by itself.
 struct PageState: Encodable {
@@ -96,10 +100,9 @@ struct PageState: Encodable {
 
   var version: String
   var health: [Part]
-  /// These are nil while the store cannot be read.
-  var homes: [Home]?
-  var alerts: [Alert]?
-  var consents: [Consent]?
+  var homes: [Home]
+  var alerts: [Alert]
+  var consents: [Consent]
   var events: [Event]
 }
 
@@ -138,95 +141,87 @@ extension PageState {
   /// Alerts of a home that it lists.
   static let alertsShown = 100
 
-  /// What is known without the store.
-  init(health: [Part], events: [RecentEvents.Event]) {
+  /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
+  init(
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part],
+    events: [RecentEvents.Event], isDiscovering: Bool, at now: HomeTime
+  ) {
     version = threadkeeperVersion
     self.health = health
     self.events = events.map { Event($0) }
-  }
-
-  mutating func noteUnreadable(_ message: String, remedy: String?) {
-    health.removeAll { $0.name == "store" }
-    health.append(.init(name: "store", state: "bad", text: message, remedy: remedy))
-  }
-
-  /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
-  mutating func read(_ registry: Registry, isDiscovering: Bool) throws {
-    let alerts = try registry.list { registry, home in
-      try registry.alerts(in: home, all: false).prefix(Self.alertsShown).map {
-        Alert($0.state(home: home.name))
-      }
+    let all = snapshot.inOrder(of: settings)
+    consents = snapshot.waitingQuestions(at: now).map { question in
+      Consent(question.value, home: all.count > 1 ? question.home : nil)
+    }
+    let alerts = all.flatMap { name, home in
+      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
+        .map { Alert($0) }
     }.sorted { ($0.rank, $0.since) < ($1.rank, $1.since) }
     self.alerts = alerts
-    homes = try registry.reading {
-      try registry.registry.homes().map { home in
-        let faults = alerts.filter { $0.home == home.name }.compactMap { alert in
-          alert.router.map { ($0, alert.severity) }
-        }
-        return try Home(
-          home, registry.registry, isDiscovering,
-          faults: Dictionary(faults) { worst, _ in worst },
-          hasCredentials: Self.hasCredentials(home, registry))
+    homes = all.map { name, home in
+      let faults = alerts.filter { $0.home == name }.compactMap { alert in
+        alert.router.map { ($0, alert.severity) }
       }
+      return Home(
+        home, name: name, isDiscovering: isDiscovering,
+        faults: Dictionary(faults) { worst, _ in worst })
     }
-  }
-
-  /// Whether the dataset of the preferred network is here. One that cannot be read now is not said to be missing.
-  private static func hasCredentials(_ home: HomeRecord, _ registry: Registry) -> Bool {
-    let store = ThreadCredentialStore(registry.keychain)
-    let preferred = try? registry.keychain.database.read {
-      try store.preferredNetwork(of: home.name, $0)
-    }
-    return preferred?.hasCredentials ?? true
   }
 }
 
 extension PageState.Home {
   /// - Parameter faults: the severity of the worst alert about each router that has one.
-  init(
-    _ home: HomeRecord, _ registry: BridgeRegistry, _ isDiscovering: Bool,
-    faults: [String: String], hasCredentials: Bool
-  ) throws {
-    func shown(_ routers: [RouterRecord]) -> [PageState.Router] {
-      routers.map { PageState.Router($0, isDiscovering, fault: faults[$0.agent.description]) }
+  init(_ home: Home, name: String, isDiscovering: Bool, faults: [String: String]) {
+    self.name = name
+    var groups: [ExtendedPANID?: [PageState.Router]] = [:]
+    for router in home.routers.lazy.filter(\.isPresent).prefix(PageState.routersShown) {
+      groups[router.network, default: []].append(
+        PageState.Router(
+          router, home.verdict(of: router), fault: faults[router.agent.description],
+          seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
-    name = home.name
-    let accepted = try registry.acceptedNetworks(in: home)
-    let all = try registry.routers(in: home, limit: PageState.routersShown)
-    more = max(0, home.routers - all.count)
-    let groups = Dictionary(grouping: all) { $0.network }
-    networks = try registry.networks(in: home).compactMap { record in
-      let routers = groups[record.network] ?? []
-      guard !routers.isEmpty || home.preferred == record.network else { return nil }
-      let state = record.state(in: home, isAccepted: accepted.contains(record.network))
-      return PageState.Network(
-        id: state.extendedPANID, name: state.networkName, channel: state.channel,
-        preferred: state.isPreferred, credentials: !state.isPreferred || hasCredentials,
-        accepted: state.isAccepted, preferable: !routers.isEmpty, routers: shown(routers))
-    }.sorted { $0.preferred && !$1.preferred }
+    more = max(0, home.routers.totals.listed - PageState.routersShown)
+    let shown = home.networks.filter { $0.isPreferred || groups[$0.id] != nil }
+    networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
+      PageState.Network($0, groups[$0.id] ?? [])
+    }
     undecided = home.preferred == nil && networks.count > 1
     if let routers = groups[nil] {
       networks.append(
         .init(
           id: nil, name: "", channel: nil, preferred: false, credentials: true, accepted: false,
-          preferable: false, routers: shown(routers)))
+          preferable: false, routers: routers))
     }
   }
 }
 
+extension PageState.Network {
+  init(_ network: NetworkView, _ routers: [PageState.Router]) {
+    id = network.id.description
+    name = network.name
+    channel = network.dataset?.parameters.map { Int($0.channelNumber) }
+    preferred = network.isPreferred
+    credentials = !network.isPreferred || network.dataset != nil
+    accepted = network.isAccepted
+    preferable = !routers.isEmpty
+    self.routers = routers
+  }
+}
+
 extension PageState.Router {
-  init(_ router: RouterRecord, _ isDiscovering: Bool, fault: String?) {
+  /// - Parameter seen: nil while it is seen on the local network.
+  init(_ router: Router, _ verdict: PreferredCheck, fault: String?, seen: HomeTime?) {
     id = router.agent.description
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
     online = router.isOnline
     let minute: Int64 = 60_000
-    seen =
-      router.isAdvertised && isDiscovering
-      ? nil : WireTime(milliseconds: router.lastSeen.milliseconds / minute * minute).description
+    self.seen = seen.map {
+      HomeTime(milliseconds: $0.milliseconds / minute * minute).published.description
+    }
     notes = []
-    if router.preferred == "mismatch" { notes.append("not on the preferred network") }
+    if verdict.isMismatch { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }
     switch router.offlineReason {
     case .stopped: notes.append("Thread is stopped")
@@ -240,7 +235,7 @@ extension PageState.Router {
       notes.append("Thread is not connected to its network")
     }
     onlySeen = router.source != .mqtt
-    isNew = !router.isKnown && router.preferred == "match"
+    isNew = !router.isKnown && verdict == .match
     if isNew { notes.append("new here") }
     self.fault = fault
   }
@@ -268,14 +263,15 @@ extension PageState.Alert {
 }
 
 extension PageState.Consent {
-  init(_ pending: ConsentReport.Pending) {
-    id = pending.request.id
-    requester = pending.request.requester.printable
-    fingerprint = pending.request.fingerprint
-    router = pending.request.router?.description.printable
-    reason = pending.more.reason.printable
-    networks = pending.request.networks.map { $0.name.printable }
-    expires = pending.more.expiresAt
+  /// - Parameter home: named where there are several.
+  init(_ question: ConsentQuestion, home: String?) {
+    id = question.id.questionText
+    requester = question.requester.shown.printable
+    fingerprint = question.requester.fingerprint
+    router = question.subject.router?.shown.printable
+    reason = question.reason(home: home).printable
+    networks = question.subject.networks.map(\.name.text.printable)
+    expires = question.expiresAt.published.description
   }
 }
 

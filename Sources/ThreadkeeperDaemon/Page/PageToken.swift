@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import Glibc
 import KeychainCore
 import Logging

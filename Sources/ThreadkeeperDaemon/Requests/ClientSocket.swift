@@ -2,6 +2,7 @@
 
 import Bridge
 import Glibc
+import Home
 import LocalAPI
 import Logging
 import ServiceLifecycle
@@ -12,7 +13,7 @@ import ThreadRequests
 /// unless the settings name it.
 package struct ClientSocket: Service {
   let settings: Settings
-  let requests: RequestService
+  let bridge: Bridge
   /// How long a method took.
   var finished: @Sendable (_ method: String, Duration) -> Void = { _, _ in }
   let logger: Logger
@@ -20,13 +21,12 @@ package struct ClientSocket: Service {
   private var admission: ClientAdmission {
     ClientAdmission(
       team: { [settings] in settings.team(ofUID: $0) },
-      items: { [requests] in requests.itemCount() },
-      refused: { [requests] in requests.countRefusal() })
+      refused: { [requests = bridge.requests] in requests.countRefusal() })
   }
 
   /// What is not for other users is answered as if it were not there.
   private func service(_ admission: ClientAdmission) -> VarlinkService {
-    let handlers = RequestHandler.all(settings, requests: requests, admission: admission)
+    let handlers = RequestHandler.all(settings, bridge: bridge, admission: admission)
     return VarlinkService(
       LocalAPISocket.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
       endpoints: handlers.flatMap(\.endpoints),
@@ -66,8 +66,6 @@ package struct ClientSocket: Service {
 struct ClientAdmission: Sendable {
   /// For whom a user speaks.
   let team: @Sendable (UInt32) -> String?
-  /// How many items the store has: what a list costs depends on it.
-  let items: @Sendable () -> Int
   var owner: UInt32 = geteuid()
   var clock: any Clock = SystemClock()
   /// Called for each that is refused.
@@ -75,11 +73,10 @@ struct ClientAdmission: Sendable {
   private let limiter = RequestLimiter()
 
   init(
-    team: @escaping @Sendable (UInt32) -> String?, items: @escaping @Sendable () -> Int = { 0 },
+    team: @escaping @Sendable (UInt32) -> String?,
     refused: @escaping @Sendable () -> Void = {}
   ) {
     self.team = team
-    self.items = items
     self.refused = refused
   }
 
@@ -102,9 +99,13 @@ struct ClientAdmission: Sendable {
   }
 
   /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
-  func refusal(of command: RequestCommand, by user: UInt32) -> AnswerFailure? {
+  ///
+  /// - Parameter items: how many it may look at: what a list costs depends on it.
+  func refusal(
+    of command: RequestCommand, by user: UInt32, items: () -> Int = { 0 }
+  ) -> AnswerFailure? {
     let price = RequestLimiter.price(of: command.rawValue) - 1
-    let work = RequestLimiter.work(of: command.rawValue, items: items)
+    let work = RequestLimiter.work(of: command.rawValue, items)
     guard price + work > 0, verdict(on: user, price: price, work: work) != .allowed else {
       return nil
     }
@@ -118,7 +119,9 @@ struct ClientAdmission: Sendable {
     on user: UInt32, price: Int, work: Int = 0
   ) -> RequestLimiter.Verdict {
     guard !isExempt(user) else { return .allowed }
-    return limiter.judge("\(user)", price: price, work: work, now: clock.now())
+    return limiter.judge(
+      ExactName("\(user)"), price: price, work: work,
+      at: clock.now().value)
   }
 
   private func refuse(_ failure: AnswerFailure) -> VarlinkVerdict {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import CredentialService
 import Glibc
+import Home
+import HomeStore
 import LocalAPI
 import Settings
-import SodiumCrypto
 import ThreadRequests
 
 /// Answers one of the interfaces that have the requests of MQTT: who asks is the user that the kernel names, and speaks
@@ -16,20 +16,17 @@ struct RequestHandler: LocalAPIHandler {
 
   let interface: VarlinkInterface
   private let settings: Settings
-  private let requests: RequestService
-  private let turn: Locked<Void>
+  private let bridge: Bridge
   private let admission: ClientAdmission?
 
-  /// A handler for each interface. They fulfil one request after the other, so that the intake gets its turn.
+  /// A handler for each interface.
   ///
   /// - Parameter admission: of a socket where users may ask so often and no more.
   static func all(
-    _ settings: Settings, requests: RequestService, admission: ClientAdmission? = nil
+    _ settings: Settings, bridge: Bridge, admission: ClientAdmission? = nil
   ) -> [RequestHandler] {
-    let turn = Locked(())
-    return RequestMethods.interfaces.map {
-      RequestHandler(
-        interface: $0, settings: settings, requests: requests, turn: turn, admission: admission)
+    RequestMethods.interfaces.map {
+      RequestHandler(interface: $0, settings: settings, bridge: bridge, admission: admission)
     }
   }
 
@@ -37,13 +34,21 @@ struct RequestHandler: LocalAPIHandler {
     RequestMethods.methods(of: interface).map { command, method in
       method.answered { parameters, caller in
         do throws(AnswerFailure) {
-          if let refusal = admission?.refusal(of: command, by: caller.peer.user) { throw refusal }
+          let refusal = admission?.refusal(of: command, by: caller.peer.user) {
+            routers(in: parameters.home)
+          }
+          if let refusal { throw refusal }
           return try answer(command, parameters, caller).result()
         } catch {
           throw VarlinkError(error.forCommand)
         }
       }
     }
+  }
+
+  /// How many a request may look at.
+  private func routers(in home: String?) -> Int {
+    (home ?? bridge.homes.first?.name).flatMap { bridge.loop.home($0)?.routers.count } ?? 0
   }
 
   private func answer(
@@ -56,14 +61,15 @@ struct RequestHandler: LocalAPIHandler {
         .notAuthorized, "user \(user) speaks for no team here",
         help: "name the user in `client_users`")
     }
-    let isAdministrator = parameters.administrator == true && (user == geteuid() || user == 0)
+    let isOwnUser = user == geteuid() || user == 0
+    var local = LocalRequest(request, user: user, team: ExactName(team))
+    local.isAdministrator = parameters.administrator == true && isOwnUser
     // Only a person reads it.
-    let name = command.needsConsent ? SystemAccount.name(ofUser: user) : nil
-    let outcome = turn.withLock { _ in
-      requests.answer(
-        request, from: .systemUser(user), team: team, userName: name,
-        isAdministrator: isAdministrator, isThere: { caller.isThere }, wake: { caller.wake() })
-    }
+    if command.needsConsent { local.userName = SystemAccount.name(ofUser: user) }
+    let outcome = bridge.requests.answer(
+      local, by: bridge.loop, isOwnUser: isOwnUser,
+      at: SystemClock().now().value,
+      isThere: { caller.isThere }, wake: { caller.wake() })
     switch outcome {
     case .answer(let answer): return answer
     case .waiting(let place): return decision(place, caller)
@@ -74,11 +80,12 @@ struct RequestHandler: LocalAPIHandler {
   private func decision(
     _ place: WaitingCallers.Place, _ caller: VarlinkCaller
   ) -> ThreadAnswer {
-    defer { requests.callers.forget(place) }
+    let callers = bridge.requests.callers
+    defer { callers.forget(place) }
     let end = ContinuousClock.now + Self.consentTimeout
     do throws(CancellationError) {
       while end > .now {
-        if let answer = requests.callers.answer(at: place) { return answer }
+        if let answer = callers.answer(at: place) { return answer }
         try caller.wait(until: end)
       }
     } catch {

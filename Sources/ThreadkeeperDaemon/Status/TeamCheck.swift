@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
-import ClientEnrolment
-import KeychainCore
+import Home
+import HomeStore
 import Logging
 import Settings
-import ThreadCredentialStore
 
 /// Teams for which nobody can speak any more: for the log at the start, and for `status`.
 package struct TeamCheck: Codable {
@@ -20,20 +19,13 @@ package struct TeamCheck: Codable {
   package let empty: [String]
   package let abandonedIds: [AbandonedID]
 
-  init(_ settings: Settings, _ registry: BridgeRegistry, _ keychain: Keychain) throws {
+  init(_ settings: Settings, _ snapshot: HomeSnapshot) {
     empty = settings.emptyTeams
-    let store = ThreadCredentialStore(keychain)
-    let homes = try registry.homes().map { home in
-      (
-        home.name, try registry.users(in: home),
-        try keychain.database.read { try store.owners(in: home.name, $0) }
-      )
-    }
-    let seen = Set(homes.flatMap { $0.1.values })
-    abandonedIds = homes.flatMap { home, users, owners in
-      owners.filter { agent, team in
-        settings.isAbandoned(team, lastLogin: users[agent], seen: seen)
-      }.map { AbandonedID(home: home, borderAgentId: $0.key.description, team: $0.value) }
+    let homes = snapshot.inOrder(of: settings)
+    let seen = Set(homes.flatMap { $0.home.users.map(\.text) })
+    abandonedIds = homes.flatMap { name, home in
+      home.owners.filter { settings.isAbandoned($0.team, lastLogin: $0.user, seen: seen) }
+        .map { AbandonedID(home: name, borderAgentId: $0.agent.description, team: $0.team) }
         .sorted { $0.borderAgentId < $1.borderAgentId }
     }
   }
@@ -63,41 +55,31 @@ package struct TeamCheck: Codable {
 
 /// Says at the start, by name, which users in `consent.approvers` have no say, who else has theirs, and who decides
 /// through Home Assistant.
-struct ApproverNotice: Sendable {
-  private let settings: Settings
-  private let enrolments: ClientEnrolmentStore
-
-  init(_ settings: Settings, enrolments: ClientEnrolmentStore) {
-    self.settings = settings
-    self.enrolments = enrolments
-  }
+struct ApproverNotice {
+  let settings: Settings
+  let snapshot: HomeSnapshot
 
   func log(to logger: Logger) {
-    let all = try? enrolments.keychain.database.read { try enrolments.all($0).clients }
-    guard let clients = all else { return }
-    noteHomeAssistant(clients, to: logger)
+    noteHomeAssistant(to: logger)
     // Home Assistant's decides unsigned, whatever `approvers_trust` says: that is said above.
     for user in settings.consent.approvers where !settings.homeAssistant.isApprover(user) {
-      let own = clients.filter { $0.user.utf8.elementsEqual(user.utf8) }
       switch settings.consent.approversTrust {
       case .signed:
         say(
           .warning, "an approver is not enrolled, and decides nothing", of: user,
-          in: homes { home in !own.contains { $0.home == home && !$0.isRevoked } }, to: logger)
+          in: homes(of: user) { $0?.isRevoked != false }, to: logger)
       case .broker:
         // Also of a revoked one with this trust nothing counts that is in plaintext.
         say(
           .notice, "an approver is believed in plaintext, and so is whoever can publish as it",
-          of: user, in: homes { home in !own.contains { $0.home == home && $0.trust == .signed } },
-          to: logger)
+          of: user, in: homes(of: user) { $0?.trust != .signed }, to: logger)
       }
     }
   }
 
-  private func noteHomeAssistant(_ clients: [EnrolledClient], to logger: Logger) {
+  private func noteHomeAssistant(to logger: Logger) {
     guard let login = settings.homeAssistant.approver else { return }
-    let own = clients.filter { $0.user.utf8.elementsEqual(login.utf8) && $0.trust == .signed }
-    let deaf = homes { home in own.contains { $0.home == home } }
+    let deaf = homes(of: login) { $0?.trust == .signed }
     if !deaf.isEmpty {
       logger.warning(
         "Home Assistant's login is enrolled with the trust signed, and its buttons decide nothing",
@@ -106,7 +88,7 @@ struct ApproverNotice: Sendable {
           "remedy": "threadkeeper clients enroll, with --trust broker, or another login",
         ])
     }
-    let others = homes { !deaf.contains($0) }
+    let others = homes(of: login) { $0?.trust != .signed }
     guard !others.isEmpty else { return }
     logger.notice(
       "Home Assistant is believed in plaintext, and so is whoever can publish as it",
@@ -119,8 +101,9 @@ struct ApproverNotice: Sendable {
       ])
   }
 
-  private func homes(where isMeant: (String) -> Bool) -> [String] {
-    settings.homes.map(\.name).filter(isMeant)
+  /// Names of the homes in which the enrolment of a user is as asked for.
+  private func homes(of user: String, where isMeant: (EnrolledClient?) -> Bool) -> [String] {
+    snapshot.inOrder(of: settings).filter { isMeant($0.home.clients[ExactName(user)]) }.map(\.name)
   }
 
   private func say(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ServiceDiscovery
 import TestKit
 import Testing
@@ -21,7 +22,7 @@ struct BorderRouterAdvertisementTests {
     #expect(router.model == "BR-2")
     #expect(router.networkName == "home")
     #expect(router.network?.description == SampleNetwork.home.extendedPANID)
-    #expect(router.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
+    #expect(router.extendedAddress == 0x0011_2233_4455_6677)
     #expect(router.activeSeconds == 5)
     #expect(router.partition == 0xFFFF_FFFF)
     #expect(router.threadVersion == "1.4.0")
@@ -32,7 +33,7 @@ struct BorderRouterAdvertisementTests {
   func agents() throws {
     let router = try read(Advert(address: "0011223344556677"))
     #expect(
-      router.agents.map(\.description) == [Agent.garage, "b0b0b0b0c1c1c1c1", "0011223344556677"])
+      router.agents.map(\.description) == [Advert.garage, "b0b0b0b0c1c1c1c1", "0011223344556677"])
     let older = try read(Advert(id: nil, address: "0011223344556677"))
     #expect(older.agents.map(\.description) == ["0011223344556677"])
   }

@@ -4,90 +4,101 @@ import Broker
 import ServiceDiscovery
 import TestKit
 import Testing
+import ThreadDataset
+
+import struct Home.WireTime
 
 @testable import Bridge
+@testable import Home
 
 @Suite("From the browser of the local network to the list", .serialized)
 struct DiscoveryIntakeTests {
-  let bridge: TestBridge
-  let intake: DiscoveryIntake
-  let log = RecordingLog()
+  /// The loop's.
+  private struct LoopClock: Clock {
+    let time: LoopKit.Time
+
+    func now() -> Broker.WireTime { .init(milliseconds: time.now.milliseconds) }
+    func moment() -> ClockMoment { ClockMoment(wall: now(), steady: 0) }
+  }
+
+  private let kit: LoopKit
+  private let intake: DiscoveryIntake
+  private let log = RecordingLog()
+  private let agent: BorderAgentID
 
   init() throws {
-    bridge = try TestBridge { $0.discoversRouters = true }
-    intake = DiscoveryIntake(bridge.runner(logger: log.logger), home: "home", logger: log.logger)
+    kit = try LoopKit(discovers: true)
+    intake = DiscoveryIntake(
+      kit.loop, home: "home", path: "/store", clock: LoopClock(time: kit.time), logger: log.logger)
+    agent = try #require(BorderAgentID(hex: Advert.garage))
   }
 
   private let obstacle = DiscoveryObstacle(message: "nobody answers", remedy: "Install it.")
+
+  /// Nil where it is not listed.
+  private var router: Router? { kit.home.routers[agent].flatMap { $0.isPresent ? $0 : nil } }
+
+  /// The list has the record, and is complete.
+  private func find(_ advert: Advert = Advert()) async throws {
+    intake.receive(.found(advert.service))
+    intake.receive(.listed)
+    try await eventually("the router is listed") { router != nil }
+    try await eventually("it is counted") { intake.current == .running(routers: 1, refused: 0) }
+  }
 
   @Test("What is found is listed soon, and its number is known")
   func found() async throws {
     defer { intake.stop() }
     #expect(intake.current == .starting)
-    intake.receive(.found(Advert().service))
-    intake.receive(.listed)
-    try await eventually("the router is listed") {
-      intake.current == .running(routers: 1, refused: 0)
-    }
-    #expect(try bridge.router(Agent.garage)?.isOnline == true)
+    try await find()
+    #expect(router?.isOnline == true)
     intake.receive(.lost(name: "Kitchen"))
-    try await eventually("the router is offline") {
-      try bridge.router(Agent.garage)?.isOnline == false
-    }
+    try await eventually("the router is offline") { router?.isOnline == false }
   }
 
   @Test("A router whose record was lost in silence was seen when it answered last")
   func silence() async throws {
     defer { intake.stop() }
-    intake.receive(.found(Advert().service))
-    intake.receive(.listed)
-    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
-    bridge.clock.advance(seconds: 600)
-    let now = bridge.clock.now()
+    try await find()
+    kit.time.advance(seconds: 600)
     intake.receive(.lost(name: "Kitchen", silence: .seconds(125)))
-    try await eventually("the router is offline") {
-      try bridge.router(Agent.garage)?.isOnline == false
-    }
-    #expect(try bridge.router(Agent.garage)?.lastSeen == now.adding(seconds: -125))
+    try await eventually("the router is offline") { router?.isOnline == false }
+    #expect(kit.home.routers.lastSeen(agent) == kit.time.now.adding(seconds: -125))
   }
 
   @Test("A router that is removed while a cache has its record is listed again once it answers")
   func removed() async throws {
     defer { intake.stop() }
-    intake.receive(.found(Advert().service))
-    intake.receive(.listed)
-    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
-    try bridge.remove(Agent.garage)
+    try await find()
+    try kit.loop.perform(.remove(agent), in: "home")
     intake.write()
-    bridge.clock.advance(seconds: DiscoveryMemory.answerLimit - 1)
+    kit.time.advance(seconds: DiscoveryMemory.answerLimit - 1)
     intake.write()
-    #expect(try bridge.router(Agent.garage) == nil)
+    #expect(router == nil)
     // Its address would have expired.
-    bridge.clock.advance(seconds: 1)
+    kit.time.advance(seconds: 1)
     intake.write()
-    #expect(try bridge.router(Agent.garage) != nil)
+    #expect(router != nil)
 
-    try bridge.remove(Agent.garage)
+    try kit.loop.perform(.remove(agent), in: "home")
     intake.write()
     intake.receive(.lost(name: "Kitchen"))
     try await eventually("its record is gone") {
       intake.current == .running(routers: 0, refused: 0)
     }
     intake.receive(.found(Advert().service))
-    try await eventually("it is listed") { try bridge.router(Agent.garage) != nil }
+    try await eventually("it is listed") { router != nil }
   }
 
   @Test("Of two records with one id, the one that came first counts")
   func twoRecords() async throws {
     defer { intake.stop() }
-    intake.receive(.found(Advert(name: "z").service))
-    intake.receive(.listed)
-    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    try await find(Advert(name: "z"))
     intake.receive(.found(Advert(name: "a", network: .guest).service))
     try await eventually("the other one is refused") {
       intake.current == .running(routers: 1, refused: 1)
     }
-    #expect(try bridge.router(Agent.garage)?.name == "z")
+    #expect(router?.name == "z")
   }
 
   @Test("A record without an id is counted and changes nothing")
@@ -103,24 +114,21 @@ struct DiscoveryIntakeTests {
   @Test("While avahi-daemon is away, the list stays as it was, and the reason is known")
   func unavailable() async throws {
     defer { intake.stop() }
-    intake.receive(.found(Advert().service))
-    intake.receive(.listed)
-    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    try await find()
     intake.receive(.unavailable(obstacle))
     #expect(intake.current == .unavailable(message: "nobody answers", remedy: "Install it."))
-    #expect(try bridge.router(Agent.garage)?.isOnline == true)
+    intake.write()
+    #expect(router?.isOnline == true)
     // It came back, and the router is not there any more.
     intake.receive(.listed)
-    try await eventually("the router is offline") {
-      try bridge.router(Agent.garage)?.isOnline == false
-    }
+    try await eventually("the router is offline") { router?.isOnline == false }
     #expect(log.lines.contains { $0.contains("Install it.") })
   }
 
   @Test("A store that cannot be written is a warning once, and the list follows when it can")
   func failure() async throws {
     defer { intake.stop() }
-    try bridge.database.write { try $0.execute("ALTER TABLE router RENAME TO router_away") }
+    kit.memory.contents.withLock { $0.left = 0 }
     for (round, name) in ["a", "b"].enumerated() {
       intake.receive(.found(Advert(name: name).service))
       try await eventually("a round is over") { intake.rounds > round }
@@ -130,16 +138,34 @@ struct DiscoveryIntakeTests {
       return
     }
     #expect(message.hasPrefix("What is found cannot be stored: "))
-    try bridge.database.write { try $0.execute("ALTER TABLE router_away RENAME TO router") }
+    kit.memory.contents.withLock { $0.left = nil }
     intake.receive(.found(Advert().service))
-    try await eventually("the router is listed") { try bridge.router(Agent.garage) != nil }
+    try await eventually("the router is listed") { router != nil }
     #expect(log.lines.count { $0.contains("cannot be written") } == 1)
+  }
+
+  @Test("When a router was seen last is kept until it is written")
+  func seenLastAfterFailure() throws {
+    var records = DiscoveryRecords()
+    let now = kit.time.now
+    _ = records.take(.found(Advert().service), at: now)
+    _ = records.take(
+      .found(Advert(name: "Attic", id: String(repeating: "a", count: 32)).service), at: now)
+    _ = records.take(.listed, at: now)
+    _ = records.take(.lost(name: "Kitchen", silence: .seconds(5)), at: now)
+    let sightings = try #require(records.sightings)
+    #expect(sightings.lastSeen[agent] == now.adding(seconds: -5) && sightings.list.count == 1)
+    // Another one goes while these are written.
+    _ = records.take(.lost(name: "Attic", silence: .seconds(3)), at: now)
+    records.written(sightings, (1, 0))
+    let rest = try #require(records.sightings)
+    #expect(rest.lastSeen[agent] == nil && rest.lastSeen.values.contains(now.adding(seconds: -3)))
   }
 
   @Test("After a stop nothing is due any more, and what was due is not written")
   func stopped() throws {
     var records = DiscoveryRecords()
-    let now = bridge.clock.now()
+    let now = kit.time.now
     #expect(records.take(.found(Advert().service), at: now) == 250)
     #expect(records.take(.found(Advert(at: 2).service), at: now) == nil)
     records.isScheduled = false
@@ -149,6 +175,6 @@ struct DiscoveryIntakeTests {
     intake.receive(.found(Advert().service))
     intake.write()
     #expect(intake.rounds == 0)
-    #expect(try bridge.router(Agent.garage) == nil)
+    #expect(router == nil)
   }
 }

@@ -1,84 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import TestKit
 import Testing
-import ThreadRequests
+
+import struct Home.WireTime
 
 @testable import Bridge
+@testable import Home
 
-@Suite("Answers on their way")
+@Suite("Answers that wait for the connection")
 struct AnswerQueueTests {
   private let queue = AnswerQueue()
-  private let start = WireTime(milliseconds: 0)
+  private let now = WireTime(milliseconds: 1_700_000_000_000)
 
-  private func answer(_ number: Int, bytes: Int = 10, seconds: Int = 30) -> Answer {
-    .publication(
-      Publication(topic: "\(number)", payload: Array(repeating: 0x20, count: bytes)),
-      expires: start.adding(seconds: seconds))
+  private func message(
+    _ name: String = "x", seconds: Int = 30, bytes: Int = 10, order: UInt64? = nil,
+    connection: Int64 = 1
+  ) -> WaitingMessage {
+    WaitingMessage(
+      Publication(topic: name, payload: [UInt8](repeating: 0, count: bytes)),
+      expires: now.adding(seconds: seconds),
+      order: order.map { .init(home: "home", message: $0, connection: connection) })
   }
 
-  @Test("They leave in their order, with the time that is left to them")
-  func order() {
-    queue.add((1...3).map { answer($0) }, now: start)
-    let later = start.adding(seconds: 10)
-    #expect(queue.next(2, connection: 1, now: later).map(\.topic) == ["1", "2"])
-    #expect(queue.next(2, connection: 1, now: later).map(\.messageExpiry) == [20])
-    #expect(queue.next(2, connection: 1, now: later).isEmpty)
+  private func next(_ limit: Int = 100, _ connection: Int64 = 1, after seconds: Int = 0)
+    -> [Publication]
+  {
+    queue.next(limit, connection: connection, at: now.adding(seconds: seconds))
   }
 
-  @Test("What has expired is not sent any more")
-  func expired() {
-    queue.add([answer(1, seconds: 5), answer(2, seconds: 30)], now: start)
-    #expect(queue.next(9, connection: 1, now: start.adding(seconds: 5)).map(\.topic) == ["2"])
+  @Test("Each has the seconds that are left to it, and none comes late")
+  func expiry() {
+    _ = queue.add([message("a"), message("b", seconds: 10), message("c")], at: now)
+    #expect(next(1).map(\.topic) == ["a"])
+    #expect(next(after: 10).map(\.topic) == ["c"])
+    _ = queue.add([message("d")], at: now)
+    #expect(next(after: 29).map(\.messageExpiry) == [1])
   }
 
-  @Test("No more wait than memory is meant for, in number and in bytes")
-  func limits() {
-    #expect(queue.add((0..<AnswerQueue.most + 5).map { answer($0) }, now: start) == 5)
-    // What has expired makes room.
-    #expect(queue.add([answer(1, seconds: 60)], now: start.adding(seconds: 30)) == 0)
-    let large = AnswerQueue()
-    let bytes = AnswerQueue.mostBytes / 4 - 1
-    #expect(large.add((0..<6).map { answer($0, bytes: bytes) }, now: start) == 2)
-    #expect(large.next(9, connection: 1, now: start).count == 4)
-    #expect(large.add((0..<4).map { answer($0, bytes: bytes) }, now: start) == 0)
-    let later = start.adding(seconds: 30)
-    #expect(large.add([answer(1, bytes: bytes, seconds: 60)], now: later) == 0)
+  @Test("The message of an adoption is for its connection only, and is known when it has arrived")
+  func orders() {
+    _ = queue.add([message("a", order: 7), message("b", order: 8, connection: 2)], at: now)
+    let sent = next()
+    #expect(sent.map(\.topic) == ["a"])
+    #expect(queue.settled(sent[0].token, isDelivered: true)?.message == 7)
+    #expect(queue.settled(sent[0].token, isDelivered: true) == nil)
+    #expect(queue.settled(1, isDelivered: true) == nil)
   }
 
-  @Test("What is dropped is counted, whoever has added it")
-  func counted() {
-    let monitor = BridgeMonitor()
-    let queue = AnswerQueue(monitor: monitor)
-    queue.add((0..<AnswerQueue.most + 5).map { answer($0) }, now: start)
-    queue.add([answer(1)], now: start)
-    #expect(monitor.snapshot.answersDropped == 6)
+  @Test("What the broker refuses, or another connection had, has not arrived")
+  func refused() {
+    _ = queue.add([message(order: 7), message(order: 8)], at: now)
+    let sent = next()
+    #expect(queue.settled(sent[0].token, isDelivered: false) == nil)
+    _ = next(1, 2)
+    #expect(queue.settled(sent[1].token, isDelivered: true) == nil)
   }
 
-  @Test("Topic and Correlation Data count too")
-  func properties() {
-    let bytes = Array(repeating: UInt8(0), count: AnswerQueue.mostBytes / 4)
-    let long = Answer.publication(
-      Publication(topic: "", payload: [], correlationData: bytes),
-      expires: start.adding(seconds: 30))
-    #expect(queue.add(Array(repeating: long, count: 6), now: start) == 2)
-    #expect(queue.next(9, connection: 1, now: start).count == 4)
-    #expect(queue.add(Array(repeating: long, count: 4), now: start) == 0)
+  @Test("Too many are dropped, and the home of an adoption is named")
+  func full() {
+    let many = [WaitingMessage](repeating: message(), count: AnswerQueue.most)
+    #expect(queue.add(many, at: now) == .init())
+    #expect(
+      queue.add([message(), message(order: 1)], at: now) == .init(count: 2, homes: ["home"]))
+    // What is over makes room.
+    #expect(queue.add([message(seconds: 60)], at: now.adding(seconds: 30)).count == 0)
+    #expect(next(after: 30).count == 1)
   }
 
-  @Test("A message of an adoption is for one connection; what stands behind it leaves on any")
-  func adoptions() {
-    func message(_ number: Int) -> Answer {
-      .adoption(
-        AdoptionMessage(
-          id: "a-\(number)", connection: 1,
-          publication: Publication(topic: "a-\(number)", payload: [1]),
-          expires: start.adding(seconds: 300)))
-    }
-    queue.add([message(1), message(2), answer(3)], now: start)
-    #expect(queue.next(1, connection: 1, now: start).map(\.topic) == ["a-1"])
-    #expect(queue.next(9, connection: 2, now: start).map(\.topic) == ["3"])
-    #expect(queue.next(9, connection: 1, now: start).isEmpty)
+  @Test("Their bytes are limited, too")
+  func bytes() {
+    let large = message(bytes: AnswerQueue.mostBytes / 2)
+    #expect(queue.add([large, large], at: now).count == 1)
+    _ = next(1)
+    #expect(queue.add([large], at: now).count == 0)
   }
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import SQLiteDatabase
 import Testing
 
+import struct Broker.WireTime
+import struct Home.AlertFacts
+
 @testable import Bridge
+@testable import Home
 
 @Suite("How the bridge is")
 struct BridgeMonitorTests {
@@ -41,15 +46,21 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.intake == .running)
   }
 
-  @Test("When the clock jumps, the store is checked when it is asked for, and quiet since then")
+  @Test("While stored messages cannot be read, no write that succeeds ends the problem")
+  func reading() {
+    let error = SQLiteError(kind: .io, message: "m")
+    #expect(monitor.readFailed(error, path: "/x", at: now)?.contains("/x") == true)
+    #expect(monitor.readFailed(error, path: "/x", at: now) == nil)
+    #expect(!monitor.storeWorks(at: now, inBatch: true))
+    monitor.readWorks()
+    #expect(monitor.storeWorks(at: now, inBatch: false))
+  }
+
+  @Test("When the clock jumps, it is quiet since then")
   func clockJump() {
-    #expect(monitor.requestCheck(at: now.adding(seconds: 100)))
-    #expect(monitor.takeCheck(at: now.adding(seconds: 100)))
     monitor.storeFailed("full", at: now.adding(seconds: 100), inBatch: true)
     monitor.update { $0.isIntakeConnected = true }
-    #expect(!monitor.requestCheck(at: now))
     monitor.clockJumped(to: now)
-    #expect(monitor.requestCheck(at: now))
     #expect(!monitor.storeWorks(at: now.adding(seconds: 1), inBatch: false))
     #expect(monitor.storeWorks(at: now.adding(seconds: BridgeMonitor.quietSeconds), inBatch: false))
   }
@@ -63,19 +74,59 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.listeningSince == now.adding(seconds: 86_400))
   }
 
-  @Test("Batches add up")
+  @Test("Batches add up: retained messages apart, and events that were too many by their code")
   func counts() {
-    var counts = BatchCounts()
-    counts.received = 5
-    counts.retained = 1
-    counts.duplicates = 2
-    counts.rejected = ["not_hex": 3, "too_deep": 1]
-    for _ in 0..<2 { monitor.count(counts) }
+    var batch = CommittedBatch(time: now.value)
+    batch.received = 9
+    batch.duplicates = 2
+    batch.dropped = 4
+    for code in [Rejection.Code.badDataset, .badDataset, .rateLimited, .retained] {
+      var outcome = LoopOutcome(home: "home")
+      outcome.rejection = Rejection(code, message: "m")
+      batch.outcomes.append(outcome)
+    }
+    batch.outcomes.append(LoopOutcome(home: "home"))
+    for _ in 0..<2 { monitor.count(batch) }
     let snapshot = monitor.snapshot
-    #expect(snapshot.received == 10)
+    #expect(snapshot.received == 18)
     #expect(snapshot.retainedIgnored == 2)
     #expect(snapshot.duplicatesIgnored == 4)
-    #expect(snapshot.rejected == 8)
+    #expect(snapshot.rejected == 14)
+    #expect(snapshot.rejectedByCode == ["bad_dataset": 4, "rate_limited": 10])
+  }
+
+  @Test("What became of requests since the start replaces what was known of it")
+  func requests() {
+    monitor.note(RequestService.Figures(answered: 1, refused: 0, dropped: 0))
+    monitor.note(RequestService.Figures(answered: 3, refused: 2, dropped: 1))
+    let snapshot = monitor.snapshot
+    #expect(snapshot.requestsAnswered == 3)
+    #expect(snapshot.requestsRefused == 2)
+    #expect(snapshot.answersDropped == 1)
+  }
+
+  @Test("Health says how the intake is and why, and counts what no home has: that the store fails")
+  func health() throws {
+    let kind = try #require(HomeCounts.AlertKind(AlertKey(.homeMoved), AlertFacts(.plaintext)))
+    func health() -> BridgeHealth {
+      var counts = HomeCounts()
+      counts.networks = 3
+      counts.alerts = [kind: 2]
+      return BridgeHealth(
+        monitor.snapshot, counts,
+        requests: RequestService.Figures(answered: 3, refused: 2, dropped: 1), waiting: 7,
+        uptime: 61_500)
+    }
+    var found = health()
+    #expect(found.intake == "connecting" && found.reason == nil)
+    #expect(found.networks == 3 && found.alertsActive == 2 && found.eventsWaiting == 7)
+    #expect(found.requestsAnswered == 3 && found.requestsRefused == 2 && found.answersDropped == 1)
+    #expect(found.uptimeSeconds == 61)
+    monitor.update { $0.isIntakeConnected = true }
+    #expect(health().intake == "running")
+    monitor.storeFailed("full", at: now, inBatch: true)
+    found = health()
+    #expect(found.intake == "backing_off" && found.reason == "full" && found.alertsActive == 3)
   }
 
   private func refusal(

@@ -2,8 +2,13 @@
 
 import Broker
 import Testing
+import ThreadDataset
+
+import struct Broker.AlertFacts
+import struct Broker.WireTime
 
 @testable import Bridge
+@testable import Home
 
 struct RecentEventsTests {
   private func event(_ number: Int) -> RecentEvents.Event {
@@ -24,43 +29,48 @@ struct RecentEventsTests {
 
   @Test("They are sentences with the names of routers and networks, and no fields of the log")
   func sentences() {
-    let now = WireTime(milliseconds: 5)
     // A batch of its own for each, because a batch has few lines.
     var texts: [String] = []
     func add(
-      _ types: OutboundEventTypes, _ fill: (inout EventRecord) -> Void = { _ in }
+      _ type: RouterEvent.Types, _ network: String? = "home",
+      _ fill: (inout RouterEvent) -> Void = { _ in }
     ) {
-      var event = EventRecord(time: now, types: types, home: 1)
+      var event = RouterEvent(type)
       event.routerName = "eero attic"
-      event.detail.networkName = "home"
+      event.network = network.map { .init(ExtendedPANID(number: 1), $0) }
       fill(&event)
       var news = BatchNews()
-      news.add(event)
-      texts += news.events(at: now).map(\.text)
+      news.add(.router(event), of: "home")
+      texts += news.events(at: WireTime(milliseconds: 5)).map(\.text)
     }
-    add(.routerDiscovered)
-    add(.routerAnnounced)
-    add(.routerOnline)
-    add(.routerLeft)
+    add(.discovered)
+    add(.discovered, "")
+    add(.announced)
+    add(.online)
+    add(.left)
     add(.datasetUpdated)
-    add(.datasetIgnored) { $0.detail.reason = "older" }
-    add(.ssidChanged) { $0.detail.ssid = "attic-wifi" }
+    add(.datasetIgnored)
+    add(.datasetIgnored) { $0.isConflict = true }
+    add(.ssidChanged) { $0.ssid = "attic-wifi" }
     add(.preferredChanged)
-    add(.preferredChanged) { $0.detail.differs = ["network_key"] }
-    add(.preferredChanged) { $0.detail.networkName = nil }
+    add(.preferredChanged) { $0.differs = [.networkKey] }
+    add(.preferredChanged, nil)
     add(.datasetSent)
     var news = BatchNews()
-    news.add(.warning, "another line", ["field": "value"], of: .alerts)
-    texts += news.events(at: now).map(\.text)
+    news.add(.adoptionChanged(BorderAgentID(high: 7, low: 0)), of: "home")
+    texts += news.events(at: WireTime(milliseconds: 5)).map(\.text)
     #expect(
       texts == [
-        "eero attic is seen on the local network, on home", "eero attic announced itself",
+        "eero attic is seen on the local network, on home",
+        "eero attic is seen on the local network, on 0000000000000001",
+        "eero attic announced itself",
         "eero attic is back", "eero attic left", "eero attic has a new dataset of home",
         "An older dataset of eero attic was ignored",
+        "A dataset of eero attic was ignored: it differs from a stored one of the same age",
         "The Wi-Fi of eero attic is attic-wifi now", "home is the preferred network now",
         "The preferred network home has changed", "No network is preferred any more",
         "eero attic was sent the credentials of home",
-        "Another line",
+        "The preferred credentials are not given: what was asked for has changed",
       ])
   }
 

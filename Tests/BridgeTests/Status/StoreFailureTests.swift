@@ -27,28 +27,19 @@ struct StoreFailureTests {
         == StoreFailure.reason(SQLiteError(kind: .full, message: "m"), path: "/x"))
   }
 
+  @Test("A damaged file is one in whatever words it comes")
+  func damaged() {
+    let error = SQLiteError(kind: .corrupt, message: "m")
+    #expect(
+      StoreFailure.reason(KeychainError(error, while: "reading"), path: "/x")
+        == StoreFailure.reason(error, path: "/x"))
+    // A record that does not open is not the file.
+    #expect(StoreFailure.reason(KeychainError(.decode, "one record"), path: "/x") == "one record")
+  }
+
   @Test("The keychain's own words are kept")
   func keychain() {
     #expect(
       StoreFailure.reason(KeychainError(.readOnly, "rolled back"), path: "/x") == "rolled back")
-  }
-
-  @Test(
-    "No message is blamed for a failure that would meet any other as well",
-    arguments: [
-      SQLiteError.Kind.full, .readOnly, .busy, .corrupt, .io, .moved, .notADatabase, .otherVersion,
-      .misuse, .outOfMemory,
-    ])
-  func ofTheStore(kind: SQLiteError.Kind) {
-    let error = SQLiteError(kind: kind, message: "m")
-    #expect(!StoreFailure.isOfMessage(error))
-    #expect(!StoreFailure.isOfMessage(KeychainError(error, while: "reading")))
-  }
-
-  @Test("A message is blamed for what only its own rows bring about")
-  func ofTheMessage() {
-    #expect(StoreFailure.isOfMessage(SQLiteError(kind: .constraint, message: "m")))
-    #expect(StoreFailure.isOfMessage(SQLiteError(kind: .other, message: "m")))
-    #expect(StoreFailure.isOfMessage(KeychainError(.duplicateItem, "m")))
   }
 }

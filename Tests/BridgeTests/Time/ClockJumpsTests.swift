@@ -7,8 +7,17 @@ import Testing
 
 @Suite("Noticing that the clock was set")
 struct ClockJumpsTests {
+  private struct Failure: Error {}
+
   private func moment(_ wall: Int64, _ steady: Int64) -> ClockMoment {
     ClockMoment(wall: WireTime(milliseconds: wall), steady: steady)
+  }
+
+  /// What the homes are told.
+  private func handedOver(_ jumps: inout ClockJumps) -> Int64? {
+    var told: Int64?
+    jumps.handOver { told = $0 }
+    return told
   }
 
   @Test(
@@ -26,25 +35,26 @@ struct ClockJumpsTests {
     let year: Int64 = 31_536_000_000
     for jump in [2_000, -2_000, year, -year] {
       var jumps = ClockJumps(since: moment(1_000_000, 5_000))
-      jumps.shifted()
+      _ = handedOver(&jumps)
       #expect(jumps.notice(moment(1_001_000 + jump, 6_000)) == jump)
       #expect(jumps.notice(moment(1_002_000 + jump, 7_000)) == nil)
-      #expect(jumps.pendingShift == jump)
+      #expect(handedOver(&jumps) == jump)
+      #expect(handedOver(&jumps) == nil)
     }
   }
 
   @Test(
-    "What is owed to the store adds up until it is settled, and is looked at when the daemon starts"
-  )
+    "What the homes are owed adds up until they take it, and they are told when the daemon starts")
   func owed() {
     var jumps = ClockJumps(since: moment(0, 0))
-    #expect(jumps.pendingShift == 0)
+    #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }
+    #expect(handedOver(&jumps) == 0)
     _ = jumps.notice(moment(10_000, 0))
+    #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }
     _ = jumps.notice(moment(15_000, 0))
-    #expect(jumps.pendingShift == 15_000)
-    jumps.shifted()
-    #expect(jumps.pendingShift == nil)
+    #expect(handedOver(&jumps) == 15_000)
+    #expect(handedOver(&jumps) == nil)
     _ = jumps.notice(moment(0, 0))
-    #expect(jumps.pendingShift == -15_000)
+    #expect(handedOver(&jumps) == -15_000)
   }
 }

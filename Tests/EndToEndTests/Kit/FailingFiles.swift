@@ -3,8 +3,28 @@
 import Foundation
 import TestKit
 
+/// A library of `Tests/Doubles` to be preloaded into programs. Needs a C compiler.
+struct PreloadedLibrary: Sendable {
+  private let directory: TemporaryDirectory
+  let path: String
+
+  /// - Returns: nil where it cannot be compiled.
+  init?(_ name: String) {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Doubles/\(name).c").standardized.path
+    guard let directory = try? TemporaryDirectory() else { return nil }
+    self.directory = directory
+    path = directory.file("\(name).so")
+    let arguments = ["-shared", "-fPIC", "-o", path, source, "-ldl"]
+    let isMade = ["cc", "clang", "gcc"].contains { compiler in
+      (try? Program.run(compiler, arguments))?.status == 0
+    }
+    if !isMade { return nil }
+  }
+}
+
 /// A disk under a daemon's store that fails while it is told to: `Tests/Doubles/failing_files.c`, preloaded into the
-/// daemon and the commands. Needs a C compiler, and neither root nor a file system of its own.
+/// daemon and the commands. Needs neither root nor a file system of its own.
 final class FailingFiles: Sendable {
   enum Fault: String, CaseIterable, Sendable {
     /// Every read fails.
@@ -15,18 +35,7 @@ final class FailingFiles: Sendable {
     case readOnly = "readonly"
   }
 
-  /// The library; nil where it cannot be compiled.
-  private static let library: (directory: TemporaryDirectory, path: String)? = {
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Doubles/failing_files.c").standardized.path
-    guard let directory = try? TemporaryDirectory() else { return nil }
-    let path = directory.file("failing_files.so")
-    for compiler in ["cc", "clang", "gcc"] {
-      let result = try? Program.run(compiler, ["-shared", "-fPIC", "-o", path, source, "-ldl"])
-      if result?.status == 0 { return (directory, path) }
-    }
-    return nil
-  }()
+  private static let library = PreloadedLibrary("failing_files")
 
   static var isPossible: Bool { library != nil }
 

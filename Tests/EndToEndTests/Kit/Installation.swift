@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import Foundation
+import Home
+import HomeStore
 import KeychainCore
 import LocalAPI
 import Settings
 import TestKit
-import ThreadCredentialStore
 import ThreadDataset
 import ThreadkeeperDaemon
 
@@ -181,9 +181,20 @@ final class Installation: Sendable {
     let keychain = try Keychain.open(
       at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
     defer { keychain.close() }
-    return try keychain.database.read {
-      try ThreadCredentialStore(keychain).credential(of: id, in: "home", $0)?.dataset.hex
+    let records = SealedRecords(keychain)
+    let home = try StoredHome(
+      "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+    return try home.withDataset(of: .router(id), in: records) {
+      try OperationalDataset(bytes: Array($0)).hex
     }
+  }
+
+  /// All homes as they are on disk, with or without a daemon.
+  func homes() throws -> [String: Home] {
+    let keychain = try Keychain.open(
+      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    defer { keychain.close() }
+    return try HomeSnapshot.read(SealedRecords(keychain)).homes
   }
 
   /// Every change that the audit has, as `actor: action`, with or without a daemon.
@@ -224,9 +235,7 @@ final class Installation: Sendable {
     guard let settings = result.settings else {
       throw DaemonProcess.Unexpected(description: "\(result.problems)")
     }
-    let keychain = try OpenStore.create(settings)
-    defer { keychain.close() }
-    try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: keychain)
+    try OpenStore.create(settings).close()
   }
 
   /// Opens every item of the store; nobody else may have it open for writing.

@@ -47,7 +47,7 @@ struct AdoptionScene {
       pass(30)
       return
     case .notEnrolled: scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
-    case .damagedKeys: scene.rules.canSeal = false
+    case .damagedKeys: scene.rules.canSeal = { false }
     default: break
     }
     pass(31)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Home
+import HomeStore
+import KeychainCore
 import Synchronization
 import TestKit
 import Testing
@@ -56,6 +59,65 @@ struct ConsentTests {
     }
     let nobody = await failure { _ = try await place.client().preferredCredentials() }
     #expect(nobody?.localizedDescription.contains("threadkeeper consent") == true)
+  }
+
+  private func home() throws -> Home {
+    try place.withStore { keychain in
+      try #require(HomeSnapshot.read(SealedRecords(keychain)).homes["home"])
+    }
+  }
+
+  @Test("What was agreed to is in the history and the audit; a refusal leaves nothing in the store")
+  func history() async throws {
+    let no = place.client(team: "other") { _ in false }
+    #expect(await failure { _ = try await no.preferredCredentials() }?.code == 15)
+    #expect(try home().questions.isEmpty && home().decisions.isEmpty)
+
+    let yes = place.client(team: "other") { _ in true }
+    _ = try await yes.preferredCredentials()
+    let home = try home()
+    #expect(home.questions.isEmpty && home.grants.isEmpty)
+    #expect(home.decisions.map(\.outcome) == [.approved])
+    #expect(home.decisions.first?.requester.team == "other")
+    #expect(home.decisions.first?.obstacle == nil)
+    let given = try place.withStore { keychain in
+      var lines: [String] = []
+      try keychain.forEachAuditRecord { record in
+        for line in record.lines where line.action == .credentialsGiven {
+          lines.append("\(record.actor): \(line.subject)")
+        }
+      }
+      return lines
+    }
+    #expect(given.count == 1)
+    #expect(given.first?.hasPrefix("uid \(geteuid()): preferred/get") == true, "\(given)")
+  }
+
+  @Test("What a person has approved for always, while a daemon ran, is not asked about again")
+  func always() async throws {
+    let requester = Requester(.systemUser(geteuid()), team: "other")
+    let now = WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+    try place.withStore { keychain in
+      try SealedRecords(keychain).inTransaction { records in
+        var stored = try StoredHome(
+          "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+        let context = RequestContext(requester, reply: .caller, actor: "test")
+        _ = stored.handle(.request(.getPreferred, context), actor: nil, at: now)
+        let question = try #require(stored.home.questions.first)
+        let decision = ConsentDecision(
+          .approve(question.id, .always), by: .commandLine(user: geteuid()))
+        _ = stored.handle(.decision(decision), actor: nil, at: now)
+        try stored.commit(to: records)
+      }
+    }
+    let granted = place.client(team: "other") { _ in
+      Issue.record("somebody is asked")
+      return false
+    }
+    let dataset = try SampleNetwork.home.bytes()
+    #expect(try await granted.preferredCredentials().activeOperationalDataSet == dataset)
+    let another = place.client(team: "another") { _ in false }
+    #expect(await failure { _ = try await another.preferredCredentials() }?.code == 15)
   }
 
   @Test("What becomes another network while the person thinks is not told")

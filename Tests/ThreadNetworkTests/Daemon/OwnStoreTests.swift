@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Home
+import HomeStore
 import KeychainCore
 import TestKit
 import Testing
+import ThreadDataset
 
 @testable import ThreadNetwork
 
@@ -203,5 +206,58 @@ struct OwnStoreTests {
     #expect(error?.localizedDescription.contains("process \(getpid())") == true)
     holder.close()
     #expect(try await link.credentials(.listCredentials).count == 1)
+  }
+
+  @Test("A store that was put back to an older state is read, also with consent, and not changed")
+  func rolledBack() async throws {
+    let client = place.client { _ in true }
+    let dataset = try SampleNetwork.home.bytes()
+    try await client.storeCredentials(
+      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+    let copy = place.directory.file("copy")
+    try FileManager.default.copyItem(atPath: place.storePath, toPath: copy)
+    try await client.storeCredentials(
+      forBorderAgent: Agents.attic, activeOperationalDataSet: dataset)
+    try FileManager.default.removeItem(atPath: place.storePath)
+    try FileManager.default.moveItem(atPath: copy, toPath: place.storePath)
+
+    #expect(try await client.allCredentials().map(\.borderAgentID) == [Agents.kitchen])
+    #expect(try await client.preferredCredentials().activeOperationalDataSet == dataset)
+    let calls: [() async throws -> Void] = [
+      {
+        try await client.storeCredentials(
+          forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+      },
+      { try await client.deleteCredentials(forBorderAgent: Agents.attic) },
+    ]
+    for call in calls { #expect(await failure(call)?.reason == .readOnly) }
+  }
+
+  @Test("Without a daemon no router is active, also one that was online when its daemon ended")
+  func active() async throws {
+    let client = place.client { _ in
+      Issue.record("somebody is asked")
+      return true
+    }
+    try await client.storeCredentials(
+      forBorderAgent: Agents.attic, activeOperationalDataSet: SampleNetwork.guest.bytes())
+    let agent = try #require(BorderAgentID(bytes: Agents.kitchen))
+    try place.withStore { keychain in
+      try SealedRecords(keychain).inTransaction { records in
+        var stored = try StoredHome(
+          "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+        let dataset = try SampleNetwork.home.dataset(at: 1)
+        var message = RouterMessage(.announce, .router(agent))
+        message.dataset = DatasetSummary(dataset, key: try records.hashKey())
+        _ = stored.handle(
+          .message(message, from: "own"), dataset: dataset, actor: nil,
+          at: WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
+        #expect(stored.home.routers[agent]?.isOnline == true)
+        try stored.commit(to: records)
+      }
+    }
+    #expect(try await client.allCredentials().count == 2)
+    #expect(try await client.allActiveCredentials().isEmpty)
+    #expect(try await client.activeCredentialsForNearbyNetworks.isEmpty)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeychainCore
 import TestKit
 import ThreadDataset
 
@@ -30,6 +31,15 @@ final class OwnPlace: Sendable {
   ) -> THClient {
     THClient(
       configuration: configuration(team: team, home: home, confirmConsent: confirmConsent))
+  }
+
+  /// Opens the store, as another program would.
+  func withStore<R>(_ body: (Keychain) throws -> R) throws -> R {
+    let keychain = try Keychain.open(
+      at: StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor"),
+      with: .keyFile(path: storePath + ".key"), access: .shared)
+    defer { keychain.close() }
+    return try body(keychain)
   }
 
   /// A directory in which a socket is believed.

@@ -1,93 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import ThreadDataset
 
-@testable import ConsentLedger
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
 @Suite("What the commands about consent say to who decides")
 struct ConsentWordsTests {
-  /// What the daemon tells of an approval; one that has given nothing, unless another is asked for.
-  private func approval(
-    _ command: String, of router: ConsentRouter? = nil, _ obstacle: ConsentObstacle? = nil,
-    grant: ConsentID? = nil, given: Bool? = false
-  ) throws -> ConsentReport.Decision {
-    let network = ConsentNetwork(
-      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread")
-    let subject = ConsentSubject(
-      home: "home", command: command, networks: [network], router: router)
-    return ConsentReport.Decision(
-      ConsentRecord(
-        id: .make(.request), outcome: .approved,
-        requester: ConsentRequester(.mqttUser("anna"), team: "a"), subject: subject, created: 1,
-        decided: 2, decidedBy: "uid 0 (command line)", scope: grant == nil ? .once : .always,
-        grant: grant, given: given,
-        obstacle: obstacle))
-  }
+  private static let grant = "g-0123456789abcdef"
+  private static let hungUp = ConsentReport.Obstacle(
+    code: "hung_up", message: "who asked has hung up")
+  private static let changed = ConsentReport.Obstacle(
+    code: "changed", message: "what was asked for has changed")
+  private static let attic = ConsentReport.Router(
+    agent: "deadbeefcafe0042", name: "Attic", networkName: "guest-thread")
 
-  private func attic() throws -> ConsentRouter {
-    ConsentRouter(
-      agent: try #require(BorderAgentID(hex: "deadbeefcafe0042")), name: "Attic",
-      networkName: "guest-thread")
+  /// What the daemon tells of an approval: one that has given something, unless there is an obstacle.
+  private func approval(
+    _ command: String, of router: ConsentReport.Router? = nil,
+    _ obstacle: ConsentReport.Obstacle? = nil, grant: String? = nil
+  ) -> ConsentReport.Decision {
+    ConsentReport.Decision(
+      request: .init(
+        id: "c-\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16))",
+        requester: "login anna (team a)", team: "a", home: "home", command: command,
+        networks: [.init(id: "1111111122222222", name: "home-thread", team: nil)], router: router,
+        createdAt: "2026-11-21T04:36:00Z"),
+      more: .init(
+        outcome: "approved", decidedAt: "2026-11-21T04:37:00Z", decidedBy: "uid 0 (command line)",
+        scope: grant == nil ? "once" : "always", grant: grant, given: obstacle == nil ? nil : false,
+        notGiven: obstacle))
   }
 
   @Test("Who approves hears why nothing is given: of a router it has changed, nobody has hung up")
-  func notGivenWords() throws {
-    for obstacle in [nil, ConsentObstacle.hungUp] {
-      let text = ConsentApproveCommand.text(try approval("preferred/get", obstacle))
-      #expect(
-        text == "login anna (team a) has hung up: nothing is given. It has to ask again.\n")
-    }
-    let other = ConsentObstacle(code: "not_found", message: "there is no\npreferred network")
-    let text = ConsentApproveCommand.text(try approval("preferred/get", other))
+  func notGivenWords() {
+    let hungUp = ConsentApproveCommand.text(approval("preferred/get", Self.hungUp))
+    #expect(hungUp == "login anna (team a) has hung up: nothing is given. It has to ask again.\n")
+    let other = ConsentReport.Obstacle(code: "not_found", message: "there is no\npreferred network")
+    let text = ConsentApproveCommand.text(approval("preferred/get", other))
     #expect(
       text
         == "Nothing is given to login anna (team a). It is told why: there is no\\u{a}preferred network.\n"
     )
-    let grant = ConsentID.make(.grant)
     let always = ConsentApproveCommand.text(
-      try approval("preferred/get", other, grant: grant))
+      approval("preferred/get", other, grant: Self.grant))
     #expect(always.contains(#"It gets "home-thread" (1111111122222222) the next times."#))
-    #expect(always.hasSuffix("threadkeeper consent revoke \(grant)\n"))
-    // Also of a command that comes later.
+    #expect(always.hasSuffix("threadkeeper consent revoke \(Self.grant)\n"))
     for command in ["dataset/set", "dataset/renew"] {
-      let text = ConsentApproveCommand.text(try approval(command, of: attic()))
+      let text = ConsentApproveCommand.text(approval(command, of: Self.attic, Self.changed))
       #expect(text.contains("what was asked for has changed") && !text.contains("hung up"))
     }
   }
 
   @Test("Who approves hears which router gets it, and that a grant is for all of them")
-  func approved() throws {
+  func approved() {
     let once = ConsentApproveCommand.text(
-      try approval("dataset/set", of: attic(), given: nil))
+      approval("dataset/set", of: Self.attic))
     #expect(
       once
         == #"login anna (team a) is sent "home-thread" (1111111122222222) for deadbeefcafe0042 "Attic", "#
         + "this once, as soon as the daemon is connected to the broker.\n")
     let always = ConsentApproveCommand.text(
-      try approval("dataset/set", of: attic(), grant: .make(.grant), given: nil))
+      approval("dataset/set", of: Self.attic, grant: Self.grant))
     #expect(
       always.contains(#"deadbeefcafe0042 "Attic", and from now on for all routers of its own"#))
-    let own = ConsentApproveCommand.text(try approval("preferred/get", given: nil))
+    let own = ConsentApproveCommand.text(approval("preferred/get"))
     #expect(own == #"login anna (team a) gets "home-thread" (1111111122222222), this once."# + "\n")
   }
 
-  private func question(_ router: ConsentRouter?) throws -> ConsentReport.Pending {
-    let past = try approval("dataset/set", of: router)
+  private func question(_ router: ConsentReport.Router) -> ConsentReport.Pending {
+    let past = approval("dataset/set", of: router)
     return .init(
       request: past.request,
       more: .init(
-        reason: "\(router?.networkName ?? "it") matters", expiresAt: "2026-11-21T04:38:00Z"))
+        reason: "\(router.networkName) matters", expiresAt: "2026-11-21T04:38:00Z"))
   }
 
   @Test("Of two routers of one login each row, reason and line says which one it is about")
-  func routers() throws {
-    let garage = ConsentRouter(
-      agent: try #require(BorderAgentID(hex: "a1b2c3d4e5f60718")), name: "Gar\u{1B}[2Jage",
-      networkName: "cabin-thread")
-    let both = [try question(attic()), try question(garage)]
+  func routers() {
+    let garage = ConsentReport.Router(
+      agent: "a1b2c3d4e5f60718", name: "Gar\u{1B}[2Jage", networkName: "cabin-thread")
+    let both = [question(Self.attic), question(garage)]
     let names = [#"deadbeefcafe0042 "Attic""#, #"a1b2c3d4e5f60718 "Gar[2Jage""#]
     let lines = ConsentListCommand.text(both).split(separator: "\n")
     for (one, name) in zip(both, names) {
@@ -103,22 +96,23 @@ struct ConsentWordsTests {
   }
 
   @Test("History and --follow name the router, and say what was not given and why")
-  func past() throws {
-    let changed = try approval("dataset/set", of: attic(), .changed)
-    let before = try approval("preferred/get")
-    let given = try approval("dataset/set", of: attic(), given: nil)
-    let rows = ConsentListCommand.text([changed, before, given]).split(separator: "\n")
+  func past() {
+    let changed = approval("dataset/set", of: Self.attic, Self.changed)
+    let alone = approval("preferred/get", Self.hungUp)
+    let given = approval("dataset/set", of: Self.attic)
+    let rows = ConsentListCommand.text([changed, alone, given]).split(separator: "\n")
       .dropFirst()
     #expect(rows.map { $0.contains(#"deadbeefcafe0042 "Attic""#) } == [true, false, true])
     #expect(
       rows.map { $0.contains("approved once, not given: changed  ") } == [true, false, false])
-    #expect(rows.map { $0.contains("not given  ") } == [false, true, false])
-    let ends = [changed, before, given].map { ConsentNews.ended($0).text }
+    #expect(
+      rows.map { $0.contains("approved once, not given: hung_up  ") } == [false, true, false])
+    let ends = [changed, alone, given].map { ConsentNews.ended($0).text }
     #expect(
       ends.map { $0.split(separator: "  ").last } == [
         #"approved once by uid 0 (command line), for deadbeefcafe0042 "Attic", not given: "#
           + "what was asked for has changed\n",
-        "approved once by uid 0 (command line), not given\n",
+        "approved once by uid 0 (command line), not given: who asked has hung up\n",
         #"approved once by uid 0 (command line), for deadbeefcafe0042 "Attic""# + "\n",
       ])
   }

@@ -34,9 +34,7 @@ struct RestoredAccessTests {
     let json = try JSONText.line(access)
     #expect(json.contains(#""broker_logins""#) && !json.contains("sesame"))
 
-    _ = try place.keychain.database.write { tx in
-      try place.enrolments.revoke("router", in: "home", tx)
-    }
+    try place.revoke("router")
     #expect(try RestoredAccess(place.keychain).clients.map(\.user) == ["hub"])
   }
 

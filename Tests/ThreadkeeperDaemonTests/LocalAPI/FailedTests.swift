@@ -5,7 +5,6 @@ import LocalAPI
 import TestKit
 import Testing
 
-@testable import ConsentLedger
 @testable import ThreadkeeperDaemon
 
 @Suite("Failures of the local API")
@@ -22,7 +21,7 @@ struct FailedTests {
       (CommandFailure(.configuration, "no"), "conflict", 78),
       (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),
       (KeychainError(.authFailed, "no"), "refused", 77),
-      (ConsentRefusal(.staleID, "no"), "stale_id", 66),
+      (CommandFailure(.noInput, "no", code: "stale_id"), "stale_id", 66),
       (SocketError(.tooLarge, "no"), "too_large", 74), (Other(), "internal", 70),
     ] as [(any Error, String, Int)])
   func codes(error: any Error, code: String, exit: Int) {

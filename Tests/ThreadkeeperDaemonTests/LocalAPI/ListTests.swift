@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import DaemonTestKit
 import TestKit
 import Testing
-import ThreadDataset
 
-@testable import Bridge
 @testable import ThreadkeeperDaemon
 
 @Suite("Lists over the local API", .timeLimit(.minutes(30)))
@@ -17,8 +14,6 @@ struct ListTests {
   init() throws {
     store = try TemporaryStore()
     server = try OperationServer(store)
-    try BridgeRegistry.prepare(
-      BridgeConfiguration(MovedStore.settings(store)), keychain: store.keychain)
   }
 
   private func addRouters(_ count: Int) throws -> [String] {
@@ -26,16 +21,13 @@ struct ListTests {
       let digits = String(number + 1)
       return String(repeating: "0", count: 32 - digits.count) + digits
     }
-    try store.keychain.database.write { tx in
-      let home = try #require(try HomeLedger.all(tx).first)
-      for agent in agents {
-        var router = RouterRecord(
-          home: home.id, agent: try #require(BorderAgentID(hex: agent)), user: "hub",
-          now: WireTime(milliseconds: 1_000_000))
-        router.name = String(repeating: "n", count: 200)
-        try RouterLedger.insert(router, tx)
-      }
-    }
+    let name = String(repeating: "n", count: 60)
+    try server.context.bridge.loop.received(
+      agents.map { agent in
+        IncomingMessage(
+          topic: "threadkeeper/in/hub/announce",
+          payload: Array(#"{"border_agent_id":"\#(agent)","name":"\#(name)"}"#.utf8))
+      })
     return agents
   }
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
-import Broker
-import DaemonTestKit
 import Foundation
 import LocalAPI
-import Logging
 import TestKit
 import Testing
 import ThreadkeeperSupport
@@ -15,20 +11,15 @@ import ThreadkeeperSupport
 @Suite("The interfaces of the local API")
 struct LocalAPITests {
   private let store: TemporaryStore
-  private let bridge: Bridge
+  private let context: OperationContext
   private let socket: LocalAPISocket
 
   init() throws {
     store = try TemporaryStore()
-    let settings = MovedStore.settings(store)
-    let logger = Logger(label: "test")
-    bridge = try Bridge(
-      BridgeConfiguration(settings),
-      connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
-      keychain: store.keychain, logger: logger)
+    context = try OperationContext(store)
     socket = LocalAPISocket(
-      OperationContext(settings, bridge: bridge, logger: logger),
-      runtime: {
+      context,
+      runtime: { [settings = context.settings] in
         DaemonState(
           pid: 1, broker: .init(settings, port: 1883, state: .connected),
           login: .init(passwordFrom: .none), intake: .init(state: .running),
@@ -89,7 +80,8 @@ struct LocalAPITests {
     AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")),
     ApproveConsent(id: "c-1", scope: .once), AskConsent(home: "home", borderAgentId: agent),
     BackupStore(), DeleteLogin(broker: "mqtt://a:1883"), DenyConsent(id: "c-1"),
-    EnrollClient(home: "home", user: "hub", line: "tk1:"), FollowAudit(), ListAlerts(all: true),
+    EnrollClient(home: "home", user: "hub", line: "tk1:"), FollowAudit(),
+    ForgetDamaged(home: "home"), ListAlerts(all: true),
     ListClients(), ListConsents(), ListCredentials(), ListDecisions(),
     ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(), ListRouters(),
     RemoveKeySlot(slot: 1, isConfirmed: false),
@@ -176,7 +168,7 @@ struct LocalAPITests {
     #expect(try await Self.error(ListKeySlots(), at: path) == nil)
     #expect(try await Self.error(SomethingElse(), at: path) == .invalidParameter("operation"))
     #expect(
-      bridge.monitor.figures.localCalls.snapshots.map(\.label)
+      context.bridge.monitor.figures.localCalls.snapshots.map(\.label)
         == ["io.threadkeeper.Admin.ListKeySlots"])
     withExtendedLifetime(server) {}
   }

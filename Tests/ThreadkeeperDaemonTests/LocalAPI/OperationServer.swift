@@ -10,17 +10,27 @@ import Testing
 
 @testable import ThreadkeeperDaemon
 
+extension OperationContext {
+  /// Of a daemon that is not connected to its broker.
+  init(_ store: TemporaryStore) throws {
+    let (settings, logger) = (MovedStore.settings(store), Logger(label: "test"))
+    self.init(
+      settings,
+      bridge: try Bridge(
+        BridgeConfiguration(settings),
+        connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
+        keychain: store.keychain, logger: logger), logger: logger)
+  }
+}
+
 /// A daemon's operations over a socket, for a client that may be as slow as the machine.
 struct OperationServer {
+  let context: OperationContext
   private let path: String
   private let server: VarlinkServer
 
   init(_ store: TemporaryStore) throws {
-    let (settings, logger) = (MovedStore.settings(store), Logger(label: "test"))
-    let bridge = try Bridge(
-      BridgeConfiguration(settings),
-      connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
-      keychain: store.keychain, logger: logger)
+    context = try OperationContext(store)
     path = store.path + "/varlink.sock"
     var limits = VarlinkLimits.owner
     (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
@@ -28,8 +38,7 @@ struct OperationServer {
       path: path, limits: limits,
       service: VarlinkService(
         .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.admin],
-        endpoints: OperationHandler(OperationContext(settings, bridge: bridge, logger: logger))
-          .endpoints,
+        endpoints: OperationHandler(context).endpoints,
         failure: { VarlinkError(failing: $0) }))
   }
 

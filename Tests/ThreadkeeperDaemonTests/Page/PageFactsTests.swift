@@ -3,6 +3,7 @@
 import Broker
 import DaemonTestKit
 import Foundation
+import Home
 import Logging
 import Settings
 import StatusPage
@@ -16,6 +17,7 @@ import ThreadDataset
 @Suite("What the status page is told, and whether there is one")
 struct PageFactsTests {
   private let store: TemporaryStore
+  private let clock = ManualClock(microseconds: 1_000_000_000)
   private let bridge: Bridge
   private var settings: Settings
 
@@ -25,7 +27,7 @@ struct PageFactsTests {
     bridge = try Bridge(
       BridgeConfiguration(settings),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
-      keychain: store.keychain, logger: Logger(label: "test"))
+      keychain: store.keychain, clock: clock, logger: Logger(label: "test"))
   }
 
   private struct Shown: Decodable {
@@ -38,20 +40,19 @@ struct PageFactsTests {
     var health: [Part]
   }
 
-  @Test("While the store cannot be read the page gets health that says so, and no empty lists")
-  func unreadable() async throws {
+  @Test("While the store fails the page's health says why, and its lists are as they were")
+  func failingStore() async throws {
     let facts = PageFacts(
       OperationContext(settings, bridge: bridge, logger: Logger(label: "test")))
-    let readable = String(decoding: try #require(await facts.state()), as: UTF8.self)
-    #expect(readable.contains(#""homes":["#) && readable.contains(#""alerts":["#))
-    store.keychain.close()
+    bridge.monitor.storeFailed("the disk is full", at: clock.now(), inBatch: false)
     let state = try #require(await facts.state())
     let text = String(decoding: state, as: UTF8.self)
-    for list in ["homes", "alerts", "consents"] { #expect(!text.contains("\"\(list)\"")) }
+    for list in ["homes", "alerts", "consents"] { #expect(text.contains("\"\(list)\":[")) }
     let stores = try JSONDecoder().decode(Shown.self, from: Data(state)).health.filter {
       $0.name == "store"
     }
-    #expect(stores.map(\.state) == ["bad"] && stores.first?.text.isEmpty == false, "\(text)")
+    #expect(stores.map(\.state) == ["bad"] && stores.first?.text == "the disk is full", "\(text)")
+    #expect(MetricsText.encode(await facts.metrics()).contains("threadkeeper_store_writable 0\n"))
   }
 
   @Test(
@@ -91,15 +92,9 @@ struct PageFactsTests {
       DiscoveryState.off, .starting, .unavailable(message: "no mDNS", remedy: "Start it."),
     ])
   func seen(state: DiscoveryState) async throws {
-    try BridgeRegistry.prepare(BridgeConfiguration(settings), keychain: store.keychain)
     let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
-    try store.keychain.database.write { tx in
-      let home = try #require(try HomeLedger.all(tx).first)
-      var router = RouterRecord(
-        home: home.id, agent: agent, user: "", now: WireTime(milliseconds: 1_000_000))
-      router.isAdvertised = true
-      try RouterLedger.insert(router, tx)
-    }
+    let seen = try #require(Advertisement([agent]))
+    try bridge.loop.see(Sightings([seen]))
     var facts = PageFacts(
       OperationContext(settings, bridge: bridge, logger: Logger(label: "test")))
     let shown = #""seen":"1970-01-01T00:16:00Z""#

@@ -64,6 +64,15 @@ struct ClientAdmissionTests {
     #expect(door.refusal(of: .ping, by: 1_001) == nil)
   }
 
+  @Test("A list of many costs more, which the next calls pay")
+  func manyItems() {
+    #expect(door.judge(1_001) == .admitted(.team))
+    #expect(door.refusal(of: .listCredentials, by: 1_001, items: { 6_000 }) == nil)
+    #expect(calls(10, of: 1_001) == [0, 10])
+    clock.advance(seconds: 3)
+    #expect(calls(1, of: 1_001) == [1, 0])
+  }
+
   @Test("The first call of a connection is paid with it; each other one costs one, whatever it is")
   func callsOfConnection() {
     #expect(door.judge(1_001) == .admitted(.team))

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Glibc
+import Home
+import HomeStore
+import SodiumCrypto
+import ThreadDataset
+
+import struct Home.AlertFacts
+
+/// What the settings decide, for each part of the bridge.
+extension BridgeConfiguration {
+  private var team: @Sendable (ExactName) -> ExactName {
+    { [teams] in ExactName(teams.team(of: $0.text)) }
+  }
+
+  /// What is announced elsewhere, the loop knows.
+  ///
+  /// - Parameters:
+  ///   - canSeal: whether the daemon has keys.
+  ///   - callers: who wait on this machine for what is decided.
+  func servedHomes(
+    canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
+  ) -> [ServedHome] {
+    topics.homes.map { home in
+      var rules = HomeRules { .random(in: .min ... .max) }
+      rules.team = team
+      rules.routersPerTeam = routersPerTeam
+      rules.alertsHold = alertsHold
+      rules.adoptTimeout = adoptTimeout
+      rules.offlineAfter = offlineAfter
+      rules.ownUser = geteuid()
+      rules.canSeal = canSeal
+      rules.isAwaited = { callers.isAwaited($0) }
+      return ServedHome(name: home.name, base: home.base, rules: rules)
+    }
+  }
+
+  var requestRules: RequestRules {
+    var rules = RequestRules(tokens: buttonTokens)
+    rules.approvers = Set(approvers.map { ExactName($0) })
+    rules.approversMustSign = approversMustSign
+    rules.homeAssistant =
+      switch homeAssistant.consent {
+      case .off: nil
+      case .adoptions: .adoptions
+      case .all: .all
+      }
+    rules.homeAssistantLogin = homeAssistant.login.map { ExactName($0) }
+    return rules
+  }
+
+  /// Nil unless Home Assistant decides about everything.
+  var consentAlert: AlertFacts? {
+    guard homeAssistant.consent == .all, let login = homeAssistant.login else { return nil }
+    return .consentByHomeAssistant(login: login)
+  }
+
+  /// - Parameters:
+  ///   - identity: the daemon's own keys, as they are now.
+  ///   - instanceID: 32 hex digits of the store.
+  ///   - formerBases: base topics that are in use no more.
+  ///   - formerPrefixes: prefixes of Home Assistant's discovery that are in use no more.
+  func publisherSettings(
+    identity: @escaping @Sendable () -> Identity?, instanceID: String, formerBases: [String] = [],
+    formerPrefixes: [String] = []
+  ) -> PublisherSettings {
+    var settings = PublisherSettings(topics)
+    settings.version = version
+    settings.instanceID = instanceID
+    settings.alertsHold = alertsHold
+    settings.offlineAfter = offlineAfter
+    settings.adopts = adoptTimeout != nil
+    settings.identity = { identity().map { ($0.keys.line, $0.keys.fingerprint) } }
+    settings.discoveryPrefix = homeAssistant.isOn ? homeAssistant.prefix : nil
+    settings.birthTopic = homeAssistant.birthTopic
+    settings.requests = requestRules
+    settings.team = team
+    settings.formerBases = formerBases
+    settings.formerPrefixes = formerPrefixes
+    return settings
+  }
+
+  /// - Parameters:
+  ///   - hashKey: `Keychain.hashKey(in:)`.
+  ///   - identity: the daemon's own keys, as they are now.
+  func intakeReading(
+    hashKey: SecretBytes, identity: @escaping @Sendable () -> Identity?,
+    request: @escaping RequestReader
+  ) -> IntakeReading {
+    var reading = IntakeReading(hashKey: hashKey)
+    reading.eventsPerSecond = eventsPerSecond
+    reading.eventsBurst = eventsBurst
+    reading.identity = identity
+    reading.request = request
+    return reading
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import Synchronization
+
+import struct Home.WireTime
+
+/// What follows from a batch: states and events, answers, lines of the log, figures.
+final class BridgeFollower: LoopFollower {
+  /// Who acts upon it, once there is a loop.
+  struct Parts {
+    unowned let loop: HomeLoop
+    let publisher: Publisher
+    let wake: @Sendable () -> Void
+  }
+
+  private struct State {
+    var parts: Parts?
+    /// Committed by the start of the loop.
+    var early: [CommittedBatch] = []
+    /// Homes of which messages of adoptions could not wait for the connection.
+    var dueHomes: Set<String> = []
+  }
+
+  private let events: [String: EventWriter]
+  private let requests: RequestService
+  private let monitor: BridgeMonitor
+  private let news: NewsLog
+  private let state = Mutex(State())
+
+  init(
+    _ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog
+  ) {
+    events = Dictionary(
+      homes.map { home in
+        (home.name, EventWriter(home: home.name, base: home.base, isOnlyHome: homes.count == 1))
+      }, uniquingKeysWith: { $1 })
+    self.requests = requests
+    self.monitor = monitor
+    self.news = news
+  }
+
+  func begin(_ parts: Parts) {
+    let early = state.withLock { state in
+      state.parts = parts
+      defer { state.early = [] }
+      return state.early
+    }
+    // What was published of them is in the first walk.
+    for batch in early { follow(batch, parts) }
+  }
+
+  func willHandle() { requests.callers.look() }
+
+  func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
+    events[outcome.home]?.messages(of: outcome, in: home, at: now) ?? []
+  }
+
+  func committed(_ batch: CommittedBatch) {
+    let parts = state.withLock { state in
+      if state.parts == nil { state.early.append(batch) }
+      return state.parts
+    }
+    guard let parts else { return }
+    parts.publisher.note(batch, parts.loop.snapshot)
+    follow(batch, parts)
+  }
+
+  private func follow(_ batch: CommittedBatch, _ parts: Parts) {
+    monitor.count(batch)
+    if let time = batch.commitTime { monitor.figures.commit.add(time) }
+    if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
+    guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
+    news.note(batch, home: parts.loop.home)
+    let due = requests.answer(batch, of: parts.loop)
+    if !due.isEmpty { state.withLock { $0.dueHomes.formUnion(due) } }
+    parts.wake()
+  }
+
+  func hasHandled() { requests.callers.wake() }
+
+  /// Homes that are to be told `deliveriesAreDue`.
+  func takeDueHomes() -> Set<String> {
+    state.withLock { state in
+      defer { state.dueHomes = [] }
+      return state.dueHomes
+    }
+  }
+}

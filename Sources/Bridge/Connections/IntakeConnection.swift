@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import KeychainCore
+import Logging
+import Synchronization
+
+/// The connection that listens: what routers and clients publish goes into the loop, and the acknowledgements leave
+/// when it is committed. It publishes nothing.
+final class IntakeConnection: MosquittoHandler {
+  /// Messages that come at once, at most. A batch is committed after 250 ms anyway.
+  static let batchMessages = 500
+
+  private let loop: HomeLoop
+  private let keychain: Keychain
+  private let monitor: BridgeMonitor
+  private let clock: any Clock
+  /// Wakes the connection that publishes.
+  private let wake: @Sendable () -> Void
+  private let logger: Logger
+  /// Whether the broker had our session at the last connection, until that is stored.
+  private let owedSession = Mutex<Bool?>(nil)
+
+  init(
+    _ loop: HomeLoop, keychain: Keychain, monitor: BridgeMonitor, clock: any Clock,
+    wake: @escaping @Sendable () -> Void, logger: Logger
+  ) {
+    self.loop = loop
+    self.keychain = keychain
+    self.monitor = monitor
+    self.clock = clock
+    self.wake = wake
+    self.logger = logger
+  }
+
+  func connected(_ session: MosquittoSession) {
+    logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
+    monitor.update { $0.intakeLogin = .accepted }
+    // A loss that is still owed is not made good by a session that was found since.
+    owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
+    do {
+      try noteOwedSession()
+    } catch {
+      storeFailed(error)
+    }
+  }
+
+  /// Stores what the last connection found. If it could not, the next batch does: a lost session must
+  /// not be forgotten because the disk was full just then.
+  private func noteOwedSession() throws {
+    try keychain.checkWritable()
+    // Messages without news write nothing, and would be acknowledged by a store that is gone.
+    if monitor.snapshot.storeProblem != nil { try loop.probe() }
+    guard let isPresent = owedSession.withLock({ $0 }) else { return }
+    try loop.connected(isSessionPresent: isPresent)
+    owedSession.withLock { $0 = nil }
+  }
+
+  /// Only now is everything that is published also received.
+  func subscribed(refused: [SubscriptionRefusal]) {
+    monitor.update {
+      $0.isIntakeConnected = true
+      $0.listeningSince = $0.storeProblem == nil ? clock.now() : nil
+      $0.lastConnectionProblem = nil
+    }
+    wake()
+  }
+
+  func received(_ batch: [IncomingMessage]) throws {
+    do {
+      try noteOwedSession()
+      try loop.received(batch)
+    } catch {
+      storeFailed(error)
+      throw error
+    }
+    // A batch is on disk, so the broker is reached: it sends what waited in the session before it answers the
+    // subscription.
+    monitor.update { $0.isIntakeConnected = true }
+    if monitor.storeWorks(at: clock.now(), inBatch: true) {
+      logger.notice("the store can be written again")
+    }
+  }
+
+  var batchLimit: Int { loop.batchLimit }
+
+  func publications(upTo limit: Int) -> [Publication] { [] }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+
+  func sessionRegained() {
+    monitor.update { $0.intakeTakeover = nil }
+    logger.notice("the intake session is no longer contested")
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) {
+    let isRefusalNews = monitor.noteRefusal(event, at: \.intakeLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.intakeTakeover)
+    monitor.update {
+      $0.intakeReconnects += 1
+      $0.lastConnectionProblem = event.error.message
+      $0.isIntakeConnected = false
+      $0.listeningSince = nil
+    }
+    // A store that takes no message has a line of its own, once for all attempts.
+    let isNews = isRefusalNews && isTakeoverNews && event.error.reason != .handler
+    logger.log(
+      level: isNews ? .warning : .debug, "intake disconnected",
+      metadata: ["reason": "\(event.error.message)"])
+  }
+
+  private func storeFailed(_ error: any Error) {
+    let path = keychain.location.directory
+    if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
+      logger.error("intake stands still", metadata: ["reason": "\(reason)"])
+    }
+    wake()
+  }
+}

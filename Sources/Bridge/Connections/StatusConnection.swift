@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import KeychainCore
+import Logging
+import Synchronization
+
+import struct Broker.WireTime
+
+/// The connection that publishes: it holds the last will, and takes from the publisher and the answers that wait. It
+/// needs no write to the store, so it can publish why the intake has stopped.
+final class StatusConnection: MosquittoHandler {
+  static let droppedMessages = "$SYS/broker/publish/messages/dropped"
+
+  private let publisher: Publisher
+  private let requests: RequestService
+  private let loop: HomeLoop
+  private let keychain: Keychain
+  private let monitor: BridgeMonitor
+  private let clock: any Clock
+  private let health: HealthReports
+  private let refusals: RefusedPublications
+  private let logger: Logger
+  private let lastDropped = Mutex<Int64?>(nil)
+
+  init(
+    _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop,
+    keychain: Keychain, monitor: BridgeMonitor, clock: any Clock, logger: Logger
+  ) {
+    self.health = health
+    self.publisher = publisher
+    self.requests = requests
+    self.loop = loop
+    self.keychain = keychain
+    self.monitor = monitor
+    self.clock = clock
+    refusals = RefusedPublications(
+      monitor: monitor, devices: publisher.deviceFilters, logger: logger)
+    self.logger = logger
+  }
+
+  func connected(_ session: MosquittoSession) {
+    logger.info("status connected", metadata: ["session_present": "\(session.sessionPresent)"])
+    monitor.update {
+      $0.isStatusConnected = true
+      $0.statusConnections += 1
+      $0.statusLogin = .accepted
+    }
+    refusals.restart()
+    publisher.connected(sessionPresent: session.sessionPresent)
+    health.restart()
+    health.publish(at: clock.now())
+  }
+
+  func subscribed(refused: [SubscriptionRefusal]) { publisher.subscribed() }
+
+  /// Home Assistant's birth, the broker's own count of what it dropped, and what it keeps of our own.
+  func received(_ batch: [IncomingMessage]) throws {
+    for message in batch where message.topic == Self.droppedMessages {
+      guard let count = Int64(String(decoding: message.payload, as: UTF8.self)) else { continue }
+      lastDropped.withLock { $0 = count }
+    }
+    let now = clock.now()
+    for device in publisher.received(batch) {
+      let isNews = monitor.noteAltered(
+        device.topic, home: device.home, isButton: device.isButton, at: now)
+      guard isNews else { continue }
+      logger.warning(
+        "another client has altered a device of threadkeeper in Home Assistant; it is published again",
+        metadata: [
+          "topic": "\(device.topic)",
+          "remedy": "put what `threadkeeper acl` prints into the broker's access list",
+        ])
+    }
+  }
+
+  func publications(upTo limit: Int) -> [Publication] {
+    // Somebody waits for them.
+    var publications = requests.queue.next(
+      limit, connection: monitor.snapshot.statusConnections, at: clock.now().value)
+    do {
+      publications += try publisher.publications(upTo: limit - publications.count)
+      monitor.readWorks()
+    } catch {
+      let path = keychain.location.directory
+      if let reason = monitor.readFailed(error, path: path, at: clock.now()) {
+        logger.error("the outbox cannot be read", metadata: ["reason": "\(reason)"])
+      }
+    }
+    return refusals.send(publications)
+  }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    publisher.acknowledged(token, outcome)
+    if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
+      try? loop.perform(.delivered(message: order.message), in: order.home)
+    }
+    // Once the broker's access list is corrected, all that the daemon has is published there.
+    guard refusals.acknowledged(token, outcome) else { return }
+    publisher.accessRegained()
+    health.restart()
+    for home in loop.snapshot.homes.keys { try? loop.perform(.deliveriesAreDue, in: home) }
+  }
+
+  func sessionRegained() {
+    monitor.update { $0.statusTakeover = nil }
+    logger.notice("the status session is no longer contested")
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) {
+    let isRefusalNews = monitor.noteRefusal(event, at: \.statusLogin)
+    let isTakeoverNews = monitor.noteTakeover(event, of: \.statusTakeover)
+    publisher.disconnected()
+    monitor.update {
+      $0.isStatusConnected = false
+      $0.lastConnectionProblem = event.error.message
+    }
+    refusals.restart()
+    logger.log(
+      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
+      metadata: ["reason": "\(event.error.message)"])
+  }
+
+  /// The broker's count of messages that it has dropped since it started.
+  var dropped: Int64? { lastDropped.withLock { $0 } }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import Logging
+import ThreadDataset
+
+import enum Home.AlertName
+
+/// What happened, as lines of the log and as sentences.
+extension BatchNews {
+  /// - Parameters:
+  ///   - isOnlyHome: else commands and questions name the home.
+  ///   - home: one of them by its name.
+  init(_ batch: CommittedBatch, isOnlyHome: Bool, home: (String) -> Home?) {
+    var forgotten = 0
+    for outcome in batch.outcomes {
+      for event in outcome.output.events {
+        if case .forgotten = event { forgotten += 1 }
+        add(event, of: outcome.home, isOnlyHome: isOnlyHome, home: home)
+      }
+    }
+    if forgotten > 0, hasRoom(.routers) {
+      append(.info, "border routers that left are forgotten", ["count": "\(forgotten)"])
+    }
+  }
+
+  /// - Parameter name: of the home.
+  mutating func add(
+    _ event: HomeEvent, of name: String, isOnlyHome: Bool = true,
+    home: (String) -> Home? = { _ in nil }
+  ) {
+    switch event {
+    case .router(let event): add(event)
+    case .alert(let key, let alert, let news, _):
+      guard hasRoom(.alerts) else { return }
+      let homeOption = StateWriter(home: name, isOnlyHome: isOnlyHome).homeOption
+      append(news, key, alert, AlertText(alert.facts, homeOption: homeOption))
+    case .asked(let question):
+      guard hasRoom(.consent) else { return }
+      append(question, question.reason(home: isOnlyHome ? nil : name))
+    case .decided(let record):
+      guard hasRoom(.consent) else { return }
+      append(record)
+    case .notGiven(let record):
+      guard let obstacle = record.obstacle, hasRoom(.consent) else { return }
+      append(
+        .notice, "nothing is given: \(obstacle.message)",
+        ["id": "\(record.id.questionText)", "requester": "\(record.requester.shown)"],
+        of: .consent)
+    case .adoptionChanged(let agent):
+      guard hasRoom(.routers) else { return }
+      var metadata: Logger.Metadata = ["border_agent_id": "\(agent)"]
+      metadata["router_name"] = (home(name)?.routers[agent]?.displayName).map { "\($0)" }
+      append(
+        .notice, "the preferred credentials are not given: what was asked for has changed", metadata
+      )
+    // One line for all of a batch.
+    case .forgotten: break
+    }
+  }
+
+  // MARK: Routers
+
+  private static let words: [(types: RouterEvent.Types, text: Logger.Message)] = [
+    (.discovered, "border router found on the local network"),
+    (.announced, "border router announced"), (.online, "border router is back"),
+    (.left, "border router left"),
+    (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
+    (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),
+    (.datasetSent, "preferred credentials are sent"),
+  ]
+
+  private mutating func add(_ event: RouterEvent) {
+    for (type, text) in Self.words where event.types.contains(type) && hasRoom(.routers) {
+      var metadata: Logger.Metadata = [:]
+      metadata["border_agent_id"] = event.router.map { "\($0)" }
+      metadata["router_name"] = event.routerName.map { "\($0)" }
+      metadata["ext_pan_id"] = (event.network?.id).map { "\($0)" }
+      metadata["network_name"] = event.networkName.map { "\($0)" }
+      metadata["reason"] = (event.reason?.description).map { "\($0)" }
+      append(.info, text, metadata, as: Self.sentence(type, event))
+    }
+  }
+
+  private static func sentence(_ type: RouterEvent.Types, _ event: RouterEvent) -> String? {
+    let router = event.routerName ?? event.router?.description ?? "A border router"
+    let network = event.networkName ?? event.network?.id.description
+    let ofNetwork = network.map { " of \($0)" } ?? ""
+    switch type {
+    case .discovered:
+      return "\(router) is seen on the local network\(network.map { ", on \($0)" } ?? "")"
+    case .announced: return "\(router) announced itself"
+    case .online: return "\(router) is back"
+    case .left: return "\(router) left"
+    case .datasetUpdated: return "\(router) has a new dataset\(ofNetwork)"
+    case .datasetIgnored:
+      return event.isConflict
+        ? "A dataset of \(router) was ignored: it differs from a stored one of the same age"
+        : "An older dataset of \(router) was ignored"
+    case .ssidChanged: return "The Wi-Fi of \(router) is \(event.ssid ?? "another one") now"
+    case .preferredChanged:
+      // The same network with another dataset.
+      if let network, event.differs != nil, event.previousNetwork == nil {
+        return "The preferred network \(network) has changed"
+      }
+      return network.map { "\($0) is the preferred network now" }
+        ?? "No network is preferred any more"
+    case .datasetSent: return "\(router) was sent the credentials\(ofNetwork)"
+    default: return nil
+    }
+  }
+
+  // MARK: Alerts
+
+  private mutating func append(
+    _ news: Alert.News, _ key: AlertKey, _ alert: Alert, _ text: AlertText
+  ) {
+    let isOver = news == .resolved
+    var metadata: Logger.Metadata = [
+      "alertname": "\(key.name.word)", "summary": "\(text.summary)",
+    ]
+    if !isOver { metadata["remedy"] = "\(text.remedy)" }
+    var published = Broker.AlertFacts(summary: text.summary, remedy: text.remedy)
+    published.routerName = alert.facts.routerName ?? alert.facts.router?.description
+    published.user = alert.facts.user?.text
+    append(
+      isOver ? .info : key.severity(alert.facts).logLevel, isOver ? "alert resolved" : "alert",
+      metadata, of: .alerts, as: (isOver ? "Resolved: " : "") + published.headline)
+  }
+
+  // MARK: Consent
+
+  /// What a person at the daemon's terminal needs to know, and to type.
+  private mutating func append(_ question: ConsentQuestion, _ reason: String) {
+    let (id, requester) = (question.id.questionText, question.requester)
+    var metadata: Logger.Metadata = [
+      "requester": "\(requester.shown)", "command": "\(question.subject.command.wireName)",
+      "network": "\(question.subject.networkNames)", "why": "\(reason)",
+      "approve": "threadkeeper consent approve \(id)", "deny": "threadkeeper consent deny \(id)",
+    ]
+    metadata["router"] = (question.subject.router?.shown).map { "\($0)" }
+    metadata["fingerprint"] = requester.fingerprint.map { "\($0)" }
+    append(
+      .notice, "consent is asked for", metadata, of: .consent,
+      as: "\(requester.shown) asks for the credentials of \(question.subject.names)")
+  }
+
+  private mutating func append(_ record: ConsentRecord) {
+    let (requester, outcome) = (record.requester.shown, record.outcome.wireName)
+    var metadata: Logger.Metadata = [
+      "id": "\(record.id.questionText)", "requester": "\(requester)",
+      "command": "\(record.subject.command.wireName)", "network": "\(record.subject.networkNames)",
+    ]
+    metadata["router"] = (record.subject.router?.shown).map { "\($0)" }
+    metadata["by"] = (record.by?.shown).map { "\($0)" }
+    metadata["scope"] = record.scope.map { $0 == .once ? "once" : "always" }
+    let by = (record.by?.shown).map { " by \($0)" } ?? ""
+    append(
+      .notice, "consent \(outcome)", metadata, of: .consent,
+      as: "The request of \(requester) for the credentials of \(record.subject.names) "
+        + (record.outcome == .expired ? "expired: nobody decided" : "was \(outcome)\(by)"))
+  }
+}
+
+extension AlertSeverity {
+  fileprivate var logLevel: Logger.Level {
+    switch self {
+    case .critical: .critical
+    case .warning: .warning
+    case .info: .info
+    }
+  }
+}

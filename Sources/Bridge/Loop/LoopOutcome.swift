@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import ThreadDataset
+
+import struct Home.WireTime
+
+/// Where an input comes from: a topic of the broker.
+package struct MessageOrigin: Sendable {
+  /// Its beginning.
+  package var topic: String
+  /// Nil where the topic is wrong.
+  package var user: String?
+  /// Where the publisher of an event asks for what became of it, or a request is answered.
+  package var reply: ReplyAddress?
+  /// A request: it is answered by its output.
+  package var asked: AskedRequest?
+
+  package init(
+    topic: String, user: String? = nil, reply: ReplyAddress? = nil
+  ) {
+    self.topic = topic
+    self.user = user
+    self.reply = reply
+  }
+}
+
+/// What became of one input. Signs of life have none.
+package struct LoopOutcome: Sendable {
+  /// The name of the home.
+  package let home: String
+  /// Nil: a local call, or the clock.
+  package var origin: MessageOrigin?
+  package var output = HomeOutput()
+  /// Why a message was not acted upon, in words.
+  package var rejection: Rejection?
+  /// The router that a rejected message is about.
+  package var router: BorderAgentID?
+}
+
+/// A batch that is on disk.
+package struct CommittedBatch: Sendable {
+  package let time: WireTime
+  /// In the order of their inputs.
+  package internal(set) var outcomes: [LoopOutcome] = []
+  /// What has changed of each home.
+  package internal(set) var changes: [(home: String, changes: Home.Changes)] = []
+  /// Messages of the broker, whatever became of them.
+  package internal(set) var received = 0
+  /// Those that repeated earlier ones.
+  package internal(set) var duplicates = 0
+  /// Those of logins that publish too many, of which no rejection is published.
+  package internal(set) var dropped = 0
+  /// The ids of the messages for the broker that were stored; empty, and beginning with the next id, where there are
+  /// none.
+  package internal(set) var messages: Range<Int64> = 1..<1
+  /// What the store took; nil: there was nothing to write.
+  package internal(set) var commitTime: Duration?
+  package var hasMessages: Bool { !messages.isEmpty }
+
+  package init(time: WireTime) { self.time = time }
+
+  package var isEmpty: Bool {
+    outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty)
+  }
+}
+
+/// Who makes messages of what happens, and acts upon what is on disk. `messages` and `committed` are called by the
+/// thread that has the loop, one call after the other in the order of the commits: they must return soon, and may call
+/// `snapshot` and `withDataset` of the loop only.
+package protocol LoopFollower: Sendable {
+  /// By the thread that brings something, before it has the loop: to ask who holds locks of his own.
+  func willHandle()
+
+  /// Finished messages for the broker, which are stored with what caused them.
+  ///
+  /// - Parameter home: after the input.
+  func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]]
+
+  func committed(_ batch: CommittedBatch)
+
+  /// By the same thread, when it has the loop no more.
+  func hasHandled()
+}
+
+extension LoopFollower {
+  package func willHandle() {}
+  package func hasHandled() {}
+}
+
+/// The settings name no such home.
+package struct UnknownHome: Error, Hashable { package let name: String }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import KeychainCore
+import ThreadDataset
+
+import struct Home.WireTime
+
+// MARK: - Messages
+
+extension LoopState {
+  /// Handles messages until there are no more, or it is time to commit.
+  ///
+  /// - Parameter first: the first one.
+  /// - Returns: which one is next.
+  mutating func receive(_ messages: [IncomingMessage], from first: Int) throws -> Int {
+    let started = ContinuousClock.now
+    let most = trials > 0 ? 1 : messages.count
+    if trials > 0, try isFatal(messages[first]) {
+      if let arrival = reader.arrival(of: messages[first]) {
+        reject(.ended(MessageTrial.limit), arrival)
+      }
+      batch.outcome.received += 1
+      try commit()
+      trials -= 1
+      return first + 1
+    }
+    var next = first
+    while next < messages.count, next - first < most, batch.bytes < HomeLoop.batchBytes {
+      take(messages[next])
+      batch.bytes += messages[next].payload.count
+      next += 1
+      // Each look at the clock costs a tenth of a heartbeat.
+      if next & 7 == 0, started.duration(to: .now) > HomeLoop.batchTime { break }
+    }
+    batch.outcome.received += next - first
+    if trials == 1 { notes.trial = MessageTrial() }
+    try commit()
+    if trials > 0 {
+      trials -= 1
+      isTried = true
+    }
+    return next
+  }
+
+  private mutating func take(_ message: IncomingMessage) {
+    switch reader.read(message, at: now) {
+    case .skipped: return
+    case .dropped: batch.outcome.dropped += 1
+    case .rejected(let rejection, let arrival): reject(rejection, arrival)
+    case .event(let event, let dataset, let arrival):
+      handle(event, in: arrival.topic.home, dataset: dataset, from: arrival)
+    case .sealed(let sealed, let arrival):
+      let place = arrival.topic.home
+      let client = homes[place].home.clients[arrival.topic.user]
+      do throws(Rejection) {
+        let (event, dataset) = try reader.open(sealed, arrival, client, at: now)
+        handle(event, in: place, dataset: dataset, from: arrival)
+      } catch {
+        reject(error, arrival)
+      }
+    case .request(let command, var arrival):
+      let place = arrival.topic.home
+      let request = ArrivedRequest(
+        message: message, command: command, user: arrival.topic.user, home: homes[place].settings,
+        state: homes[place].home, time: now)
+      switch readRequest(request, &sealed) {
+      case .input(let input, let dataset, let asked):
+        arrival.asked = asked
+        handle(input, in: place, dataset: dataset?.bytes, from: arrival)
+      case .other(let follow): batch.following.append(follow)
+      // Counted by who reads them.
+      case .ignored: break
+      }
+    }
+  }
+
+  private mutating func reject(_ rejection: Rejection, _ arrival: MessageArrival) {
+    let place = arrival.topic.home
+    let settings = homes[place].settings
+    var outcome = LoopOutcome(
+      home: settings.name, origin: arrival.origin(below: settings.base))
+    outcome.rejection = rejection
+    add(outcome, in: place)
+  }
+
+  /// Notes on disk which message is tried.
+  ///
+  /// - Returns: whether too many processes have ended while they handled it.
+  private mutating func isFatal(_ message: IncomingMessage) throws -> Bool {
+    var trial = notes.trial
+    let ends = trial.begin(message.topic, message.payload, message.correlationData)
+    // A connection that was lost, a commit that failed, or a heartbeat that is as the last one, is no crash.
+    guard tried != trial.hash else { return false }
+    guard ends < MessageTrial.limit else { return true }
+    notes.trial = trial
+    try commit()
+    (tried, isTried) = (trial.hash, false)
+    return false
+  }
+}
+
+// MARK: - Start, time and end
+
+extension LoopState {
+  /// Notes where devices are announced to Home Assistant from now on.
+  ///
+  /// - Returns: prefixes of before.
+  mutating func announceDevices(below prefix: ExactName?) -> [ExactName] {
+    let former = notes.prefixes.filter { $0 != prefix }
+    notes.prefixes = former + (prefix.map { [$0] } ?? [])
+    return former
+  }
+
+  /// Each home decides what follows from the settings.
+  ///
+  /// - Parameter damaged: how many records of each home cannot be read, in their order.
+  mutating func start(damaged: [Int], _ loaded: LoadedStore, discovers: Bool) throws {
+    notes.isRunning = true
+    for home in loaded.served {
+      batch.deleted += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
+    }
+    for place in homes.indices {
+      handle(.started, in: place)
+      if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
+      if damaged[place] > 0 {
+        handle(.condition(.storeDamaged, .storeDamaged(records: damaged[place])), in: place)
+      }
+    }
+    try commit()
+  }
+
+  /// - Returns: how many records there were.
+  mutating func forgetDamage(in place: Int, _ actor: String?) throws -> Int {
+    batch.deleted = homes[place].damaged
+    for record in batch.deleted {
+      let name = homes[place].settings.name
+      batch.audit.append(
+        .init(actor: actor, .deleted, "damaged record \(record.id.rawValue) of home \(name)"))
+    }
+    homes[place].home.hasDamage = false
+    homes[place].home.hasLostCredentials = false
+    handle(.condition(.storeDamaged, nil), in: place)
+    try commit()
+    defer { homes[place].damaged = [] }
+    return homes[place].damaged.count
+  }
+
+  /// Takes what routers advertise, which is the first home's unless another one has them.
+  mutating func see(_ sightings: Sightings) {
+    guard !homes.isEmpty else { return }
+    let elsewhere = Set(sightings.list.flatMap(\.agents)).filter { agent in
+      homes.indices.dropFirst().contains { other in
+        homes[other].home.routers[agent].map { $0.isPresent && $0.source == .mqtt } ?? false
+      }
+    }
+    homes[0].rules.isAnnouncedElsewhere = { elsewhere.contains($0) }
+    handle(.sightings(sightings), in: 0)
+  }
+
+  /// - Parameter first: the place of the first home to look at.
+  /// - Returns: that of the next one; nil when all had their time.
+  mutating func tick(_ link: Link, from first: Int) throws -> Int? {
+    let started = ContinuousClock.now
+    if link != self.link {
+      self.link = link
+      for place in due.indices { due[place] = .min }
+    }
+    var next: Int?
+    for place in first..<homes.count where due[place] <= now.milliseconds {
+      if started.duration(to: .now) > HomeLoop.batchTime {
+        next = place
+        break
+      }
+      if due[place] == .min { findDue(place) }
+      guard due[place] <= now.milliseconds else { continue }
+      handle(.tick(link), in: place)
+      findDue(place)
+    }
+    if signs.isDue(at: now) { signs.collect(&homes, at: now) }
+    let heard = signs.next()
+    save(heard)
+    // So that several power cuts are not counted for the same heartbeat.
+    if isTried { notes.trial = MessageTrial() }
+    do {
+      try commit(savesPublished: true)
+      isTried = false
+    } catch {
+      signs.putBack(heard)
+      throw error
+    }
+    return next
+  }
+
+  private mutating func findDue(_ place: Int) {
+    let next = homes[place].home.nextDue(link, rules: homes[place].rules)
+    due[place] = next?.milliseconds ?? .max
+  }
+
+  mutating func stop() throws {
+    notes.isRunning = false
+    notes.trial = MessageTrial()
+    signs.collect(&homes, at: now)
+    var heard: [SignsOfLife.Sign]
+    repeat {
+      heard = signs.next()
+      save(heard)
+      try commit(savesPublished: true)
+    } while !heard.isEmpty
+  }
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import KeychainCore
+import Synchronization
+import ThreadDataset
+
+import struct Home.WireTime
+
+/// All homes and the batch at hand. Belongs to whoever has the loop's lock.
+struct LoopState {
+  struct Served {
+    let settings: ServedHome
+    /// The id of its own record.
+    let number: Int64
+    var home: Home
+    /// Those of the settings, and what the loop knows itself.
+    var rules: HomeRules
+    /// An input of the batch was for it.
+    var isTouched = false
+    /// Something was heard since signs of life were saved.
+    var hasSigns = false
+    /// Records that cannot be read; those of the daemon count for the first home.
+    var damaged: [RecordChanges.Record] = []
+  }
+
+  /// What is collected until the commit.
+  struct Batch {
+    var outcome: CommittedBatch
+    var touched: [Int] = []
+    var secrets = SecretMoves()
+    /// Records that are written though nothing has changed but when a router was seen.
+    var signs: [Int: [RecordKey]] = [:]
+    /// Those that are in no home.
+    var deleted: [RecordChanges.Record] = []
+    var messages: [[UInt8]] = []
+    var audit: [RecordChanges.AuditLine] = []
+    /// What is done when it is on disk.
+    var following: [@Sendable () -> Void] = []
+    /// Of messages, read and made.
+    var bytes = 0
+  }
+
+  let store: any RecordStore
+  let follower: any LoopFollower
+  let shared: LoopShared
+
+  var homes: [Served]
+  /// When something is due in each home; `.min`: that is to be found out, `.max`: nothing is. Apart from the rest,
+  /// because all are looked at each second.
+  var due: [Int64]
+  var reader: MessageReader
+  /// As after the last commit: a message that is to come again costs its login nothing.
+  var savedLimits: TokenBuckets
+  let readRequest: RequestReader
+  var batch = Batch(outcome: CommittedBatch(time: WireTime(milliseconds: 0)))
+
+  var notes: DaemonNotes
+  /// As on disk.
+  var savedNotes: DaemonNotes
+  let notesID: RecordID
+  /// They are written with the next commit though they say the same.
+  var writesNotes = false
+  /// Which sealed requests have come.
+  var sealed: SealedRequests
+  var savedSealed: SealedRequests
+  var sealedIDs: [Hash128: RecordID]
+  /// The notes of homes that are to be written with the next commit.
+  var homeNotes: [RecordID: HomeNote] = [:]
+  var nextRecord: Int64
+  var nextMessage: Int64
+  /// The last message that the broker is known on disk to have.
+  var savedPublished: Int64 = 0
+
+  var link = Link()
+  /// Messages that are still tried alone.
+  var trials: Int
+  /// The message that this process has noted last: one that comes again is no crash.
+  var tried: [UInt8]?
+  /// It was handled, so that its note is not needed any more.
+  var isTried = false
+  var signs: SignsOfLife
+
+  init(
+    _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome],
+    _ shared: LoopShared, _ store: any RecordStore, _ reading: IntakeReading,
+    _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
+  ) throws {
+    (self.store, self.follower, self.shared) = (store, follower, shared)
+    homes = zip(settings, loaded.served).map {
+      Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
+    }
+    for (place, loaded) in loaded.served.enumerated() {
+      homes[place].damaged = loaded.damagedRecords.compactMap { id in
+        // That of its name is written anew.
+        id.rawValue == loaded.number ? nil : .init(id: id, home: loaded.number, state: nil)
+      }
+    }
+    if !homes.isEmpty {
+      homes[0].damaged += daemon.damaged.map { .init(id: $0, home: 0, state: nil) }
+    }
+    due = Array(repeating: .min, count: homes.count)
+    reader = try MessageReader(settings.map(\.base), reading)
+    savedLimits = reader.limits
+    readRequest = reading.request
+    (notes, savedNotes) = (daemon.notes, daemon.notes)
+    (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
+    homeNotes = loaded.newNotes
+    notesID = daemon.notesID ?? RecordID(loaded.nextRecord)
+    nextRecord = loaded.nextRecord + (daemon.notesID == nil ? 1 : 0)
+    nextMessage = lastMessage + 1
+    trials = daemon.notes.isRunning ? MessageTrial.messages : 0
+    signs = SignsOfLife(since: now)
+  }
+
+  mutating func begin(at now: WireTime) {
+    batch = Batch(outcome: CommittedBatch(time: now))
+  }
+
+  var now: WireTime { batch.outcome.time }
+
+  /// Lets a home handle an input.
+  ///
+  /// - Parameters:
+  ///   - dataset: that came with it.
+  ///   - arrival: the message that it was read from; nil: there is none.
+  ///   - actor: who is named in the audit; nil: the user of the message, or the daemon.
+  @discardableResult
+  mutating func handle(
+    _ input: HomeInput, in place: Int, dataset: [UInt8]? = nil,
+    from arrival: MessageArrival? = nil, actor: String? = nil
+  ) -> HomeOutput {
+    touch(place)
+    let output = homes[place].home.handle(input, at: now, rules: homes[place].rules)
+    if output.isDuplicate { batch.outcome.duplicates += 1 }
+    // Most messages are signs of life.
+    if output.isQuiet, arrival?.mayBeAnswered != true { return output }
+    let origin = arrival?.origin(below: homes[place].settings.base)
+    if !output.secrets.isEmpty {
+      shared.books.withLock { books in
+        batch.secrets.take(output.secrets, in: place, dataset: dataset) { books[place][$0] }
+      }
+    }
+    if !output.audit.isEmpty {
+      let actor = actor ?? origin?.user.map { "mqtt user \($0)" }
+      for note in output.audit {
+        batch.audit.append(
+          note.line(by: actor, in: homes[place].settings.name, homes[place].home))
+      }
+    }
+    var outcome = LoopOutcome(home: homes[place].settings.name, origin: origin, output: output)
+    if let rejection = output.rejection {
+      outcome.rejection = Rejection(
+        rejection, home: homes.count > 1 ? homes[place].settings.name : nil)
+      if case .message(let message, _) = input, case .router(let agent) = message.subject {
+        outcome.router = agent
+      }
+    }
+    add(outcome, in: place)
+    return output
+  }
+
+  /// Notes what follows from an input that no home has handled.
+  mutating func add(_ outcome: LoopOutcome, in place: Int) {
+    if !outcome.output.events.isEmpty || outcome.rejection != nil {
+      for message in follower.messages(of: outcome, in: homes[place].home, at: now) {
+        batch.bytes += message.count
+        batch.messages.append(message)
+      }
+    }
+    batch.outcome.outcomes.append(outcome)
+  }
+
+  private mutating func touch(_ place: Int) {
+    guard !homes[place].isTouched else { return }
+    homes[place].isTouched = true
+    homes[place].hasSigns = true
+    due[place] = .min
+    batch.touched.append(place)
+  }
+
+  /// Records of routers whose signs of life are to be saved.
+  mutating func save(_ signs: [SignsOfLife.Sign]) {
+    for sign in signs {
+      touch(sign.home)
+      batch.signs[sign.home, default: []].append(.router(sign.router))
+    }
+  }
+}
+
+// MARK: - The commit
+
+extension LoopState {
+  private struct Written {
+    var changes = RecordChanges()
+    var added: [(home: Int, key: RecordKey)] = []
+    var deleted: [(home: Int, key: RecordKey)] = []
+  }
+
+  /// Writes what the batch has changed, and then lets it be seen; or puts everything back as it was.
+  ///
+  /// - Parameter savesPublished: whether that the broker has taken messages is worth a commit of its own.
+  mutating func commit(savesPublished: Bool = false) throws {
+    let (recordBefore, messageBefore, sealedBefore) = (nextRecord, nextMessage, sealedIDs)
+    var written = collect()
+    let published = shared.published.load(ordering: .relaxed)
+    if published > savedPublished, savesPublished || !written.changes.isEmpty {
+      written.changes.published = published
+    }
+    if !written.changes.isEmpty {
+      let began = ContinuousClock.now
+      do {
+        try store.commit(written.changes)
+        batch.outcome.commitTime = began.duration(to: .now)
+      } catch {
+        (nextRecord, nextMessage, sealedIDs) = (recordBefore, messageBefore, sealedBefore)
+        putBack(written)
+        throw error
+      }
+      savedPublished = max(savedPublished, written.changes.published)
+    }
+    batch.outcome.messages = messageBefore..<nextMessage
+    (savedNotes, savedSealed, homeNotes, savedLimits) = (notes, sealed, [:], reader.limits)
+    show(written)
+  }
+
+  private mutating func collect() -> Written {
+    var written = Written()
+    written.changes.records = batch.deleted
+    if notes != savedNotes || writesNotes {
+      writesNotes = false
+      written.changes.records.append(.init(id: notesID, home: 0, state: notes.record))
+    }
+    for (id, note) in homeNotes.sorted(by: { $0.key < $1.key }) {
+      written.changes.records.append(.init(id: id, home: id.rawValue, state: note.record))
+    }
+    for signer in sealed.takeChanges() {
+      let id = sealedIDs[signer] ?? RecordID(nextRecord)
+      if id.rawValue == nextRecord { nextRecord += 1 }
+      sealedIDs[signer] = id
+      written.changes.records.append(.init(id: id, home: 0, state: sealed.record(signer)))
+    }
+    for place in batch.touched {
+      let changes = homes[place].home.takeChanges()
+      if !changes.isEmpty {
+        batch.outcome.changes.append((homes[place].settings.name, changes))
+      }
+      var keys = changes.records
+      for key in batch.secrets.keys(of: place) { keys.insert(key) }
+      for key in batch.signs[place] ?? [] { keys.insert(key) }
+      if !keys.isEmpty { collect(keys, of: place, into: &written) }
+    }
+    for bytes in batch.messages {
+      written.changes.messages.append(StoredMessage(id: nextMessage, bytes: bytes))
+      nextMessage += 1
+    }
+    written.changes.audit = batch.audit
+    return written
+  }
+
+  private mutating func collect(_ keys: RecordKeys, of place: Int, into written: inout Written) {
+    written.changes.records.reserveCapacity(written.changes.records.count + keys.count)
+    let number = homes[place].number
+    shared.books.withLock { books in
+      for key in keys {
+        let state = homes[place].home.record(key)
+        let id: RecordID
+        if let known = books[place][key] {
+          id = known
+          if state == nil { written.deleted.append((place, key)) }
+        } else {
+          // It came and went within the batch.
+          guard state != nil else { continue }
+          id = RecordID(nextRecord)
+          nextRecord += 1
+          books[place][key] = id
+          written.added.append((place, key))
+        }
+        written.changes.records.append(
+          .init(
+            id: id, home: number, state: state,
+            secret: state == nil ? .none : batch.secrets.secret(of: key, in: place, id)))
+      }
+    }
+  }
+
+  private mutating func putBack(_ written: Written) {
+    shared.books.withLock { books in
+      for (home, key) in written.added { books[home][key] = nil }
+    }
+    shared.snapshot.withLock { snapshot in
+      for place in batch.touched {
+        if let before = snapshot.homes[homes[place].settings.name] { homes[place].home = before }
+        homes[place].isTouched = false
+        due[place] = .min
+      }
+    }
+    (notes, sealed, reader.limits) = (savedNotes, savedSealed, savedLimits)
+    begin(at: now)
+  }
+
+  private mutating func show(_ written: Written) {
+    if !written.deleted.isEmpty {
+      shared.books.withLock { books in
+        for (home, key) in written.deleted { books[home][key] = nil }
+      }
+    }
+    shared.snapshot.withLock { snapshot in
+      for place in batch.touched {
+        snapshot.homes[homes[place].settings.name] = homes[place].home
+        homes[place].isTouched = false
+      }
+    }
+    let (outcome, following) = (batch.outcome, batch.following)
+    begin(at: now)
+    if !outcome.isEmpty { follower.committed(outcome) }
+    for follow in following { follow() }
+  }
+}
+
+/// What other threads may look at while a batch is handled.
+final class LoopShared: Sendable {
+  /// The ids of the records of each home that is served.
+  let books: Mutex<[[RecordKey: RecordID]]>
+  let snapshot: Mutex<HomeSnapshot>
+  /// The broker has acknowledged all messages up to this one.
+  let published = Atomic<Int64>(0)
+
+  init(_ books: [[RecordKey: RecordID]], _ snapshot: HomeSnapshot) {
+    self.books = Mutex(books)
+    self.snapshot = Mutex(snapshot)
+  }
+}
+
+extension HomeOutput {
+  /// Whether nothing follows from the input but that it was received.
+  fileprivate var isQuiet: Bool {
+    events.isEmpty && rejection == nil && answer == nil && settled.isEmpty && orders.isEmpty
+      && audit.isEmpty && secrets.isEmpty
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadkeeperSupport
+
+/// The alerts about the daemon and its broker, for `HomeInput.condition`.
+extension AlertFacts {
+  private static func daemon(_ summary: String, _ remedy: String) -> AlertFacts {
+    var facts = AlertFacts(.daemon)
+    facts.names = Names([summary, remedy])
+    return facts
+  }
+
+  package static let sessionLost = daemon(
+    "the broker has forgotten the daemon's session; events sent meanwhile are lost",
+    "Set `persistence true` on the broker. Routers that announce themselves again are "
+      + "taken up; this resolves with the next connection that finds its session.")
+
+  /// - Parameter records: how many of a home.
+  package static func storeDamaged(records: Int) -> AlertFacts {
+    daemon(
+      "\(records) \(records == 1 ? "record" : "records") of the store cannot be read",
+      "Check the disk, and restore a backup (`threadkeeper store restore`). Where none has them, let the "
+        + "routers announce themselves again, and give them up with `threadkeeper store forget-damaged`. "
+        + "This resolves after a day.")
+  }
+
+  package static let messagesDropped = daemon(
+    "the broker drops messages that it cannot queue",
+    "Set `max_queued_messages 1000000` and a bound in `max_queued_bytes` on the broker.")
+
+  /// - Parameters:
+  ///   - words: what the broker answers to the daemon's login.
+  ///   - remedy: depends on where the password comes from.
+  package static func brokerAuthenticationFailed(_ words: String, remedy: String) -> AlertFacts {
+    daemon(words, remedy)
+  }
+
+  /// - Parameter reason: what the broker said.
+  package static func sessionTakenOver(_ reason: String) -> AlertFacts {
+    daemon(
+      reason,
+      "Look for \"already connected, closing old connection\" in Mosquitto's log. Stop the "
+        + "other program: a second daemon with the same `mqtt.client_id` or a copy of this store, or "
+        + "a client that uses the id on purpose. Then set another `mqtt.client_id`, and let the broker "
+        + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
+  }
+
+  /// - Parameter login: Home Assistant's, of the settings.
+  package static func consentByHomeAssistant(login: String) -> AlertFacts {
+    daemon(
+      "whoever can publish as \(ShownName.account(login)), through Home Assistant too, can "
+        + "approve every request for network keys",
+      "Set `home_assistant.consent: adoptions`, unless everybody who can use Home Assistant "
+        + "may have every network key.")
+  }
+
+  /// - Parameter topic: of a device.
+  package static func discoveryAltered(topic: String) -> AlertFacts {
+    // The last part is of the other client's choice.
+    let isPlain = topic.utf8.count <= 200 && topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return daemon(
+      "another client has altered a device of threadkeeper in Home Assistant"
+        + (isPlain ? ": \(topic)" : ""),
+      "It was published again; where it had buttons, decisions by buttons were refused for a minute. "
+        + "Restart Home Assistant, which keeps a button that was added. Find out which login writes there, "
+        + "and put what `threadkeeper acl` prints into the broker's access list: it leaves that to Home "
+        + "Assistant's own login.")
+  }
+}

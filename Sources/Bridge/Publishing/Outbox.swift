@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeychainCore
+
+import struct Home.WireTime
+
+/// The stored messages that wait for the broker, in the order in which they were caused: read as the broker takes them,
+/// and counted as published when all of a row is acknowledged. That is written with the next commit, so a crash repeats
+/// some and loses none.
+struct Outbox {
+  private static let rowsRead = 32
+  /// Times that are kept for the figures; of more it is not known.
+  private static let mostTimes = 10_000
+
+  private let store: any RecordStore
+  /// Rows that were read and not handed out, the first one last.
+  private var loaded: [StoredMessage] = []
+  /// The last row that was read.
+  private var read: Int64
+  /// Rows that may be read: of later ones it is not known yet which states come before them.
+  private var last: Int64
+  /// Messages of a row that the broker has not acknowledged yet, in the order of the rows.
+  private var outstanding: [(row: Int64, count: Int)] = []
+  private var tokens: [UInt64: Int64] = [:]
+  /// Everything up to this row is acknowledged.
+  private(set) var published: Int64
+  /// When what was caused lately has happened: the last row, and the time.
+  private var happened: [(last: Int64, at: WireTime)] = []
+
+  /// - Parameter last: the last row in the store.
+  init(_ store: any RecordStore, last: Int64) {
+    self.store = store
+    self.last = last
+    let first = try? store.messages(after: 0, limit: 1).first?.id
+    published = first.map { $0 - 1 } ?? last
+    read = published
+  }
+
+  /// Rows that the broker has not acknowledged.
+  var waiting: Int { Int(last - published) }
+
+  /// Rows up to this one are on disk, and the states that come before them are noted.
+  mutating func note(last: Int64, at now: WireTime) {
+    guard last > self.last else { return }
+    self.last = last
+    if happened.count < Self.mostTimes { happened.append((last, now)) }
+  }
+
+  /// When that has happened of which the last row is acknowledged by now.
+  mutating func takePublished() -> [WireTime] {
+    let done = happened.prefix { $0.last <= published }
+    happened.removeFirst(done.count)
+    return done.map(\.at)
+  }
+
+  /// A connection was lost: what was not acknowledged is handed out again.
+  mutating func restart() {
+    loaded.removeAll()
+    read = published
+    outstanding.removeAll()
+    tokens.removeAll()
+  }
+
+  /// The next row, which stays the next.
+  mutating func next() throws -> StoredMessage? {
+    if loaded.isEmpty {
+      guard read < last else { return nil }
+      let rows = try store.messages(after: read, limit: Self.rowsRead).filter { $0.id <= last }
+      // Rows that are gone are no reason to ask again.
+      read = rows.last?.id ?? last
+      loaded = rows.reversed()
+    }
+    return loaded.last
+  }
+
+  /// The next row is handed out.
+  ///
+  /// - Parameter tokens: of its messages.
+  mutating func send(_ row: StoredMessage, as tokens: some Collection<UInt64>) {
+    loaded.removeLast()
+    outstanding.append((row.id, tokens.count))
+    for token in tokens { self.tokens[token] = row.id }
+    advance()
+  }
+
+  /// - Returns: whether it was one of these messages.
+  mutating func acknowledge(_ token: UInt64) -> Bool {
+    guard let row = tokens.removeValue(forKey: token) else { return false }
+    if let index = outstanding.firstIndex(where: { $0.row == row }) {
+      outstanding[index].count -= 1
+      advance()
+    }
+    return true
+  }
+
+  private mutating func advance() {
+    let done = outstanding.prefix { $0.count == 0 }
+    guard let last = done.last else { return }
+    published = last.row
+    outstanding.removeFirst(done.count)
+  }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import KeychainCore
+import Synchronization
+
+import struct Home.WireTime
+
+/// Publishes what homes are, and what happened in them.
+///
+/// States are rendered from the latest snapshot when the connection can take more, so ten changes in a row are perhaps
+/// one state. Events are stored messages. The states that an event is about come before it; what counts or lists many
+/// things (networks, `bridge/alerts`, `bridge/consent`) comes when nothing else waits.
+///
+/// Thread-safe. It wakes nobody: whoever has noted something wakes the connection.
+package final class Publisher: Sendable {
+  /// The overview of a home with this many alerts is made once a second only.
+  static let large = 256
+
+  /// One home after a commit.
+  package struct Commit: Sendable {
+    let home: String
+    let value: Home
+    let changes: Home.Changes
+
+    package init(_ home: String, _ value: Home, _ changes: Home.Changes) {
+      self.home = home
+      self.value = value
+      self.changes = changes
+    }
+  }
+
+  struct State {
+    var states: RetainedStates
+    var homes: [Home]
+    var outbox: Outbox
+    var pace = PublicationPace(fullBatch: 256, portion: 8)
+    /// What is no state of a home and goes first; made again for each connection.
+    var urgent: [Publication] = []
+    var dirty = DirtyPlaces()
+    /// Devices to be announced, which come before states, and to be emptied, which come after events: Home Assistant
+    /// has an entity for the events of a device, which goes with it.
+    var devices = DirtyPlaces()
+    var removals = DirtyPlaces()
+    var late: [Int: Set<RetainedPlace.Subject>] = [:]
+    /// Large homes whose turn it is.
+    var lateDue = false
+    var walk: StateWalk?
+    /// Stored messages up to this one are of an earlier process. What they are about comes with the first walk.
+    let lastOfEarlier: Int64
+    /// Rendered, and not handed out yet.
+    var ready: [Publication] = []
+    var sent: [UInt64: RetainedPlace] = [:]
+    var nextToken: UInt64 = 1
+    /// Why stored messages could not be read.
+    var storeFailure: (any Error)?
+
+    /// Homes of which `bridge/info` may say something else, and what it said.
+    var infoDue: Set<Int> = []
+    var lastInfo: [Int: [UInt8]] = [:]
+    /// Buttons that are announced.
+    var buttons: [Int: Set<RetainedPlace.Subject>] = [:]
+    var choicesDue: Set<Int> = []
+    var devicePace = DevicePace()
+    /// The last one, until it is over for a day.
+    var storeAlert: StoreAlert?
+
+    // Of the connection.
+    var isConnected = false
+    /// Everything is to be published on the next connection.
+    var owesAll = true
+    /// Devices that the broker keeps from an earlier process are compared before any is announced: Home Assistant sets
+    /// up the whole device again each time.
+    var comparesDevices = true
+    /// Those that it keeps as they should be.
+    var rightDevices: Set<RetainedPlace> = []
+    /// The broker takes no devices on this connection.
+    var refusesDevices = false
+    var nextRepublish: WireTime?
+    var republishDue: WireTime?
+    var kept = KeptTopics()
+  }
+
+  let now: @Sendable () -> WireTime
+  /// How long ago it was that something has happened of which the broker has now acknowledged all messages.
+  private let acknowledged: @Sendable (Duration) -> Void
+  let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - lastMessage: the last one in the store.
+  package init(
+    _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore,
+    lastMessage: Int64, rules: HomeRules, now: @escaping @Sendable () -> WireTime,
+    acknowledged: @escaping @Sendable (Duration) -> Void = { _ in }
+  ) {
+    self.now = now
+    self.acknowledged = acknowledged
+    let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: rules) }
+    state = Mutex(
+      State(
+        states: RetainedStates(settings), homes: homes,
+        outbox: Outbox(store, last: lastMessage), lastOfEarlier: lastMessage))
+  }
+
+  /// The broker has acknowledged all stored messages up to this one.
+  package var published: Int64 { state.withLock { $0.outbox.published } }
+
+  /// Stored messages that the broker has not acknowledged.
+  package var waiting: Int { state.withLock { $0.outbox.waiting } }
+
+  /// Whether nothing is kept any more below base topics that were given up.
+  package var hasEmptiedBases: Bool {
+    let now = now()
+    return state.withLock { state in
+      guard state.isConnected, let end = state.kept.arrivalEnds, end <= now else { return false }
+      return state.urgent.isEmpty
+    }
+  }
+
+  // MARK: What has changed
+
+  /// What a commit has changed.
+  ///
+  /// - Parameters:
+  ///   - messages: the ids of the stored messages of this commit; empty, and beginning with the next id, where there
+  ///     are none.
+  ///   - received: messages that it was about.
+  package func note(_ commits: [Commit], messages: Range<Int64>, received: Int = 0) {
+    let now = now()
+    state.withLock { state in
+      for commit in commits {
+        guard let home = state.states.index(of: commit.home) else { continue }
+        state.note(commit, home: home, messages, at: now)
+      }
+      state.outbox.note(last: messages.upperBound - 1, at: now)
+      state.pace.batchCommitted(messages: received)
+    }
+  }
+
+  /// The store cannot be used, or, with nil, can be used again.
+  ///
+  /// - Parameter reason: what is wrong, and what to do.
+  package func setStoreProblem(_ reason: String?) {
+    let now = now()
+    state.withLock { $0.setStoreProblem(reason, at: now) }
+  }
+
+  package func publish(_ health: BridgeHealth) {
+    let payload = WireJSON().encode(health)
+    state.withLock { state in
+      guard state.isConnected else { return }
+      for home in state.states.settings.topics.homes {
+        state.urgent.append(
+          Publication(
+            topic: OutboundTopic(base: home.base).health, payload: payload, retain: true,
+            messageExpiry: BridgeHealth.expirySeconds))
+      }
+    }
+  }
+
+  // MARK: The connection
+
+  package func connected(sessionPresent: Bool) {
+    let now = now()
+    state.withLock { $0.connect(forgotten: !sessionPresent, at: now) }
+  }
+
+  package func disconnected() { state.withLock { $0.isConnected = false } }
+
+  /// What the connection can take next, at most `limit`; fewer: there is no more now.
+  ///
+  /// - Throws: what the store throws, where nothing is left that needs it not. The next call tries again.
+  package func publications(upTo limit: Int) throws -> [Publication] {
+    let now = now()
+    return try state.withLock { state in
+      var publications = Array(state.urgent.prefix(limit))
+      state.urgent.removeFirst(publications.count)
+      let room = state.pace.allowed(limit - publications.count)
+      guard room > 0 else { return publications }
+      state.storeFailure = nil
+      state.fill(room, at: now)
+      let ready = state.ready.prefix(room)
+      for publication in ready { state.kept.noteOwn(publication, state.states) }
+      publications += ready
+      state.ready.removeFirst(ready.count)
+      if publications.isEmpty, let failure = state.storeFailure { throw failure }
+      return publications
+    }
+  }
+
+  /// - Returns: whether it was one of these publications.
+  @discardableResult
+  package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
+    let now = now()
+    let (isKnown, published) = state.withLock {
+      ($0.acknowledge(token, outcome), $0.outbox.takePublished())
+    }
+    for time in published {
+      acknowledged(Duration.milliseconds(now.milliseconds - time.milliseconds))
+    }
+    return isKnown
+  }
+
+  /// The broker takes again what its access list has refused.
+  package func accessRegained() {
+    let now = now()
+    state.withLock { $0.regainAccess(at: now) }
+  }
+
+  /// What is due by the clock; called once a second.
+  package func tick() {
+    let now = now()
+    state.withLock { $0.tick(at: now) }
+  }
+
+  /// What waits for a time by another clock waits no more.
+  package func clockJumped() {
+    let now = now()
+    state.withLock { state in
+      state.nextRepublish = nil
+      state.republishDue = state.republishDue.map { _ in now }
+      state.devicePace = DevicePace()
+    }
+  }
+}
+
+extension Publisher.State {
+  // MARK: Noting
+
+  fileprivate mutating func note(
+    _ commit: Publisher.Commit, home: Int, _ messages: Range<Int64>, at now: WireTime
+  ) {
+    let old = homes[home]
+    let new = commit.value
+    homes[home] = new
+    func place(_ subject: RetainedPlace.Subject) -> RetainedPlace {
+      RetainedPlace(home: home, subject: subject)
+    }
+    for agent in commit.changes.routers {
+      let (before, after) = (old.routers[agent], new.routers[agent])
+      // One that came and left since is not known to the broker.
+      guard before?.isPresent == true || after?.isPresent == true else { continue }
+      dirty.add(place(.router(agent)), row: messages.lowerBound)
+      dirty.add(place(.availability(agent)), row: messages.lowerBound)
+      if states.announcesDevices, after?.needsAnnouncement(after: before) ?? true {
+        devices.add(place(.routerDevice(agent)), row: messages.upperBound - 1)
+      }
+    }
+    for network in commit.changes.networks { late[home, default: []].insert(.network(network)) }
+    var hasNewQuestions = false
+    for record in commit.changes.records {
+      switch record {
+      case .alert(let key):
+        kept.note(key, old.alerts[key], states, home: home)
+        guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else {
+          continue
+        }
+        dirty.add(place(.alert(key)), row: messages.lowerBound)
+        late[home, default: []].insert(.alerts)
+      case .question, .client: hasNewQuestions = true
+      default: break
+      }
+    }
+    if hasNewQuestions {
+      late[home, default: []].insert(.consent)
+      settleButtons(of: home, at: now)
+    }
+    infoDue.insert(home)
+    choicesDue.insert(home)
+  }
+
+  /// A request that is asked from now on gets its buttons, and those of one that is not go. So do the networks that can
+  /// be preferred.
+  mutating func settleButtons(of home: Int, at now: WireTime, isFirst: Bool = false) {
+    guard states.announcesDevices, states.login != nil else { return }
+    let value = homes[home]
+    let wanted = Set(
+      states.asked(in: value, at: now).map { RetainedPlace.Subject.questionDevice($0.id) }
+        + states.choices(in: value).map { .choiceDevice($0.id) })
+    let before = isFirst ? [] : buttons[home] ?? []
+    guard wanted != before else { return }
+    buttons[home] = wanted
+    for subject in wanted.symmetricDifference(before) {
+      devices.add(RetainedPlace(home: home, subject: subject), row: 0)
+    }
+    // Their list names them, and changes without a question, too: by an enrolment.
+    late[home, default: []].insert(.consent)
+  }
+
+  fileprivate mutating func setStoreProblem(_ reason: String?, at now: WireTime) {
+    let before = storeAlert.flatMap { $0.endsAt == nil ? $0 : nil }
+    guard reason != before?.reason, let home = states.settings.topics.homes.first else { return }
+    let alert = StoreAlert(
+      reason: reason ?? before?.reason ?? "", since: before?.since ?? now, updatedAt: now,
+      endsAt: reason == nil ? now : nil, sequence: (storeAlert?.sequence ?? 0) + 1)
+    storeAlert = alert
+    let type =
+      reason == nil ? "alert_resolved" : before == nil ? "alert_raised" : "alert_updated"
+    late[0, default: []].insert(.alerts)
+    guard isConnected else { return }
+    urgent.append(storeAlertState(of: home, at: now))
+    urgent.append(
+      Publication(
+        topic: OutboundTopic(base: home.base).alertEvent,
+        payload: alert.json(home: home.name, eventType: type)))
+  }
+
+  /// What the broker should keep of it.
+  private mutating func storeAlertState(of home: BaseTopics.Home, at now: WireTime) -> Publication {
+    if storeAlert?.expiry(at: now) == 0 { storeAlert = nil }
+    return Publication(
+      topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
+      payload: storeAlert?.json(home: home.name) ?? [], retain: true,
+      messageExpiry: storeAlert?.expiry(at: now))
+  }
+
+  // MARK: The connection
+
+  fileprivate mutating func connect(forgotten: Bool, at now: WireTime) {
+    isConnected = true
+    outbox.restart()
+    ready.removeAll()
+    requeue(sent.sorted { $0.key < $1.key }.map(\.value))
+    sent.removeAll()
+    if refusesDevices { owesAll = true }
+    refusesDevices = false
+    lastInfo.removeAll()
+    urgent = homes.indices.map { presence(of: $0) }
+    // What a daemon before this one has left there while it could not write.
+    if let home = states.settings.topics.homes.first {
+      urgent.append(storeAlertState(of: home, at: now))
+    }
+    for base in states.settings.formerBases { urgent += KeptTopics.emptied(bridgeOf: base) }
+    for home in homes.indices {
+      late[home, default: []].formUnion([.alerts, .consent])
+      infoDue.insert(home)
+      settleButtons(of: home, at: now, isFirst: owesAll || forgotten)
+    }
+    lateDue = true
+    kept.begin(publishesAll: owesAll || forgotten || walk != nil)
+    rightDevices.removeAll()
+    if forgotten { comparesDevices = false }
+    if owesAll || forgotten { republish(at: now) }
+    tick(at: now)
+  }
+
+  private func presence(of home: Int) -> Publication {
+    Publication(
+      topic: states.topic(RetainedPlace(home: home, subject: .presence)),
+      payload: StateWriter.online, retain: true)
+  }
+
+  private mutating func requeue(_ places: [RetainedPlace]) {
+    var (unansweredDevices, unansweredStates): ([RetainedPlace], [RetainedPlace]) = ([], [])
+    for place in places {
+      switch place.subject {
+      case .presence, .info: break
+      case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
+      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice:
+        unansweredDevices.append(place)
+      case .router, .availability, .alert: unansweredStates.append(place)
+      }
+    }
+    devices.addFirst(unansweredDevices)
+    dirty.addFirst(unansweredStates)
+  }
+
+  /// Everything is published again, in small steps between the events.
+  mutating func republish(at now: WireTime, saysPresence: Bool = false) {
+    owesAll = false
+    refusesDevices = false
+    devicePace = DevicePace()
+    if saysPresence { comparesDevices = false }
+    // Home Assistant has to be answered with devices.
+    if !comparesDevices { nextRepublish = now.adding(seconds: 60) }
+    walk = StateWalk(
+      homes, announcesDevices: states.announcesDevices && !comparesDevices,
+      saysPresence: saysPresence)
+    if saysPresence {
+      for home in homes.indices { settleButtons(of: home, at: now, isFirst: true) }
+    }
+  }
+
+  /// At most once a minute; an earlier request has to wait.
+  mutating func requestRepublish(at due: WireTime) {
+    republishDue = republishDue ?? max(due, nextRepublish ?? due)
+  }
+
+  fileprivate mutating func acknowledge(
+    _ token: UInt64, _ outcome: PublicationOutcome
+  ) -> Bool {
+    if outbox.acknowledge(token) { return true }
+    guard let place = sent.removeValue(forKey: token) else { return false }
+    if case .refused = outcome, place.isDevice { refusesDevices = true }
+    return true
+  }
+
+  /// The access list was corrected: then the broker may take all that it has refused.
+  fileprivate mutating func regainAccess(at now: WireTime) {
+    refusesDevices = false
+    lastInfo.removeAll()
+    infoDue.formUnion(homes.indices)
+    for home in homes.indices { late[home, default: []].formUnion([.alerts, .consent]) }
+    urgent += homes.indices.map { presence(of: $0) }
+    requestRepublish(at: now)
+  }
+
+  fileprivate mutating func tick(at now: WireTime) {
+    pace.look()
+    for home in choicesDue { settleButtons(of: home, at: now) }
+    choicesDue.removeAll()
+    guard isConnected else { return }
+    lateDue = true
+    for place in devicePace.released(at: now) { devices.add(place, row: 0) }
+    if let due = republishDue, due <= now {
+      republishDue = nil
+      republish(at: now, saysPresence: true)
+    }
+    for home in infoDue {
+      let info = states.publication(
+        RetainedPlace(home: home, subject: .info), homes[home], at: now)
+      guard lastInfo[home] != info.payload else { continue }
+      lastInfo[home] = info.payload
+      urgent.append(info)
+    }
+    infoDue.removeAll()
+    restoreKept(at: now)
+  }
+}
+
+extension Publisher {
+  /// What is on disk now.
+  ///
+  /// - Parameter snapshot: after the batch.
+  package func note(_ batch: CommittedBatch, _ snapshot: HomeSnapshot) {
+    let commits = batch.changes.compactMap { name, changes in
+      snapshot.homes[name].map { Commit(name, $0, changes) }
+    }
+    note(commits, messages: batch.messages, received: batch.received)
+  }
+}

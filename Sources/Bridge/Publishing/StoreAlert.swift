@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+
+import struct Home.WireTime
+
+/// That the store cannot be used. A store that cannot be written cannot hold the alert about that, so no home has it.
+struct StoreAlert: Equatable {
+  /// What is wrong, and what to do.
+  var reason: String
+  let since: WireTime
+  var updatedAt: WireTime
+  /// Nil while it fires.
+  var endsAt: WireTime?
+  /// Counts what was published about it.
+  var sequence: Int64
+
+  static func fingerprint(home: String) -> String {
+    AlertFingerprint(home: home, word: "StoreReadOnly", subject: "").description
+  }
+
+  /// - Parameter eventType: in an event.
+  func json(home: String, eventType: String? = nil) -> [UInt8] {
+    var state = AlertState(
+      fingerprint: Self.fingerprint(home: home), name: .storeReadOnly,
+      status: endsAt == nil ? .firing : .resolved, home: home,
+      facts: Broker.AlertFacts(
+        summary: "the store cannot be written, so events wait on the broker", remedy: reason),
+      startsAt: since.published, updatedAt: updatedAt.published, endsAt: endsAt?.published,
+      sequence: sequence)
+    state.eventType = eventType
+    return WireJSON().encode(state)
+  }
+
+  /// Seconds for which the broker keeps what is published now; nil while it fires, 0 when it is over for a day.
+  func expiry(at now: WireTime) -> UInt32? {
+    endsAt.map {
+      let passed = max(0, now.milliseconds - $0.milliseconds) / 1_000
+      return UInt32(max(0, Int64(AlertState.resolvedRetention) - passed))
+    }
+  }
+}

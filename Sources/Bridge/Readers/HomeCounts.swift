@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import ThreadDataset
+
+import struct Home.AlertFacts
+
+/// What is counted of a home, or of several: for `status`, metrics, `bridge/info` and `bridge/health`. The home keeps
+/// these numbers, but for its alerts, of which there are few.
+package struct HomeCounts: Hashable, Sendable {
+  /// What alerts have in common that are shown as one line.
+  package struct AlertKind: Hashable, Sendable {
+    package let name: Broker.AlertName
+    package let severity: Broker.AlertName.Severity
+
+    /// Nil for none that is published; there is none of these.
+    init?(_ key: AlertKey, _ facts: AlertFacts) {
+      guard let name = Broker.AlertName(rawValue: key.name.word.description),
+        let severity = Broker.AlertName.Severity(rawValue: key.severity(facts).word.description)
+      else { return nil }
+      (self.name, self.severity) = (name, severity)
+    }
+  }
+
+  package var routers = RouterTotals()
+  /// That routers are on, or that are preferred.
+  package var networks = 0
+  /// Alerts that fire.
+  package var alerts: [AlertKind: Int] = [:]
+
+  package var alertsFiring: Int { alerts.values.reduce(0, +) }
+
+  package init() {}
+
+  package init(_ home: Home) { add(home) }
+
+  package mutating func add(_ home: Home) {
+    routers += home.routers.totals
+    networks += home.networkCount
+    for (key, alert) in home.alerts where alert.phase == .firing {
+      if let kind = AlertKind(key, alert.facts) { alerts[kind, default: 0] += 1 }
+    }
+  }
+}
+
+extension HomeSnapshot {
+  /// Of all homes together.
+  package var counts: HomeCounts { homes.values.reduce(into: HomeCounts()) { $0.add($1) } }
+}
+
+/// Whose things are, for `status` and `preferred show`.
+extension Home {
+  /// Border agent ids that belong to a team, and the login that spoke for each last.
+  package var owners: [(agent: BorderAgentID, team: String, user: String?)] {
+    routers.compactMap { router in
+      router.owner.map { (router.agent, $0.text, router.user?.text) }
+    }
+  }
+
+  /// Logins that spoke for border routers last, also for those that left.
+  package var users: Set<ExactName> { Set(routers.compactMap(\.user)) }
+
+  /// Routers that have credentials of a network that is preferred by its Extended PAN ID alone: nobody has vouched for
+  /// them.
+  package var unconfirmedReporters: [BorderAgentID] {
+    guard let preferred = preferred?.dataset, !preferred.hasCredentials else { return [] }
+    return routers.filter { $0.dataset?.network == preferred.network }.map(\.agent)
+  }
+}

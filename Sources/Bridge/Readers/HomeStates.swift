@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import FoundationEssentials
+import Home
+import ThreadRequests
+import ThreadkeeperSupport
+
+import struct Home.WireTime
+
+/// The states of a home that are published, for lists.
+extension Home {
+  /// Border routers on the list, in the order in which they came.
+  ///
+  /// - Parameter name: of the home.
+  package func routerStates(in name: String) -> [RouterState] {
+    routers.lazy.filter(\.isPresent).map { RouterState($0, verdict(of: $0), in: name) }
+  }
+
+  /// By name.
+  package func networkStates(in name: String) -> [NetworkState] {
+    networks.map { NetworkState($0, in: name) }
+  }
+
+  /// Alerts that fire, the newest first.
+  ///
+  /// - Parameters:
+  ///   - all: with those that were resolved within the last day.
+  ///   - most: the first ones only.
+  package func alertStates(
+    in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max
+  ) -> [AlertState] {
+    let (writer, decoder) = (StateWriter(home: name, isOnlyHome: isOnlyHome), JSONDecoder())
+    // As published, byte by byte, so that the sentences are made in one place.
+    return publishedAlerts(all: all).prefix(most).compactMap {
+      try? decoder.decode(AlertState.self, from: Data(writer.alert($0, $1)))
+    }
+  }
+
+  private func publishedAlerts(all: Bool) -> [(key: AlertKey, value: Alert)] {
+    alerts.filter { $1.phase == .firing || all && $1.wasPublished }.sorted { a, b in
+      if a.value.updatedAt != b.value.updatedAt { return a.value.updatedAt > b.value.updatedAt }
+      if a.key.name != b.key.name { return a.key.name.rawValue > b.key.name.rawValue }
+      return a.key.subject.text > b.key.subject.text
+    }
+  }
+
+  /// Entries of a list on this machine: no more than a person or a script will read at once.
+  package static let mostListed = 100_000
+
+  /// What `routers/list`, `networks/list` and `alerts/list` come to.
+  ///
+  /// - Parameter most: entries that an answer can hold.
+  package func states(
+    _ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed
+  ) throws(AnswerFailure) -> AnswerData {
+    let writer = StateWriter(home: name, isOnlyHome: isOnlyHome)
+    var data = AnswerData()
+    switch command {
+    case .listRouters:
+      data.routers = try Self.values(routers.lazy.filter(\.isPresent), most) {
+        writer.router($0, verdict(of: $0))
+      }
+    case .listNetworks: data.networks = try Self.values(networks, most) { writer.network($0) }
+    case .listAlerts:
+      data.alerts = try Self.values(publishedAlerts(all: false), most) { writer.alert($0, $1) }
+    default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
+    }
+    return data
+  }
+
+  private static func values<All: Sequence>(
+    _ all: All, _ most: Int, _ json: (All.Element) -> [UInt8]
+  ) throws(AnswerFailure) -> [JSONValue] {
+    var values: [JSONValue] = []
+    for one in all {
+      guard values.count < most else {
+        throw AnswerFailure(
+          .tooLarge, "there are more than \(most), which no answer can hold; their topics have them"
+        )
+      }
+      values.append(JSONValue(published: json(one)))
+    }
+    return values
+  }
+}
+
+extension JSONValue {
+  /// An object as it is published. The decoder of any JSON takes a millisecond for it, because it tries what each value
+  /// may be.
+  fileprivate init(published json: [UInt8]) {
+    var members: [String: JSONValue] = [:]
+    _ = try? UntrustedJSON.readMembers(of: json, depth: 2) { member in
+      guard let name = member.name.text else { return }
+      members[name] =
+        switch member.value {
+        case .string(let text): text.text.map(JSONValue.text)
+        case .number(let number): number.unsigned.map { .integer(Int64(clamping: $0)) }
+        case .bool(let isTrue): .bool(isTrue)
+        case .null: .null
+        case .nested:
+          // The names of parameters that differ.
+          (try? JSONDecoder().decode([String].self, from: Data(member.source)))
+            .map { .array($0.map(JSONValue.text)) }
+        }
+    }
+    self = .object(members)
+  }
+}
+
+extension RouterState {
+  /// - Parameter verdict: see `Home.verdict`.
+  init(_ router: Router, _ verdict: PreferredCheck, in home: String) {
+    self.init(
+      home: home, borderAgentID: router.agent.description, user: router.user?.text,
+      isOnline: router.isOnline,
+      credentials: .init(rawValue: router.credential.word.description) ?? .missing,
+      preferred: verdict.word.description, source: router.source.word.description,
+      firstSeen: .init(router.firstSeenAt))
+    partitionID = router.partition
+    threadVersion = router.threadVersion
+    name = router.name
+    vendor = router.vendor
+    model = router.model
+    extendedAddress = router.extendedAddress.map {
+      let digits = String($0, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    extendedPANID = router.network?.description
+    networkName = router.networkName.flatMap { $0.isEmpty ? nil : $0 }
+    channel = router.dataset?.parameters.map { Int($0.channelNumber) }
+    panID = router.dataset?.parameters.map { Int($0.panID) }
+    activeTimestamp = router.activeSeconds
+    adoption = router.adoption?.state.published?.description
+    currentExtendedPANID = router.currentNetwork?.description
+    threadState = router.threadState?.word.description
+    threadStateSince = router.threadStateSince.map(Broker.WireTime.init)
+    offlineReason = router.offlineReason?.word.description
+    ssid = router.ssid
+    accessPoint = router.accessPoint
+    datasetChangedAt = router.datasetChangedAt.map(Broker.WireTime.init)
+  }
+}
+
+extension NetworkState {
+  init(_ network: NetworkView, in home: String) {
+    let parameters = network.dataset?.parameters
+    self.init(
+      home: home, extendedPANID: network.id.description, networkName: network.name,
+      channel: parameters.map { Int($0.channelNumber) }, panID: parameters.map { Int($0.panID) },
+      activeTimestamp: parameters?.activeTimestamp.seconds, routers: network.routers,
+      routersOnline: network.online, isPreferred: network.isPreferred,
+      isAccepted: network.isAccepted)
+  }
+}
+
+extension Broker.WireTime {
+  init(_ time: WireTime) { self.init(milliseconds: time.milliseconds) }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import Synchronization
+
+import struct Broker.WireTime
+
+/// `bridge/health`: with each connection, when the intake has changed, and once a minute.
+final class HealthReports: Sendable {
+  private struct State {
+    var next: WireTime?
+    var told: BridgeMonitor.Intake?
+  }
+
+  private let loop: HomeLoop
+  private let publisher: Publisher
+  private let requests: RequestService
+  private let monitor: BridgeMonitor
+  private let startedAt: WireTime
+  private let state = Mutex(State())
+
+  init(
+    _ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor,
+    since startedAt: WireTime
+  ) {
+    self.loop = loop
+    self.publisher = publisher
+    self.requests = requests
+    self.monitor = monitor
+    self.startedAt = startedAt
+  }
+
+  /// It is due now: a connection was made, or the clock was set.
+  func restart() { state.withLock { $0.next = nil } }
+
+  func publish(at now: WireTime) {
+    monitor.note(requests.figures)
+    let known = monitor.snapshot
+    guard known.isStatusConnected else { return }
+    let isDue = state.withLock { state in
+      guard state.told != known.intake || state.next.map({ $0 <= now }) ?? true else {
+        return false
+      }
+      state.told = known.intake
+      state.next = now.adding(seconds: BridgeHealth.intervalSeconds)
+      return true
+    }
+    guard isDue else { return }
+    publisher.publish(
+      BridgeHealth(
+        known, loop.snapshot.counts, requests: requests.figures, waiting: publisher.waiting,
+        uptime: now.milliseconds - startedAt.milliseconds))
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import Broker
+import Home
+import LocalAPI
+import ThreadDataset
+
+import struct Broker.WireTime
+
+/// The credentials of a border router.
+package struct ShowCredential: Operation {
+  package var home: String
+  /// 16 or 32 hexadecimal digits.
+  package var borderAgentId: String
+  /// With the dataset.
+  package var secret: Bool
+  package var access: VarlinkAccess { secret ? .owner : .reader }
+
+  package init(home: String, borderAgentId: String, secret: Bool) {
+    self.home = home
+    self.borderAgentId = borderAgentId
+    self.secret = secret
+  }
+
+  package func perform(_ context: OperationContext) throws -> CredentialReport {
+    let agent = try BorderAgentID(parameter: borderAgentId)
+    let (name, home) = try context.home(named: home)
+    let dataset = secret ? try context.dataset(of: .router(agent), in: name) : nil
+    guard let report = home.routers[agent].flatMap({ CredentialReport($0, in: name, dataset) }),
+      !secret || dataset != nil
+    else {
+      throw CommandFailure(
+        .noInput, "no credentials of \(agent) are stored",
+        remedy: "`threadkeeper credentials list` shows what is stored")
+    }
+    return report
+  }
+}
+
+/// One credential as commands print it.
+package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
+  package let home: String
+  package let borderAgentID: String
+  package let team: String
+  package let networkName: String?
+  package let extendedPANID: String?
+  package let panID: UInt16?
+  package let channel: UInt16?
+  package let activeTimestamp: UInt64?
+  /// The TLVs in hex; only where secrets were asked for.
+  package let dataset: String?
+
+  /// - Parameter dataset: where it is to be shown.
+  /// - Returns: nil for a router without credentials.
+  init?(_ router: Router, in home: String, _ dataset: OperationalDataset? = nil) {
+    guard let summary = router.dataset else { return nil }
+    let parameters = summary.parameters
+    self.home = home
+    borderAgentID = router.agent.description
+    team = router.owner?.text ?? ""
+    networkName = summary.name
+    extendedPANID = summary.network.description
+    panID = parameters?.panID
+    channel = parameters?.channelNumber
+    activeTimestamp = parameters?.activeTimestamp.seconds
+    self.dataset = dataset?.hex
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case home
+    case borderAgentID = "border_agent_id"
+    case team
+    case networkName = "network_name"
+    case extendedPANID = "ext_pan_id"
+    case panID = "pan_id"
+    case channel
+    case activeTimestamp = "active_timestamp"
+    case dataset
+  }
+
+  package var text: String {
+    var lines = [
+      "border agent id  \(borderAgentID)", "home             \(home)",
+      "team             \(team.printable)", "network          \((networkName ?? "").printable)",
+      "ext pan id       \(extendedPANID ?? "")",
+      "channel          \(channel.map { String($0) } ?? "")",
+      "timestamp        \(activeTimestamp.map { String($0) } ?? "")",
+    ]
+    lines.append("dataset          \(dataset ?? "not shown; --show-secrets prints it")")
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+/// The preferred network of a home.
+package struct ShowPreferred: Operation {
+  package var home: String
+  /// With the dataset.
+  package var secret: Bool
+  package var access: VarlinkAccess { secret ? .owner : .reader }
+
+  package init(home: String, secret: Bool) {
+    self.home = home
+    self.secret = secret
+  }
+
+  package func perform(_ context: OperationContext) throws -> PreferredReport {
+    let (name, home) = try context.home(named: home)
+    guard let preferred = home.preferred else { throw Self.none(in: home) }
+    let (summary, parameters) = (preferred.dataset, preferred.dataset.parameters)
+    let dataset = secret ? try context.dataset(of: .home, in: name) : nil
+    guard !secret || dataset != nil else {
+      throw CommandFailure(
+        .noInput,
+        "the network is preferred by its Extended PAN ID alone; its credentials are not here",
+        remedy: "`threadkeeper preferred show` says how they come in")
+    }
+    return PreferredReport(
+      home: name, networkName: summary.name, extendedPANID: summary.network.description,
+      channel: parameters?.channelNumber, panID: parameters?.panID,
+      activeTimestamp: parameters?.activeTimestamp.seconds,
+      changedAt: preferred.changedAt.published,
+      credentials: summary.hasCredentials,
+      reportedBy: home.unconfirmedReporters.map(\.description), dataset: dataset?.hex)
+  }
+
+  /// Why no network is preferred.
+  private static func none(in home: Home) -> CommandFailure {
+    if home.isPreferredForgotten {
+      return CommandFailure(
+        .noInput, "no network is preferred, because a person has forgotten the last one",
+        remedy:
+          "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` "
+          + "chooses one")
+    }
+    guard !home.hasDamage else {
+      return CommandFailure(
+        .badInput, "records of the home are damaged, and one may be of the preferred network",
+        remedy: "restore a backup, or choose a network with `threadkeeper preferred set`")
+    }
+    return CommandFailure(
+      .noInput, "no network is preferred yet",
+      remedy: "the first network that is stored becomes preferred, "
+        + "or `threadkeeper preferred set` chooses one")
+  }
+}
+
+extension OperationContext {
+  /// As it is on disk.
+  ///
+  /// - Returns: nil where the record has none.
+  fileprivate func dataset(of key: RecordKey, in home: String) throws -> OperationalDataset? {
+    try bridge.loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+  }
+}
+
+/// The preferred network of a home as commands print it.
+package struct PreferredReport: Codable, Sendable, VarlinkFieldNames {
+  package let home: String
+  package let networkName: String
+  package let extendedPANID: String
+  package let channel: UInt16?
+  package let panID: UInt16?
+  package let activeTimestamp: UInt64?
+  package let changedAt: WireTime
+  /// Whether its dataset is here.
+  package let credentials: Bool
+  /// Border agent ids of routers that report credentials which nobody has vouched for.
+  package let reportedBy: [String]
+  /// The TLVs in hex; only where secrets were asked for.
+  package let dataset: String?
+
+  enum CodingKeys: String, CodingKey {
+    case home
+    case networkName = "network_name"
+    case extendedPANID = "ext_pan_id"
+    case channel
+    case panID = "pan_id"
+    case activeTimestamp = "active_timestamp"
+    case changedAt = "changed_at"
+    case credentials
+    case reportedBy = "reported_by"
+    case dataset
+  }
+
+  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
+  package func text(homeOption: String) -> String {
+    var lines = ["network     \(networkName.printable)", "ext pan id  \(extendedPANID)"]
+    guard credentials else {
+      lines += ["changed     \(changedAt)", "dataset     not here"]
+      let command = "threadkeeper preferred set"
+      lines += reportedBy.map {
+        "            \($0) reports one; if it is right, run `\(command) \(extendedPANID) "
+          + "--router \($0)\(homeOption)`"
+      }
+      if reportedBy.isEmpty {
+        lines.append("            bring it with `\(command) @FILE\(homeOption)`")
+      }
+      return lines.map { $0 + "\n" }.joined()
+    }
+    lines += [
+      "channel     \(channel.map { String($0) } ?? "")",
+      "timestamp   \(activeTimestamp.map { String($0) } ?? "")",
+      "changed     \(changedAt)",
+      "dataset     \(dataset ?? "not shown; --show-secrets prints it")",
+    ]
+    return lines.map { $0 + "\n" }.joined()
+  }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import KeychainCore
+import Testing
+import ThreadDataset
+
+import struct Home.WireTime
+
+@testable import Bridge
+
+@Suite("The loop of homes")
+struct HomeLoopTests {
+  @Test("Messages are on disk, published and seen when the call returns, in their order")
+  func order() throws {
+    let kit = try LoopKit()
+    let commits = kit.memory.commits
+    try kit.loop.received([
+      LoopKit.announce(1), LoopKit.message("heartbeat", 9), LoopKit.announce(2),
+    ])
+    #expect(kit.memory.commits == commits + 1)
+    #expect(kit.home.routers.count == 2)
+    let published = kit.memory.messages.map { String(decoding: $0, as: UTF8.self) }
+    #expect(published.count { $0.contains("router") } == 2)
+    let outcomes = kit.follower.batches.withLock { $0.last!.outcomes }
+    #expect(outcomes.map { $0.rejection?.code } == [nil, "not_found", nil])
+    #expect(outcomes[1].router == LoopKit.agent(9))
+    #expect(kit.follower.batches.withLock { $0.last!.received } == 3)
+  }
+
+  @Test("What fails to be written has changed nothing, and the same messages succeed again")
+  func atomic() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let (before, rows, batches) = (
+      kit.home, kit.memory.rows.keys.sorted(), kit.follower.batches.withLock { $0.count }
+    )
+    let messages = [LoopKit.announce(2), LoopKit.announce(1, LoopKit.dataset(2))]
+    #expect(throws: MemoryStore.Failure.self) {
+      try kit.memory.failing { try kit.loop.received(messages) }
+    }
+    #expect(kit.home.equals(before))
+    #expect(kit.memory.rows.keys.sorted() == rows)
+    #expect(kit.follower.batches.withLock { $0.count } == batches)
+
+    let other = try LoopKit()
+    try other.loop.received([LoopKit.announce(1)])
+    try other.loop.received(messages)
+    try kit.loop.received(messages)
+    #expect(kit.home.equals(other.home))
+    // No id was lost or used twice.
+    #expect(kit.memory.rows.keys.sorted() == other.memory.rows.keys.sorted())
+    #expect(kit.memory.messages == other.memory.messages)
+  }
+
+  @Test("A call fails with the store, and its home is as before")
+  func callFails() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    #expect(throws: MemoryStore.Failure.self) {
+      try kit.memory.failing { try kit.loop.perform(.remove(LoopKit.agent(1)), in: "home") }
+    }
+    #expect(kit.home.routers.count == 1)
+    #expect(throws: UnknownHome.self) {
+      try kit.loop.perform(.remove(LoopKit.agent(1)), in: "attic")
+    }
+    try kit.loop.perform(.remove(LoopKit.agent(1)), in: "home", actor: "uid 0")
+    #expect(kit.home.routers.count == 0)
+    #expect(kit.memory.audit.last?.actor == "uid 0")
+    #expect(
+      kit.memory.audit.last?.subject == "\(LoopKit.agent(1)) home home from otbr")
+  }
+
+  @Test("A sign of life is not written; when a router was seen is saved after five minutes")
+  func signsOfLife() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.message("heartbeat", 1)])
+    // What is held is raised.
+    kit.time.advance(seconds: 40)
+    try kit.loop.tick(Link())
+    let commits = kit.memory.commits
+    kit.time.advance(seconds: 60)
+    try kit.loop.received([LoopKit.message("heartbeat", 1), LoopKit.announce(1)])
+    try kit.loop.tick(Link())
+    #expect(kit.memory.commits == commits)
+    #expect(kit.home.routers.lastSeen(LoopKit.agent(1)) == kit.time.now)
+    let seen = kit.time.now
+
+    kit.time.advance(seconds: 201)
+    try kit.loop.tick(Link())
+    #expect(kit.memory.commits == commits + 1)
+    #expect(kit.memory.contents.withLock { $0.last!.records.count } == 1)
+    // At rest nothing is saved.
+    kit.time.advance(seconds: 301)
+    try kit.loop.tick(Link())
+    kit.time.advance(seconds: 301)
+    try kit.loop.tick(Link())
+    #expect(kit.memory.commits == commits + 1)
+    let later = try kit.restarted(cleanly: false)
+    #expect(later.home.routers.lastSeen(LoopKit.agent(1)) == seen)
+  }
+
+  @Test("An end as it should be saves when routers were seen")
+  func savesAtTheEnd() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.message("heartbeat", 1)])
+    kit.time.advance(seconds: 10)
+    try kit.loop.received([LoopKit.message("heartbeat", 1)])
+    let later = try kit.restarted()
+    #expect(later.home.routers.lastSeen(LoopKit.agent(1)) == kit.time.now)
+  }
+
+  @Test("A snapshot stays as it is while the loop goes on")
+  func snapshots() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let snapshot = kit.loop.snapshot
+    try kit.loop.received([LoopKit.announce(2), LoopKit.message("leave", 1)])
+    #expect(snapshot.homes["home"]?.routers.count == 1)
+    #expect(snapshot.homes["home"]?.routers[LoopKit.agent(1)]?.isPresent == true)
+    #expect(kit.home.routers[LoopKit.agent(1)]?.isPresent == false)
+    #expect(kit.home.routers[LoopKit.agent(2)] != nil)
+  }
+
+  @Test("A batch is committed in parts of limited size")
+  func bounds() throws {
+    let kit = try LoopKit()
+    let commits = kit.memory.commits
+    let filler = #","more":""# + String(repeating: "x", count: 16_000) + #"""#
+    try kit.loop.received(
+      (0..<600).map { LoopKit.announce($0, more: filler) })
+    #expect(kit.home.routers.count == 600)
+    #expect(kit.memory.commits - commits >= 3)
+  }
+
+  @Test("Each home has what was published below its own base topic")
+  func severalHomes() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.loop.received([
+      LoopKit.announce(1), LoopKit.announce(2, LoopKit.dataset(2), home: "attic"),
+      LoopKit.announce(3, home: "cellar"),
+    ])
+    #expect(kit.home.routers.map(\.agent) == [LoopKit.agent(1)])
+    #expect(kit.loop.snapshot.homes["attic"]!.routers.map(\.agent) == [LoopKit.agent(2)])
+    #expect(try kit.dataset(.router(LoopKit.agent(2)), "attic") == LoopKit.dataset(2).bytes)
+    #expect(try kit.dataset(.router(LoopKit.agent(2))) == nil)
+    let later = try kit.restarted(["attic", "home"])
+    #expect(later.loop.snapshot.homes["attic"]!.equals(kit.loop.snapshot.homes["attic"]!))
+    #expect(later.home.equals(kit.home))
+  }
+
+  @Test("What is advertised belongs to the first home, unless it is announced in another one")
+  func sightings() throws {
+    let kit = try LoopKit(["home", "attic"], discovers: true)
+    try kit.loop.received([LoopKit.announce(2, home: "attic")])
+    let found = try (1...2).map { try #require(Advertisement([LoopKit.agent($0)])) }
+    try kit.loop.see(Sightings(found))
+    #expect(kit.home.routers.map(\.agent) == [LoopKit.agent(1)])
+    #expect(kit.loop.snapshot.homes["attic"]?.routers.count == 1)
+    // Without discovery it goes.
+    let later = try kit.restarted(["home", "attic"])
+    #expect(!later.home.routers.contains { $0.isPresent })
+  }
+
+  @Test("What the broker has taken is deleted with the next commit, at a tick at the latest")
+  func published() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2)])
+    let last = kit.memory.contents.withLock { $0.messages.last!.id }
+    kit.loop.acknowledged(upTo: last)
+    try kit.loop.received([LoopKit.message("heartbeat", 1)])
+    try kit.loop.tick(Link())
+    #expect(kit.memory.messages.isEmpty)
+    let commits = kit.memory.commits
+    try kit.loop.tick(Link())
+    #expect(kit.memory.commits == commits)
+    try kit.loop.received([LoopKit.announce(3)])
+    #expect(kit.memory.contents.withLock { $0.messages.last!.id } > last)
+  }
+
+  @Test("The ids of messages go on after a restart")
+  func messageIDs() throws {
+    let kit = try LoopKit()
+    try kit.loop.received((1...5).map { LoopKit.announce($0) })
+    let last = kit.memory.contents.withLock { $0.messages.last!.id }
+    #expect(last > 1)
+    let later = try kit.restarted()
+    try later.loop.received([LoopKit.announce(6)])
+    #expect(kit.memory.contents.withLock { $0.messages.last!.id } > last)
+  }
+
+  @Test("Time passes for homes in which something is due, and for no other")
+  func ticks() throws {
+    let kit = try LoopKit(["home", "attic"])
+    let link = Link(connection: 1, listeningSince: kit.time.now)
+    // The other networks are a mismatch, which is held for 30 seconds.
+    try kit.loop.received([
+      LoopKit.announce(1), LoopKit.announce(2), LoopKit.announce(3, LoopKit.dataset(2)),
+    ])
+    try kit.loop.tick(link)
+    let commits = kit.memory.commits
+    for _ in 0..<29 {
+      kit.time.advance(seconds: 1)
+      try kit.loop.tick(link)
+    }
+    #expect(kit.memory.commits == commits)
+    let batches = kit.follower.batches.withLock { $0.count }
+    kit.time.advance(seconds: 1)
+    try kit.loop.tick(link)
+    #expect(kit.memory.commits == commits + 1)
+    let last = kit.follower.batches.withLock { $0[batches...].flatMap { $0.changes.map(\.home) } }
+    #expect(last == ["home"])
+    #expect(kit.home.alerts.values.contains { $0.phase == .firing })
+  }
+
+  @Test("What was due at a tick that failed is done at the next one")
+  func failedTick() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, LoopKit.dataset(2))])
+    try kit.loop.tick(Link())
+    kit.time.advance(seconds: 30)
+    #expect(throws: MemoryStore.Failure.self) {
+      try kit.memory.failing { try kit.loop.tick(Link()) }
+    }
+    #expect(!kit.home.alerts.values.contains { $0.phase == .firing })
+    try kit.loop.tick(Link())
+    #expect(kit.home.alerts.values.contains { $0.phase == .firing })
+  }
+
+  @Test("A router whose heartbeats stop goes offline")
+  func silence() throws {
+    let kit = try LoopKit()
+    let link = Link(connection: 1, listeningSince: kit.time.now)
+    try kit.loop.received([LoopKit.announce(1), LoopKit.message("heartbeat", 1)])
+    for _ in 0..<310 {
+      kit.time.advance(seconds: 1)
+      try kit.loop.tick(link)
+    }
+    #expect(kit.home.routers[LoopKit.agent(1)]?.isOnline == false)
+  }
+
+  @Test("A clock that is set back ends no hold early, and saves what was seen")
+  func clock() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.message("heartbeat", 1)])
+    kit.time.advance(seconds: -3_600)
+    try kit.loop.clockJumped(by: -3_600_000)
+    try kit.loop.tick(Link())
+    #expect(kit.home.routers.lastSeen(LoopKit.agent(1)) == kit.time.now)
+  }
+
+  @Test("A session that the broker has lost is an alert until the next one is found")
+  func session() throws {
+    let kit = try LoopKit()
+    try kit.loop.connected(isSessionPresent: false)
+    #expect(kit.home.alerts[AlertKey(.sessionLost)] == nil)
+    let later = try kit.restarted()
+    try later.loop.connected(isSessionPresent: false)
+    #expect(later.home.alerts[AlertKey(.sessionLost)]?.phase == .firing)
+    try later.loop.connected(isSessionPresent: true)
+    #expect(later.home.alerts[AlertKey(.sessionLost)]?.phase == .resolved)
+  }
+
+  @Test("Messages that the broker has dropped are noticed over a restart")
+  func dropped() throws {
+    let kit = try LoopKit()
+    #expect(try !kit.loop.noteDropped(5))
+    #expect(try !kit.restarted().loop.noteDropped(5))
+    #expect(try kit.restarted().loop.noteDropped(6))
+  }
+}
+
+extension LoopKit {
+  func dataset(_ key: RecordKey, _ home: String = "home") throws -> [UInt8]? {
+    try loop.withDataset(of: key, in: home) { Array($0) }
+  }
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import SodiumCrypto
+import Synchronization
+import Testing
+import ThreadDataset
+
+import struct Home.WireTime
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+@Suite("Messages of the broker")
+struct IntakeTests {
+  @Test(
+    "What is wrong with a message is rejected by name",
+    arguments: [
+      ("in/otbr/announce", #"{"border_agent_id":"a1"}"#, "bad_border_agent_id"),
+      ("in/otbr/announce", #"{}"#, "missing_field"),
+      ("in/otbr/announce", #"{"border_agent_id":"#, "invalid_json"),
+      ("in/otbr/announce", #"[]"#, "wrong_type"),
+      (
+        "in/otbr/announce", #"{"border_agent_id":"a000000000000001","dataset":"00"}"#, "truncated"
+      ),
+      ("in/otbr/dataset", #"{"border_agent_id":"a000000000000001"}"#, "missing_field"),
+      ("in/otbr/heartbeat", #"{"border_agent_id":"a000000000000001"}"#, "not_found"),
+      ("in/otbr/ssid", #"{"access_point":"ap","ssid":"x"}"#, "not_found"),
+      ("in/otbr/nonsense", "{}", "unknown_event"),
+      ("in/otbr", "{}", "invalid_topic"), ("in", "{}", "invalid_topic"),
+      ("in//announce", "{}", "invalid_topic"),
+    ])
+  func rejections(_ topic: String, _ payload: String, _ code: String) throws {
+    let kit = try LoopKit()
+    try kit.loop.received([
+      IncomingMessage(topic: "tk/home/\(topic)", payload: Array(payload.utf8))
+    ])
+    #expect(kit.follower.rejections.map(\.code) == [code])
+    #expect(
+      kit.memory.messages.map { String(decoding: $0, as: UTF8.self) }.last == "home \(code)")
+  }
+
+  @Test("What nobody subscribed to, probes, and topics that were cleared are skipped")
+  func skipped() throws {
+    let kit = try LoopKit()
+    let commits = kit.memory.commits
+    try kit.loop.received([
+      IncomingMessage(topic: "other/home/in/otbr/announce", payload: []),
+      IncomingMessage(topic: "tk/home/in/otbr/probe", payload: []),
+      IncomingMessage(topic: "tk/home/in/otbr/announce", payload: [], isRetained: true),
+    ])
+    #expect(kit.memory.commits == commits)
+    #expect(kit.follower.rejections.isEmpty)
+    try kit.loop.received([LoopKit.message("announce", 1, isRetained: true)])
+    #expect(kit.follower.rejections.map(\.code) == ["retained"])
+  }
+
+  @Test("A base topic may have levels that look like those below it")
+  func bases() throws {
+    let kit = try LoopKit(["home", "attic"], bases: ["home": "in/x", "attic": "in/in"])
+    let payload = LoopKit.announce(1).payload
+    try kit.loop.received([
+      IncomingMessage(topic: "in/x/in/otbr/announce", payload: payload),
+      IncomingMessage(topic: "in/in/in/otbr/announce", payload: payload),
+      IncomingMessage(topic: "in/x", payload: payload),
+    ])
+    #expect(kit.follower.rejections.isEmpty)
+    #expect(kit.home.routers.count == 1)
+    #expect(kit.loop.snapshot.homes["attic"]?.routers.count == 1)
+  }
+
+  @Test("Logins that differ by bytes only are two")
+  func exactUsers() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([
+      LoopKit.announce(1, user: "e\u{301}"), LoopKit.announce(1, user: "\u{E9}"),
+    ])
+    #expect(kit.follower.rejections.map(\.code) == ["not_authorized"])
+  }
+
+  @Test("A login that publishes too many events is rejected now and then, and others are not")
+  func limits() throws {
+    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    try kit.loop.received(
+      (0..<100).map { LoopKit.announce($0) } + [LoopKit.announce(200, user: "other")])
+    #expect(kit.home.routers.count == 21)
+    let codes = kit.follower.rejections.map(\.code)
+    #expect(codes == [String](repeating: "rate_limited", count: 10))
+    let last = kit.follower.batches.withLock { $0.last! }
+    #expect(last.received == 101)
+    #expect(last.dropped == 70)
+    kit.time.advance(seconds: 1)
+    try kit.loop.received((0..<100).map { LoopKit.announce(300 + $0) })
+    #expect(kit.home.routers.count == 31)
+  }
+
+  @Test("Messages that come again because the store fails cost their login nothing")
+  func limitsOfFailures() throws {
+    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let batch = (0..<20).map { LoopKit.announce($0) }
+    for _ in 0..<3 {
+      #expect(throws: MemoryStore.Failure.self) {
+        try kit.memory.failing { try kit.loop.received(batch) }
+      }
+    }
+    try kit.loop.received(batch)
+    #expect(kit.follower.rejections.isEmpty)
+    #expect(kit.home.routers.count == 20)
+    try kit.loop.received([LoopKit.announce(20)])
+    #expect(kit.follower.rejections.map(\.code) == ["rate_limited"])
+  }
+
+  @Test("A login has as many events as the settings have by default")
+  func defaultLimits() {
+    let reading = IntakeReading(hashKey: SecretBytes(copying: []))
+    #expect(reading.eventsPerSecond == 100)
+    #expect(reading.eventsBurst == 100_000)
+  }
+
+  @Test("Topics that are wrong or long are not remembered, and of the others a limited number is")
+  func topics() throws {
+    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+    var reader = try MessageReader(["tk/home"], IntakeReading(hashKey: key))
+    func remembered(_ topic: String) -> Int {
+      _ = reader.arrival(of: IncomingMessage(topic: topic, payload: []))
+      return reader.topics.count
+    }
+    #expect(remembered("tk/home/in/otbr/announce") == 1)
+    #expect(remembered("tk/home/in/otbr/nonsense") == 1)
+    #expect(remembered("tk/home/in/otbr/request/\(String(repeating: "x", count: 600))") == 1)
+    for number in 1..<MessageReader.topicsKept { _ = remembered("tk/home/in/\(number)/announce") }
+    #expect(reader.topics.count == MessageReader.topicsKept)
+    #expect(remembered("tk/home/in/one/announce") == MessageReader.topicsKept / 2 + 1)
+  }
+
+  @Test("A publisher that asks for an answer to its event gets one, on a topic of its own only")
+  func answers() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([
+      LoopKit.message("announce", 1, responseTopic: "tk/home/out/otbr/a"),
+      LoopKit.message("heartbeat", 1, responseTopic: "tk/home/out/otbr/b"),
+      LoopKit.message("heartbeat", 2, responseTopic: "tk/home/out/otbr/c"),
+      LoopKit.message("heartbeat", 1, responseTopic: "tk/home/out/other/d"),
+    ])
+    let outcomes = kit.follower.batches.withLock { $0.last!.outcomes }
+    let replies = outcomes.compactMap { outcome in
+      outcome.origin?.reply.map { ($0, outcome.rejection?.code) }
+    }
+    #expect(replies.count == 3)
+    #expect(replies.map(\.1) == [nil, nil, "not_found"])
+    #expect(replies[1].0 == .topic("tk/home/out/otbr/b", correlation: nil, transaction: nil))
+  }
+
+  @Test("What a router says arrives in its home")
+  func fields() throws {
+    let kit = try LoopKit()
+    let more =
+      #","name":"Attic","vendor":"v","model":"m","ext_address":"0011223344556677","#
+      + #""access_point":"ap","ssid":"w","ext_pan_id":"0101010101010101","thread_state":"leader""#
+    try kit.loop.received([LoopKit.announce(1, more: more)])
+    let router = try #require(kit.home.routers[LoopKit.agent(1)])
+    #expect(router.name == "Attic")
+    #expect(router.extendedAddress == 0x0011_2233_4455_6677)
+    #expect(router.accessPoint == "ap")
+    #expect(router.currentNetwork == LoopKit.dataset(1).extendedPANID)
+    #expect(router.threadState == .leader)
+    #expect(router.dataset?.parameters?.networkKey != nil)
+    try kit.loop.received([LoopKit.message("offline", 1, more: #","reason":"frozen""#)])
+    #expect(kit.home.routers[LoopKit.agent(1)]?.offlineReason == .frozen)
+    // A sequence number.
+    try kit.loop.received([
+      LoopKit.message("heartbeat", 1, more: #","seq":5"#),
+      LoopKit.message("heartbeat", 1, more: #","seq":5"#),
+      LoopKit.message("heartbeat", 1, more: #","seq":4"#),
+      LoopKit.message("heartbeat", 1, more: #","id":"a""#),
+      LoopKit.message("heartbeat", 1, more: #","id":"a""#),
+    ])
+    #expect(kit.follower.rejections.map(\.code) == ["out_of_order"])
+    #expect(kit.follower.batches.withLock { $0.last!.duplicates } == 2)
+  }
+
+  @Test("Summaries hide secrets, and tell which are equal")
+  func summaries() throws {
+    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
+    let other = SecretBytes(copying: [UInt8](repeating: 8, count: 32))
+    let one = try #require(DatasetSummary(LoopKit.dataset(1), key: key))
+    let newer = try #require(DatasetSummary(LoopKit.dataset(1, seconds: 2), key: key))
+    let two = try #require(DatasetSummary(LoopKit.dataset(2), key: key))
+    #expect(one == DatasetSummary(LoopKit.dataset(1), key: key))
+    #expect(one.parameters?.networkKey == newer.parameters?.networkKey)
+    #expect(one.parameters?.whole != newer.parameters?.whole)
+    #expect(one.parameters?.networkKey != two.parameters?.networkKey)
+    #expect(one.parameters?.networkKey != one.parameters?.pskc)
+    let elsewhere = try #require(DatasetSummary(LoopKit.dataset(1), key: other))
+    #expect(one.parameters?.networkKey != elsewhere.parameters?.networkKey)
+    #expect(DatasetSummary(try OperationalDataset(bytes: []), key: key) == nil)
+  }
+
+  @Test("With a key of another length nothing is hashed, so that nothing seems to be equal")
+  func wrongKey() throws {
+    for length in [0, 15, 31, 33, 64] {
+      let key = SecretBytes(copying: [UInt8](repeating: 7, count: length))
+      #expect(throws: SodiumError.self) { try DatasetReader(key: key) }
+      #expect(throws: SodiumError.self) { try LoopKit { $0.hashKey = key } }
+      #expect(DatasetSummary(LoopKit.dataset(1), key: key) == nil)
+    }
+  }
+
+  @Test("No secret is in what is made of messages")
+  func noSecrets() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, LoopKit.dataset(2))])
+    let secrets = [LoopKit.dataset(1), LoopKit.dataset(2)].flatMap {
+      [$0.networkKey!.bytes, $0.pskc!.bytes]
+    }
+    for row in kit.memory.rows.values {
+      for secret in secrets { #expect(row.state.firstRange(of: secret) == nil) }
+    }
+    #expect(kit.memory.rows.values.count { $0.secret != nil } >= 3)
+  }
+
+  @Test("The audit names who has stored what")
+  func audit() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1), LoopKit.message("leave", 1)])
+    let lines = kit.memory.audit.filter { $0.subject.contains("thread-network/") }
+    #expect(lines.map(\.actor) == ["mqtt user otbr", "mqtt user otbr"])
+    #expect(lines.map(\.action) == [.added, .deleted])
+    #expect(lines[0].subject == "genp thread-network/home a000000000000001 (otbr)")
+  }
+}
+
+@Suite("Envelopes with events")
+struct SealedIntakeTests {
+  private let daemon: Identity
+  private let client: Identity
+
+  init() throws {
+    daemon = try Identity()
+    client = try Identity()
+  }
+
+  private func kit(enrolls: Bool = true) throws -> LoopKit {
+    let daemon = daemon
+    let kit = try LoopKit { $0.identity = { daemon } }
+    if enrolls {
+      let enrolled = EnrolledClient(
+        line: client.keys.line, fingerprint: client.keys.fingerprint, trust: .signed,
+        at: kit.time.now, by: "uid 0")
+      try kit.loop.perform(.enroll(enrolled, "otbr", by: .commandLine(user: 0)), in: "home")
+    }
+    return kit
+  }
+
+  private func sealed(
+    _ body: String, _ number: UInt64, kind: String = "announce", from sender: Identity? = nil,
+    beside: String = ""
+  ) throws -> IncomingMessage {
+    let topic = "tk/home/in/otbr/\(kind)"
+    let place = Envelope.Place(
+      topic: topic, order: .sequence(number), now: LoopKit.clock0 / 1_000)
+    let envelope = try Envelope.seal(
+      Array(body.utf8), to: daemon.keys, from: sender ?? client, at: place)
+    return IncomingMessage(
+      topic: topic,
+      payload: Array(#"{"sealed":\#(String(decoding: envelope, as: UTF8.self))\#(beside)}"#.utf8))
+  }
+
+  private var body: String {
+    #"{"border_agent_id":"\#(LoopKit.agent(1))","dataset":"\#(LoopKit.dataset(1).hex)"}"#
+  }
+
+  @Test("A signed event counts once, and its number is kept over a restart")
+  func counts() throws {
+    let kit = try kit()
+    let message = try sealed(body, 5)
+    try kit.loop.received([message, message])
+    #expect(kit.follower.rejections.isEmpty)
+    #expect(kit.follower.batches.withLock { $0.last!.duplicates } == 1)
+    #expect(try kit.dataset(.router(LoopKit.agent(1))) == LoopKit.dataset(1).bytes)
+    try kit.loop.received([try sealed(body, 4)])
+    #expect(kit.follower.rejections.map(\.code) == ["out_of_order"])
+    let (daemon, memory) = (daemon, kit.memory)
+    let later = try LoopKit(on: memory, time: kit.time) { $0.identity = { daemon } }
+    try later.loop.received([message])
+    #expect(later.follower.batches.withLock { $0.last!.duplicates } == 1)
+  }
+
+  @Test("What is wrong with an envelope, or who signed it, is rejected by name")
+  func rejections() throws {
+    let notEnrolled = try Identity()
+    let kit = try kit()
+    try kit.loop.received([
+      try sealed(body, 1, from: notEnrolled), LoopKit.announce(1),
+      try sealed(body, 2, beside: #","border_agent_id":"a0000000000000ff""#),
+      IncomingMessage(topic: "tk/home/in/otbr/announce", payload: Array(#"{"sealed":1}"#.utf8)),
+      try sealed(body, 3, beside: #","dataset":"00""#), try sealed("{}", 4),
+    ])
+    #expect(
+      kit.follower.rejections.map(\.code) == [
+        "unknown_issuer", "not_sealed", "outside_differs", "not_an_envelope", "not_sealed",
+        "missing_field",
+      ])
+    #expect(kit.home.routers.count == 0)
+
+    let other = try self.kit(enrolls: false)
+    try other.loop.received([try sealed(body, 1)])
+    #expect(other.follower.rejections.map(\.code) == ["not_enrolled"])
+  }
+
+  @Test("Without keys of the daemon nothing sealed is opened")
+  func noKeys() throws {
+    let kit = try LoopKit()
+    let enrolled = EnrolledClient(
+      line: client.keys.line, fingerprint: client.keys.fingerprint, trust: .broker,
+      at: kit.time.now, by: "uid 0")
+    try kit.loop.perform(.enroll(enrolled, "otbr", by: .commandLine(user: 0)), in: "home")
+    try kit.loop.received([try sealed(body, 1)])
+    #expect(kit.follower.rejections.map(\.code) == ["unsupported"])
+  }
+}
+
+@Suite("Requests of the broker")
+struct RequestIntakeTests {
+  @Test("A request goes the same way as events, and is answered when it is on disk")
+  func requests() throws {
+    let kit = try LoopKit {
+      $0.request = { request, sealed in
+        switch request.command {
+        case "credentials/delete":
+          let inbound = MQTTRequest(
+            request.message, command: request.command, user: request.user,
+            base: request.home.base)
+          let asked = RequestRules().read(
+            inbound, in: request.state, team: request.user, with: SealedExchange(nil), &sealed,
+            buttonsAltered: false, at: request.time
+          ) { _ in nil }
+          guard case .home(let input, let dataset) = try? asked.step.get().route else {
+            return .ignored
+          }
+          return .input(input, dataset: dataset, asked)
+        case "flood": return .ignored
+        default: return .other {}
+        }
+      }
+    }
+    try kit.loop.received([
+      LoopKit.announce(1), LoopKit.message("request/credentials/delete", 1),
+      LoopKit.message("request/flood", 1),
+    ])
+    let batch = kit.follower.batches.withLock { $0.last! }
+    let last = try #require(batch.outcomes.last)
+    #expect(last.origin?.asked != nil)
+    #expect(last.output.answer == .deleted)
+    #expect(
+      last.origin?.reply
+        == .topic(
+          "tk/home/out/otbr/response/credentials/delete", correlation: nil, transaction: nil))
+    // What is ignored is no event that was dropped.
+    #expect(batch.received == 3 && batch.dropped == 0)
+    #expect(batch.outcomes.count == 2)
+    #expect(try kit.dataset(.router(LoopKit.agent(1))) == nil)
+  }
+
+  @Test("A sealed request is noted on disk, and forgotten again where that fails")
+  func sealedRequests() throws {
+    let keys = try Identity().keys
+    let repeated = Mutex(0)
+    let kit = try LoopKit {
+      $0.request = { request, sealed in
+        let verdict = sealed.take("id", of: keys, ends: 9_000_000_000, now: 1_790_000_000)
+        if verdict != .news { repeated.withLock { $0 += 1 } }
+        return verdict == .news ? .other {} : .ignored
+      }
+    }
+    let message = LoopKit.message("request/ping", 1)
+    #expect(throws: MemoryStore.Failure.self) {
+      try kit.memory.failing { try kit.loop.received([message]) }
+    }
+    try kit.loop.received([message, message])
+    #expect(repeated.withLock { $0 } == 1)
+    let rows = kit.memory.rows.count
+    try kit.loop.received([LoopKit.announce(1)])
+    #expect(kit.memory.rows.values.count { $0.state.first == SealedRequests.kind } == 1)
+    #expect(kit.memory.rows.count > rows)
+    let later = try LoopStoreTests.reload(kit)
+    #expect(DaemonRecords(later).sealedIDs.count == 1)
+  }
+}
+
+extension LoopStoreTests {
+  static func reload(_ kit: LoopKit) throws -> LoadedStore { try LoadedStore([], kit.memory) }
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import KeychainCore
+import SodiumCrypto
+import Testing
+import ThreadDataset
+
+import struct Home.WireTime
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+@Suite("Records of the loop")
+struct LoopStoreTests {
+  @Test("Homes that are loaded equal those in memory, and each thing keeps its record")
+  func restart() throws {
+    let kit = try LoopKit()
+    try kit.loop.received(
+      (0..<100).map { LoopKit.announce($0, LoopKit.dataset(UInt8($0 % 3 + 1))) })
+    kit.time.advance(seconds: 60)
+    try kit.loop.tick(Link())
+    try kit.loop.received([
+      LoopKit.message("leave", 5), LoopKit.announce(7, LoopKit.dataset(4)),
+      LoopKit.message("offline", 8),
+    ])
+    for network in 2...4 {
+      try kit.loop.perform(
+        .request(
+          .setPreferred(.network(ExtendedPANID(number: Self.network(network)), router: nil)),
+          Self.administrator), in: "home")
+    }
+    #expect(kit.home.former.count > 1)
+    let rows = kit.memory.rows
+    let later = try kit.restarted()
+    #expect(later.home.equals(kit.home))
+    #expect(later.home.former.map(\.id) == kit.home.former.map(\.id))
+    for key in [RecordKey.router(LoopKit.agent(7)), .home, .former(kit.home.former[0].id)] {
+      #expect(try later.dataset(key) == kit.dataset(key))
+    }
+    try later.loop.received([LoopKit.announce(7, LoopKit.dataset(5))])
+    #expect(try later.dataset(.router(LoopKit.agent(7))) == LoopKit.dataset(5).bytes)
+    #expect(Set(rows.keys).isSubset(of: later.memory.rows.keys))
+  }
+
+  private static func network(_ number: Int) -> UInt64 {
+    UInt64(number) * 0x0101_0101_0101_0101
+  }
+
+  private static var administrator: RequestContext {
+    var context = RequestContext(
+      Requester(.systemUser(0), team: "root"), reply: .caller, actor: "uid 0")
+    context.isAdministrator = true
+    return context
+  }
+
+  @Test("Secrets of several inputs in one batch follow each other")
+  func secrets() throws {
+    // The preferred network takes the dataset that its router has got in the same batch, and the former one moves on.
+    let steps = [
+      [LoopKit.announce(1, LoopKit.dataset(1))],
+      [
+        LoopKit.announce(1, LoopKit.dataset(1, seconds: 2, channel: 16)),
+        LoopKit.announce(1, LoopKit.dataset(1, seconds: 3, channel: 17)),
+        LoopKit.announce(2, LoopKit.dataset(2)),
+        LoopKit.announce(3, LoopKit.dataset(1, seconds: 3, channel: 17)),
+        LoopKit.announce(2, LoopKit.dataset(3)),
+      ],
+      [LoopKit.message("leave", 2), LoopKit.announce(2, LoopKit.dataset(4))],
+    ]
+    let (one, each) = (try LoopKit(), try LoopKit())
+    for batch in steps {
+      try one.loop.received(batch)
+      for message in batch { try each.loop.received([message]) }
+    }
+    #expect(one.home.equals(each.home))
+    var secrets = 0
+    for key in Self.keys(of: one.home) {
+      let dataset = try one.dataset(key)
+      #expect(try dataset == each.dataset(key))
+      if dataset != nil { secrets += 1 }
+    }
+    #expect(secrets >= 4)
+    #expect(try one.dataset(.home) == LoopKit.dataset(1, seconds: 3, channel: 17).bytes)
+  }
+
+  private static func keys(of home: Home) -> [RecordKey] {
+    [.home] + home.routers.map { .router($0.agent) } + home.former.map { .former($0.id) }
+  }
+
+  @Test(
+    "Moves read what earlier ones of the batch have written, and else what is on disk",
+    arguments: [
+      ([(1, 0)], [1: -1]),
+      ([(1, 0), (2, 1)], [1: -1, 2: -1]),
+      // Two that change places.
+      ([(9, 1), (1, 2), (2, 9)], [1: 2, 2: 1, 9: 1]),
+      ([(1, 2), (3, 1)], [1: 2, 3: 2]),
+      ([(1, 2), (2, 1)], [1: 2, 2: 2]),
+    ] as [([(Int, Int)], [Int: Int])])
+  func moves(_ moves: [(Int, Int)], _ expected: [Int: Int]) {
+    var secrets = SecretMoves()
+    func key(_ number: Int) -> RecordKey { .router(LoopKit.agent(number)) }
+    for (to, from) in moves {
+      secrets.take(
+        [SecretMove(to: key(to), from: from == 0 ? .input : .record(key(from)))], in: 0,
+        dataset: LoopKit.dataset(1).bytes
+      ) { asked in (1...2).first { key($0) == asked }.map { RecordID(Int64($0)) } }
+    }
+    for (record, source) in expected {
+      switch secrets.secret(of: key(record), in: 0, RecordID(Int64(record))) {
+      case .new(let bytes):
+        #expect(source == -1)
+        #expect(bytes == SecretBytes(copying: LoopKit.dataset(1).bytes))
+      case .copy(let other): #expect(other.rawValue == Int64(source))
+      case .keep: #expect(source == record)
+      case .none: Issue.record("the secret of \(record) is gone")
+      }
+    }
+  }
+
+  @Test("A record that cannot be read is left out, named by an alert, and not overwritten")
+  func damage() throws {
+    let kit = try LoopKit()
+    try kit.loop.received((1...5).map { LoopKit.announce($0) })
+    let number = kit.home.routers.count
+    let row = try #require(
+      kit.memory.rows.filter { $0.value.secret != nil }.max { $0.key < $1.key })
+    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
+    let later = try kit.restarted()
+    #expect(later.home.routers.count == number - 1)
+    #expect(later.home.hasDamage && later.home.hasLostCredentials)
+    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    try later.loop.received((1...8).map { LoopKit.announce($0) })
+    #expect(later.home.routers.count == 8)
+    #expect(later.memory.rows[row.key]?.state == row.value.state)
+  }
+
+  @Test("What cannot be read is deleted when a person says so, and the home is whole again")
+  func forgetDamage() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.loop.received((1...3).map { LoopKit.announce($0) })
+    let damaged = kit.memory.rows.filter { $0.value.secret != nil || $0.value.home == 0 }.keys
+    kit.memory.contents.withLock { $0.damaged = Set(damaged) }
+    try kit.loop.stop()
+    let later = try LoopKit(["home", "attic"], on: kit.memory, time: kit.time)
+    let alert = AlertKey(.storeDamaged)
+    #expect(throws: UnknownHome.self) { try later.loop.forgetDamage(of: "cabin", actor: nil) }
+    #expect(throws: MemoryStore.Failure.self) {
+      try later.memory.failing { try later.loop.forgetDamage(of: "home", actor: "uid 0") }
+    }
+    #expect(later.home.hasDamage)
+    #expect(later.home.alerts[alert]?.phase == .firing)
+    #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
+    #expect(later.loop.damagedRecords(of: "home") == damaged.count)
+    #expect(try later.loop.forgetDamage(of: "home", actor: "uid 0") == damaged.count)
+    #expect(later.loop.damagedRecords(of: "home") == 0)
+    #expect(!later.home.hasDamage && !later.home.hasLostCredentials)
+    #expect(later.home.alerts[alert]?.phase != .firing)
+    #expect(damaged.allSatisfy { later.memory.rows[$0] == nil })
+    #expect(later.memory.audit.count { $0.actor == "uid 0" } == damaged.count)
+    try later.loop.received([LoopKit.announce(1)])
+    let last = try later.restarted(["home", "attic"])
+    #expect(!last.home.hasDamage)
+    #expect(last.home.routers.count == 1)
+  }
+
+  @Test("Of two records of one thing the older one is deleted at the start")
+  func replaced() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let row = try #require(
+      kit.memory.rows.first { row in
+        var home = Home(rules: HomeRules { 0 })
+        return (try? home.load(row.value.state)) == .router(LoopKit.agent(1))
+      })
+    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
+    let later = try kit.restarted()
+    try later.loop.received([LoopKit.announce(1, LoopKit.dataset(2), more: #","name":"new""#)])
+    // The disk reads again.
+    kit.memory.contents.withLock { $0.damaged = [] }
+    let last = try later.restarted()
+    #expect(last.memory.rows[row.key] == nil)
+    #expect(!last.home.hasDamage)
+    #expect(last.home.routers[LoopKit.agent(1)]?.name == "new")
+    #expect(try last.dataset(.router(LoopKit.agent(1))) == LoopKit.dataset(2).bytes)
+  }
+
+  @Test("A damaged record without a secret is named by the alert, and is nobody's credentials")
+  func damagedAlert() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    let row = try #require(
+      kit.memory.rows.first {
+        $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state)
+      })
+    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
+    let later = try kit.restarted()
+    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    #expect(later.home.hasDamage && !later.home.hasLostCredentials)
+  }
+
+  @Test("A home of which the record with its name is damaged is known where it can be no other")
+  func damagedName() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.loop.received([LoopKit.announce(1)])
+    let note = try #require(
+      kit.memory.rows.first { HomeNote($0.value.state)?.name == "home" })
+    kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
+    let later = try kit.restarted(["home", "attic"])
+    #expect(later.home.routers.count == 1)
+    #expect(later.home.hasDamage)
+    // It has its name again.
+    #expect(try later.restarted(["attic", "home"]).home.hasDamage == false)
+  }
+
+  @Test("A home of which nothing can be read is damaged, and takes nobody's network as its own")
+  func nothingReadable() throws {
+    let kit = try LoopKit()
+    try kit.loop.received([LoopKit.announce(1)])
+    #expect(kit.home.preferred != nil)
+    let lost = kit.memory.rows.filter { $0.value.home != 0 }
+    kit.memory.contents.withLock { $0.damaged = Set(lost.keys) }
+    let later = try kit.restarted()
+    #expect(later.home.hasDamage)
+    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    try later.loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "guest")])
+    let network = ExtendedPANID(number: Self.network(2))
+    let guest = RequestContext(
+      Requester(.systemUser(1_000), team: "guest"), reply: .caller, actor: "uid 1000")
+    for (context, isPreferred) in [(guest, false), (Self.administrator, true)] {
+      #expect(later.home.preferred == nil)
+      try later.loop.perform(
+        .request(.setPreferred(.network(network, router: nil)), context), in: "home")
+      #expect((later.home.preferred != nil) == isPreferred)
+    }
+  }
+
+  @Test("Where the names of several homes are lost, each new one is damaged, and none is dropped")
+  func severalNames() throws {
+    let kit = try LoopKit(["home", "attic", "cabin"])
+    for home in ["home", "attic", "cabin"] {
+      try kit.loop.received([LoopKit.announce(1, home: home)])
+    }
+    for name in ["home", "attic"] {
+      let note = try #require(
+        kit.memory.rows.first { HomeNote($0.value.state)?.name == name })
+      kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
+    }
+    try kit.loop.stop()
+    // Also when they are new no more.
+    for _ in 0..<2 {
+      let later = try LoopKit(["home", "attic", "cabin"], on: kit.memory, time: kit.time)
+      for (name, home) in later.loop.snapshot.homes {
+        #expect(home.hasDamage == (name != "cabin"))
+        let alert = home.alerts[AlertKey(.storeDamaged)]
+        #expect((alert?.phase == .firing) == (name != "cabin"))
+      }
+      try later.loop.stop()
+    }
+    let loaded = try Self.reload(kit)
+    #expect(loaded.former.count { $0.note == nil && $0.home.routers.count == 1 } == 2)
+  }
+
+  @Test("A home that the settings name no more is kept, and its base topic is given up once")
+  func formerHomes() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, home: "attic")])
+    #expect(kit.loop.retiredBases.isEmpty)
+    let later = try kit.restarted(["home"], bases: ["home": "new"])
+    #expect(
+      later.loop.retiredBases == [
+        .init(home: "home", base: "tk/home"), .init(home: "attic", base: "tk/attic"),
+      ])
+    #expect(later.loop.formerHomes == ["attic"])
+    #expect(later.loop.home("attic")?.routers.count == 1)
+    #expect(later.loop.snapshot.homes.keys.sorted() == ["home"])
+    #expect(try later.dataset(.router(LoopKit.agent(2)), "attic") == LoopKit.dataset(1).bytes)
+    try later.loop.basesAreEmpty()
+    let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
+    #expect(last.loop.retiredBases.isEmpty)
+    #expect(last.loop.snapshot.homes["attic"]?.routers.count == 1)
+    // It has its base topic again, which is given up again.
+    let gone = try last.restarted(["home"], bases: ["home": "new"])
+    #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])
+  }
+
+  @Test("A discovery prefix is given up once the broker holds nothing below it any more")
+  func prefixes() throws {
+    func next(_ kit: LoopKit, _ prefix: String?) throws -> LoopKit {
+      try kit.loop.stop()
+      return try LoopKit(on: kit.memory, time: kit.time, devicePrefix: prefix)
+    }
+    let first = try LoopKit(devicePrefix: "ha")
+    #expect(first.loop.retiredPrefixes.isEmpty)
+    let second = try next(first, "other")
+    #expect(second.loop.retiredPrefixes == ["ha"])
+    // Neither is empty yet.
+    let off = try next(second, nil)
+    #expect(off.loop.retiredPrefixes == ["ha", "other"])
+    let back = try next(off, "ha")
+    #expect(back.loop.retiredPrefixes == ["other"])
+    try back.loop.basesAreEmpty()
+    let last = try next(back, nil)
+    #expect(last.loop.retiredPrefixes == ["ha"])
+    try last.loop.basesAreEmpty()
+    #expect(try next(last, nil).loop.retiredPrefixes.isEmpty)
+  }
+
+  @Test("What the daemon and homes remember is read as it was written")
+  func notes() throws {
+    var notes = DaemonNotes()
+    #expect(DaemonNotes(notes.record) == notes)
+    notes.isRunning = true
+    notes.dropped = 1_000_000
+    _ = notes.trial.begin("a", [1], nil)
+    notes.prefixes = ["homeassistant", "hö"]
+    #expect(DaemonNotes(notes.record) == notes)
+    for rest: [UInt8] in [[0], [2, 65], [1, 0xFF]] {
+      #expect(DaemonNotes(notes.record + rest) == nil)
+    }
+    let home = HomeNote(name: "hö", base: "tk/ö")
+    #expect(HomeNote(home.record) == home)
+    #expect(HomeNote([0, 1, 0, 9, 65]) == nil)
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+@testable import Home
+
+@Suite("Sentences of alerts")
+struct AlertTextTests {
+  private static let preferred = AlertFacts.Named(ExtendedPANID(number: 1), "home")
+  private static let other = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
+
+  private static func facts(
+    _ message: AlertFacts.Message, _ change: (inout AlertFacts) -> Void = { _ in }
+  ) -> AlertFacts {
+    var facts = AlertFacts(message)
+    facts.router = BorderAgentID(high: 7, low: 0)
+    facts.routerName = "Bob"
+    facts.network = other
+    facts.preferred = preferred
+    change(&facts)
+    return facts
+  }
+
+  private static let change = PreferredChange(
+    from: preferred, to: other, differs: [.extendedPANID, .networkKey], bringsCredentials: false,
+    cause: .onlyMember, who: "Bob", second: nil, formerID: 0x1234_ABCD)
+
+  private static func with(
+    from: AlertFacts.Named = other, differs: DatasetDifferences = [.channel, .panID],
+    brings: Bool = false, _ cause: PreferredCause, who: String? = "Bob", formerID: UInt32? = nil
+  ) -> AlertFacts {
+    facts(
+      .preferredChanged(
+        PreferredChange(
+          from: from, to: other, differs: differs, bringsCredentials: brings, cause: cause,
+          who: who, second: "Eve", formerID: formerID), disagrees: false))
+  }
+
+  private static let summaries: [(AlertFacts, String)] = [
+    (facts(.otherNetwork), #""Bob" is on "attic", not on the preferred network "home""#),
+    (facts(.otherCredentials), #""Bob" has other credentials for the preferred network "home""#),
+    (
+      facts(.elsewhere(isConfiguredForPreferred: false)) {
+        $0.configured = .init(ExtendedPANID(number: 3), "cellar")
+      },
+      #""Bob" is on "attic" (0000000000000002) and configured for "cellar"; the preferred network is "home""#
+    ),
+    (
+      facts(.elsewhere(isConfiguredForPreferred: true)) {
+        $0.configured = preferred
+        $0.network = .init(ExtendedPANID(number: 2), nil)
+      }, #""Bob" is on network 0000000000000002 and configured for "home""#
+    ),
+    (
+      facts(.neverMember) { $0.routerName = nil },
+      #"0000000000000007 is on "attic", and has never been on the preferred network "home""#
+    ),
+    (
+      facts(.offline(.silent)) { $0.since = WireTime(milliseconds: 0) },
+      #""Bob" has sent no heartbeat since 1970-01-01T00:00:00Z"#
+    ),
+    (
+      facts(.agentSilent(.silent)) { $0.since = WireTime(milliseconds: 0) },
+      #""Bob" is on the local network, and its agent is silent: no heartbeat since 1970-01-01T00:00:00Z"#
+    ),
+    (
+      facts(.detached) { $0.since = WireTime(milliseconds: 0) },
+      #""Bob" has Thread detached since 1970-01-01T00:00:00Z: it is not connected to "attic""#
+    ),
+    (
+      facts(.wellKnownKey), #""attic" uses a network key that is printed in public documentation"#
+    ),
+    (
+      facts(.noPreferred(isForgotten: true, networks: [preferred, other], more: 1)),
+      "no network is preferred, because a person has forgotten the last one; border routers are on "
+        + #"3 networks: "home", "attic" and 1 more"#
+    ),
+    (
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(["Dan"]), hasDamage: true)) {
+        $0.names = .init(["Bob", "0000000000000008"])
+        $0.otherNames = .init(["A", "B", "C", "D"])
+      },
+      #""Bob" and 0000000000000008 report other keys of "home" (timestamp 9) than the preferred network "#
+        + #"has (timestamp 5), which "A", "B", "C" and 1 more use; "Dan" had the current ones and left "#
+        + "less than 30 days ago; some stored credentials are damaged, so their keys are not known"
+    ),
+    (
+      facts(.preferredChanged(change, disagrees: true)) { $0.names = .init(["Ann"]) },
+      #""attic" is the preferred network now, instead of "home": "Bob", its only border router, reports "#
+        + #"them, and "Ann" has others"#
+    ),
+    (
+      with(.sameKeys),
+      #"the preferred network "attic" has other parameters (pan_id, channel): "Bob" reports them"#
+    ),
+    (
+      with(differs: .pskc, .confirmed(by: BorderAgentID(high: 1, low: 0))),
+      #"the preferred network "attic" has new keys: "Bob" and "Eve" report them"#
+    ),
+    (
+      with(brings: true, .person, who: "uid 0 (command line)"),
+      #"the credentials of the preferred network "attic" are here now: a person has chosen it "#
+        + "(uid 0 (command line))"
+    ),
+    (
+      facts(.movedTo(routers: 3)),
+      #"all 3 border routers of the preferred network "home" are on "attic" now"#
+    ),
+    (
+      facts(
+        .split(
+          [.init(["A"]), .init(first: ["B", "C", "D"], count: 5)], parts: 2)),
+      #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B", "C", "D" and 2 more"#
+    ),
+    (
+      facts(.plaintext) { $0.user = "a b" },
+      #""a b" sends network keys unsealed through the broker"#
+    ),
+    (.sessionTakenOver("another client"), "another client"),
+    (.brokerAuthenticationFailed("not authorised", remedy: "Log in."), "not authorised"),
+  ]
+
+  @Test(
+    "The summary names the router, its network and the preferred one",
+    arguments: summaries)
+  func summary(facts: AlertFacts, summary: String) {
+    #expect(AlertText(facts, homeOption: "").summary == summary)
+  }
+
+  private static let remedies: [(AlertFacts, String)] = [
+    (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
+    (facts(.joined), "routers accept 0000000000000007 --home h`"),
+    (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
+    (facts(.movedTo(routers: 3)), "preferred set 0000000000000002 --home h`"),
+    (
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
+      "preferred set 0000000000000001 --router 0000000000000007 --home h`"
+    ),
+    (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
+    (
+      facts(.adoptionFailed(.expired, isConfiguredForPreferred: false)),
+      "consent ask 0000000000000007 --home h`. Then decide with `threadkeeper consent list` within 120"
+    ),
+    (
+      facts(.adoptionFailed(.notEnrolled, isConfiguredForPreferred: false)) { $0.user = "a b" },
+      "clients enroll LOGIN LINE`"
+    ),
+    (
+      facts(.noPreferred(isForgotten: false, networks: [other], more: 0)),
+      "preferred set 0000000000000002 --home h` for \"attic\"."
+    ),
+    (
+      facts(.otherNetwork) { $0.adoption = .asked },
+      "`threadkeeper consent list` shows the question."
+    ),
+    (
+      facts(.elsewhere(isConfiguredForPreferred: true)) { $0.adoption = .agreed }, "is under way."
+    ),
+  ]
+
+  @Test(
+    "The remedy has the command, with its home where there are several",
+    arguments: remedies)
+  func remedy(facts: AlertFacts, part: String) {
+    #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part))
+  }
+
+  @Test("What helps against a refused login depends on where its password comes from")
+  func refusedLogin() {
+    let facts = AlertFacts.brokerAuthenticationFailed("not authorised", remedy: "Log in.")
+    #expect(AlertText(facts, homeOption: "").remedy == "Log in.")
+  }
+
+  @Test("A name cannot end its quotes, nor be long")
+  func names() {
+    let facts = Self.facts(.noDataset) {
+      $0.routerName = "x\" is fine \u{202E}" + String(repeating: "y", count: 100)
+    }
+    let summary = AlertText(facts, homeOption: "").summary
+    #expect(summary.hasPrefix("\"x' is fine yyy"))
+    #expect(
+      summary.hasSuffix("…\" announced itself without a dataset, so its credentials are not kept"))
+  }
+
+  @Test(
+    "Each failed adoption has both sentences", arguments: AdoptionState.allCases.filter(\.hasFailed)
+  )
+  func adoption(state: AdoptionState) {
+    for isConfigured in [true, false] {
+      let text = AlertText(
+        Self.facts(.adoptionFailed(state, isConfiguredForPreferred: isConfigured)) {
+          $0.user = "otbr"
+        }, homeOption: "")
+      #expect(text.summary.contains("\"Bob\"") && text.summary.contains("\"home\""))
+      #expect(text.remedy.hasSuffix("."))
+    }
+  }
+}

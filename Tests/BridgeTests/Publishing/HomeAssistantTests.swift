@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+import ThreadDataset
+
+import struct Home.WireTime
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+@Suite("Devices for Home Assistant")
+struct HomeAssistantTests {
+  private static let topic = "ha/device/threadkeeper/threadkeeper_tk_0000000000000001/config"
+  private static let bridge = "ha/device/threadkeeper/threadkeeper_tk/config"
+
+  private func connected(
+    decides: ConsentDecision.Extent? = nil, _ prepare: (PublisherScene) -> Void = { _ in }
+  ) throws -> PublisherScene {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    settings.discoveryPrefix = "ha"
+    settings.birthTopic = "ha/status"
+    settings.requests.homeAssistant = decides
+    settings.requests.homeAssistantLogin = decides.map { _ in "ha" }
+    let scene = PublisherScene(settings)
+    prepare(scene)
+    scene.publisher.connected(sessionPresent: false)
+    try scene.pump()
+    scene.tick(after: 6)
+    try scene.pump()
+    return scene
+  }
+
+  private func ask(_ scene: inout PublishingScene) -> String {
+    var requester = Requester(.login("phone"), team: "phone")
+    requester.fingerprint = "0123"
+    scene.handle(.request(.getPreferred, .init(requester, reply: .caller, actor: "phone")))
+    return scene.home.questions.last?.id.questionText ?? ""
+  }
+
+  @Test("A router's device is what the encoder makes of the same values")
+  func bytes() throws {
+    var random = SeededNumbers(6)
+    for first in ["tk", "a\"b/é"] {
+      for login in [nil, "ha"] {
+        let topics = BaseTopics([
+          .init(name: "one", base: first), .init(name: "two", base: "second/\\x"),
+        ])
+        var devices = RouterDevices(
+          firstBase: first, prefix: "ha", version: "1.2", login: login)
+        for home in topics.homes {
+          let place = try #require(
+            HomeAssistantPlace(home: home.name, in: topics, prefix: "ha", version: "1.2"))
+          for _ in 0..<100 {
+            var router = Router(
+              BorderAgentID(high: random.next(), low: random.maybe(random.next()) ?? 0),
+              at: random.time())
+            let name = random.pick([
+              random.text(), "Living room 2", "x", " ", "!!", "Äpfel", "  A--b ", "HomePod (Küche)",
+            ])
+            router.name = random.maybe(name)
+            router.vendor = random.maybe(random.text())
+            router.model = random.maybe(random.text())
+            router.source = random.pick([.mqtt, .mdns])
+            let old = HomeAssistantDevice.router(
+              .init(
+                agent: router.agent.description, name: router.name, vendor: router.vendor,
+                model: router.model, isOnlySeen: router.source == .mdns), place, login: login)
+            let json = devices.json(router, base: home.base, bridge: place.bridgeID)
+            #expect(
+              String(decoding: json, as: UTF8.self)
+                == String(decoding: WireJSON().encode(old), as: UTF8.self))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("A device is announced before the router's state, and emptied after its last event")
+  func order() throws {
+    let scene = try connected()
+    #expect(scene.broker[Self.bridge] != nil)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    #expect(try scene.pump().topics.first == Self.topic)
+    scene.commit { $0.publish(.leave, 1) }
+    let topics = try scene.pump().topics
+    let removal = try #require(topics.firstIndex(of: Self.topic))
+    #expect(try #require(topics.lastIndex(of: "tk/router/0000000000000001/event")) < removal)
+    #expect(scene.broker[Self.topic] == nil)
+  }
+
+  @Test("A device is emptied after its last event, also while messages of before wait for states")
+  func removalDuringWalk() throws {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    settings.discoveryPrefix = "ha"
+    var before = PublishingScene()
+    before.publish(.announce, 1, .of(7))
+    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
+      .messages(for: before.output, of: before.home, at: before.now)
+    for isSent in [true, false] {
+      let scene = PublisherScene(settings, before, ofEarlier: rows)
+      scene.publisher.connected(sessionPresent: true)
+      if isSent {
+        // Lost with the connection, so it is due again.
+        var sent: String?
+        repeat {
+          sent = try scene.publisher.publications(upTo: 1).first?.topic
+        } while sent != nil && sent != Self.topic
+        scene.publisher.disconnected()
+        scene.publisher.connected(sessionPresent: true)
+      }
+      scene.commit { $0.publish(.leave, 1) }
+      let topics = try scene.pump().topics
+      let removal = try #require(topics.firstIndex(of: Self.topic))
+      let event = try #require(topics.lastIndex(of: "tk/router/0000000000000001/event"))
+      #expect(event < removal)
+    }
+  }
+
+  @Test("A device is announced again when its texts change, and not when its state does")
+  func texts() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = "Attic" } }
+    try scene.pump()
+    scene.tick(after: 6)
+    scene.commit { $0.publish(.dataset, 1, .of(7, at: 2, channel: 20)) }
+    scene.commit { $0.publish(.offline, 1) }
+    #expect(try !scene.pump().topics.contains(Self.topic))
+    scene.commit { $0.publish(.announce, 1) { $0.name = "Cellar" } }
+    #expect(try scene.pump().topics.contains(Self.topic))
+  }
+
+  @Test("A router that comes, goes and changes its name is announced once in five seconds")
+  func pace() throws {
+    let scene = try connected()
+    for name in ["a", "b", "c"] {
+      scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = name } }
+      try scene.pump()
+    }
+    #expect(scene.sent.count { $0.topic == Self.topic } == 1)
+    scene.tick(after: 4)
+    try scene.pump()
+    #expect(scene.sent.count { $0.topic == Self.topic } == 1)
+    scene.tick(after: 2)
+    try scene.pump()
+    #expect(scene.sent.count { $0.topic == Self.topic } == 2)
+    let device = String(decoding: scene.broker[Self.topic] ?? [], as: UTF8.self)
+    #expect(device.contains(#""name":"c""#))
+  }
+
+  @Test("A removal is not held back")
+  func removal() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    try scene.pump()
+    scene.commit { $0.publish(.leave, 1) }
+    try scene.pump()
+    #expect(scene.broker[Self.topic] == nil)
+  }
+
+  @Test("When Home Assistant has started, devices come first, then presence, then states")
+  func birth() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.tick()
+    try scene.pump()
+    let born = IncomingMessage(topic: "ha/status", payload: Array("online".utf8))
+    _ = scene.publisher.received([born], delay: 3)
+    scene.tick(after: 2)
+    #expect(try scene.pump().isEmpty)
+    // At most once a minute.
+    scene.tick(after: 60)
+    let topics = try scene.pump().topics
+    let places = try [
+      Self.topic, "tk/bridge/state", "tk/router/0000000000000001/availability",
+      "tk/router/0000000000000001", "tk/network/0000000000000007",
+    ].map { try #require(topics.firstIndex(of: $0)) }
+    #expect(places == places.sorted())
+    _ = scene.publisher.received([born], delay: 1)
+    scene.tick(after: 30)
+    #expect(try scene.pump().isEmpty)
+    scene.tick(after: 31)
+    #expect(try !scene.pump().isEmpty)
+  }
+
+  @Test("A birth that the broker kept, and a death, are no reason to publish")
+  func otherStatus() throws {
+    let scene = try connected()
+    _ = scene.publisher.received(
+      [
+        IncomingMessage(topic: "ha/status", payload: Array("online".utf8), isRetained: true),
+        IncomingMessage(topic: "ha/status", payload: Array("offline".utf8)),
+      ], delay: 0)
+    scene.tick(after: 120)
+    #expect(try scene.pump().isEmpty)
+  }
+
+  @Test("A question has buttons while it waits, and the list of questions its token")
+  func question() throws {
+    let scene = try connected(decides: .all)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    try scene.pump()
+    var id = ""
+    scene.commit { id = ask(&$0) }
+    try scene.pump()
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_\(id)/config"
+    let token = scene.settings.requests.tokens.token(for: scene.scene.home.questions[0].id)
+    let buttons = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    #expect(buttons.contains(#"\"token\":\"\#(token)\""#))
+    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    #expect(list.contains(#""token":"\#(token)""#))
+    scene.commit {
+      $0.handle(
+        .decision(
+          ConsentDecision(.deny($0.home.questions[0].id), by: .commandLine(user: 0))))
+    }
+    try scene.pump()
+    #expect(scene.broker[topic] == nil)
+    let after = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    #expect(after == #"{"pending":0,"v":1}"#)
+  }
+
+  @Test("Where only adoptions are decided, another question has no buttons")
+  func adoptionsOnly() throws {
+    let scene = try connected(decides: .adoptions)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.commit { _ = ask(&$0) }
+    try scene.pump()
+    #expect(scene.broker.keys.filter { $0.contains("_c-") }.isEmpty)
+    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    #expect(list.contains(#""pending":1"#) && !list.contains("home_assistant"))
+  }
+
+  @Test("While no network is preferred, each network that routers are on has a button")
+  func choices() throws {
+    let scene = try connected(decides: .adoptions)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    var administrator = RequestContext(
+      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
+    administrator.isAdministrator = true
+    scene.commit { $0.handle(.request(.forgetPreferred, administrator)) }
+    scene.tick()
+    try scene.pump()
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_n-0000000000000007/config"
+    #expect(scene.broker[topic] != nil)
+    scene.commit { $0.handle(.request(.setPreferred(.dataset(.of(7))), administrator)) }
+    scene.tick()
+    try scene.pump()
+    #expect(scene.broker[topic] == nil)
+  }
+
+  @Test(
+    "What another client writes over a device is replaced with the next tick")
+  func altered() throws {
+    let scene = try connected(decides: .all)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    try scene.pump()
+    scene.tick()
+    try scene.pump()
+    let right = scene.broker[Self.topic]
+    let bad = IncomingMessage(topic: Self.topic, payload: Array(#"{"x":1}"#.utf8))
+    let altered = scene.publisher.received([bad])
+    #expect(altered.map(\.topic) == [Self.topic] && !altered[0].isButton)
+    #expect(try scene.pump().isEmpty)
+    scene.put(Self.topic, #"{"x":1}"#)
+    scene.tick()
+    #expect(try scene.pump().topics == [Self.topic])
+    #expect(scene.broker[Self.topic] == right)
+  }
+
+  @Test(
+    "The daemon's own devices that come back, and those that a person deletes, are no alteration")
+  func notAltered() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = "old" } }
+    try scene.pump()
+    let earlier = scene.broker[Self.topic] ?? []
+    scene.tick(after: 6)
+    scene.commit { $0.publish(.announce, 1) { $0.name = "new" } }
+    try scene.pump()
+    let messages = [
+      IncomingMessage(topic: Self.topic, payload: earlier),
+      IncomingMessage(topic: Self.topic, payload: []),
+      IncomingMessage(
+        topic: "ha/device/threadkeeper/threadkeeper_other/config", payload: [1]),
+    ]
+    #expect(scene.publisher.received(messages).isEmpty)
+    scene.tick()
+    #expect(try scene.pump().isEmpty)
+  }
+
+  @Test("An unknown device is altered in the home below whose id it is; a long topic is nobody's")
+  func alteredHome() throws {
+    var settings = PublisherSettings(
+      BaseTopics([.init(name: "home", base: "tk"), .init(name: "attic", base: "tk2")]))
+    settings.discoveryPrefix = "ha"
+    let scene = PublisherScene(settings)
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    func altered(_ id: String) -> [String] {
+      scene.publisher.received([
+        IncomingMessage(topic: "ha/device/threadkeeper/threadkeeper_\(id)/config", payload: [1])
+      ]).map(\.home)
+    }
+    #expect(altered("tk2_what") == ["attic"])
+    #expect(altered("tk_what") == ["home"])
+    #expect(altered("tk3_what") == [])
+    #expect(altered("tk_" + String(repeating: "x", count: 1_000)) == [])
+  }
+
+  @Test(
+    "After a restart only those devices are announced that the broker does not keep as they are")
+  func restart() throws {
+    let before = try connected()
+    for agent in UInt64(1)...2 { before.commit { $0.publish(.announce, agent, .of(7)) } }
+    try before.pump()
+    let scene = PublisherScene(before.settings, before.scene)
+    for (topic, payload) in before.broker {
+      scene.put(topic, String(decoding: payload, as: UTF8.self))
+    }
+    let missing = Self.topic.replacing("01/config", with: "02/config")
+    scene.forget(missing)
+    func devices() throws -> [String] { try scene.pump().topics.filter { $0.hasPrefix("ha/") } }
+    scene.publisher.connected(sessionPresent: true)
+    #expect(try devices() == [])
+    #expect(scene.read() == [])
+    #expect(try devices() == [])
+    scene.tick(after: 11)
+    #expect(try devices() == [missing])
+    #expect(scene.broker.keys.sorted() == before.broker.keys.sorted())
+    #expect(scene.broker[missing] == before.broker[missing])
+  }
+
+  @Test("Altered buttons are said to be buttons, and emptied ones come back")
+  func alteredButtons() throws {
+    let scene = try connected(decides: .all)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    var id = ""
+    scene.commit { id = ask(&$0) }
+    try scene.pump()
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_\(id)/config"
+    scene.tick()
+    try scene.pump()
+    let bad = IncomingMessage(topic: topic, payload: [1])
+    #expect(scene.publisher.received([bad]).map(\.isButton) == [true])
+    _ = scene.publisher.received([IncomingMessage(topic: topic, payload: [])])
+    scene.tick()
+    #expect(try scene.pump().topics == [topic])
+  }
+
+  @Test("Devices that the broker keeps and nobody has are emptied")
+  func kept() throws {
+    let scene = try connected()
+    let topics = [
+      "ha/device/threadkeeper/threadkeeper_tk_0000000000000009/config",
+      "ha/device/threadkeeper/threadkeeper_tk_c-0000000000000009/config",
+      "ha/device/threadkeeper/threadkeeper_tk_what/config",
+    ]
+    for topic in topics { scene.put(topic, "{}") }
+    #expect(scene.read { $0.hasPrefix("ha/") }.isEmpty)
+    scene.tick()
+    #expect(Set(try scene.pump().topics) == Set(topics))
+    #expect(scene.publisher.deviceFilters == ["ha/device/threadkeeper/+/config"])
+  }
+
+  @Test("Where discovery is off, or has another prefix, devices of before are emptied")
+  func formerPrefix() throws {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    settings.formerPrefixes = ["ha"]
+    let scene = PublisherScene(settings)
+    scene.put(Self.topic, "{}")
+    // Of another daemon.
+    scene.put("ha/device/threadkeeper/threadkeeper_other/config", "{}")
+    scene.publisher.connected(sessionPresent: false)
+    scene.read()
+    try scene.pump()
+    #expect(scene.broker[Self.topic] == nil)
+    #expect(scene.broker["ha/device/threadkeeper/threadkeeper_other/config"] != nil)
+  }
+
+  @Test("Devices of a base topic that was given up are emptied below the same prefix")
+  func formerBase() throws {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "new")]))
+    settings.discoveryPrefix = "ha"
+    settings.formerBases = ["tk"]
+    let scene = PublisherScene(settings)
+    scene.put(Self.topic, "{}")
+    scene.put(Self.bridge, "{}")
+    scene.publisher.connected(sessionPresent: false)
+    try scene.pump()
+    scene.read()
+    try scene.pump()
+    #expect(
+      scene.broker.keys.filter { $0.hasPrefix("ha/") } == [
+        "ha/device/threadkeeper/threadkeeper_new/config"
+      ])
+  }
+
+  @Test("A broker that refuses devices is sent no more of them, until the next connection")
+  func refused() throws {
+    let scene = try connected()
+    let error = MosquittoError(.notAuthorized, "not authorized")
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    try scene.pump(refusing: error) { $0.topic == Self.topic }
+    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    let sent = try scene.pump().topics
+    #expect(!sent.contains { $0.hasPrefix("ha/") })
+    #expect(sent.contains("tk/router/0000000000000002"))
+    scene.publisher.disconnected()
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    #expect(scene.broker.keys.filter { $0.hasPrefix("ha/") }.count == 3)
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+@testable import Home
+
+@Suite("Topics that the broker keeps")
+struct KeptTopicsTests {
+  private func running(
+    _ change: (inout PublisherSettings) -> Void = { _ in }
+  ) throws -> PublisherScene {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    change(&settings)
+    let scene = PublisherScene(settings)
+    scene.publisher.connected(sessionPresent: true)
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
+    try scene.pump()
+    return scene
+  }
+
+  @Test("What is as it should be is left alone")
+  func unchanged() throws {
+    let scene = try running()
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    #expect(scene.read().isEmpty)
+    #expect(try scene.pump().isEmpty)
+    scene.tick(after: 11)
+    #expect(try scene.pump().isEmpty)
+  }
+
+  @Test(
+    "What no home has is emptied",
+    arguments: [
+      "tk/router/0000000000000009", "tk/router/0000000000000009/availability",
+      "tk/network/00000000000000ff", "tk/alert/0123456789abcdef", "tk/router/what",
+      "tk/router/0000000000000001".uppercased().replacing("TK/ROUTER", with: "tk/router") + "0",
+    ])
+  func emptied(topic: String) throws {
+    let scene = try running()
+    scene.put(topic, "{}")
+    scene.read()
+    let sent = try scene.pump()
+    #expect(sent.topics == [topic] && sent[0].retain && sent[0].payload.isEmpty)
+  }
+
+  @Test(
+    "What is older than the home is published again",
+    arguments: ["tk/router/0000000000000001", "tk/network/0000000000000007"])
+  func corrected(topic: String) throws {
+    let scene = try running()
+    let right = scene.broker[topic]
+    scene.put(topic, #"{"v":1}"#)
+    scene.read()
+    #expect(try scene.pump().topics == [topic])
+    #expect(scene.broker[topic] == right)
+  }
+
+  @Test("Topics of others and events below the base are not touched")
+  func others() throws {
+    let scene = try running()
+    for topic in ["tk/bridge/health", "tk/in/a/announce", "other/router/1", "tk/router/1/event/x"] {
+      scene.put(topic, "{}")
+    }
+    scene.read()
+    #expect(try scene.pump().isEmpty)
+  }
+
+  @Test("A broker that has forgotten a router gets everything again")
+  func missing() throws {
+    let scene = try running()
+    scene.forget("tk/router/0000000000000001")
+    scene.forget("tk/network/0000000000000007")
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    scene.read()
+    scene.tick(after: 9)
+    #expect(try scene.pump().isEmpty)
+    scene.tick(after: 2)
+    try scene.pump()
+    #expect(scene.broker["tk/router/0000000000000001"] != nil)
+    #expect(scene.broker["tk/network/0000000000000007"] != nil)
+  }
+
+  @Test("Below a base topic that was given up nothing stays")
+  func formerBase() throws {
+    let scene = try running { $0.formerBases = ["old"] }
+    for topic in [
+      "old/router/0000000000000001", "old/alert/0123456789abcdef", "old/network/1",
+      "old/bridge/state", "old/bridge/info",
+    ] {
+      scene.put(topic, "{}")
+    }
+    #expect(scene.publisher.keptFilters.contains("old/router/+/availability"))
+    scene.publisher.connected(sessionPresent: true)
+    scene.read { !$0.hasPrefix("old/bridge/") }
+    try scene.pump()
+    #expect(scene.broker.keys.filter { $0.hasPrefix("old/") }.isEmpty)
+  }
+
+  @Test("Alerts of the home are looked through once, whatever comes; those raised since are known")
+  func fingerprints() throws {
+    let scene = try running()
+    func put(_ fingerprint: String) throws -> [Publication] {
+      let message = IncomingMessage(
+        topic: "tk/alert/\(fingerprint)", payload: [1], isRetained: true)
+      _ = scene.publisher.received([message])
+      return try scene.pump()
+    }
+    scene.publisher.subscribed()
+    #expect(try put("0123456789abcdef").map(\.payload) == [[]])
+    scene.commit {
+      $0.handle(.condition(.sessionTakenOver, .sessionTakenOver("x")))
+    }
+    try scene.pump()
+    let key = AlertKey(.sessionTakenOver, .home)
+    let fingerprint = StateWriter(home: "home", isOnlyHome: true).fingerprint(key)
+    #expect(try put(fingerprint).first?.payload == scene.broker["tk/alert/\(fingerprint)"])
+    scene.publisher.state.withLock { $0.kept.fingerprints[0] = [:] }
+    #expect(try put("0123456789abcde0").map(\.payload) == [[]])
+    #expect(scene.publisher.state.withLock { $0.kept.fingerprints[0]?.isEmpty } == true)
+  }
+
+  @Test("The alert that the store cannot be used is not taken for one that is over")
+  func storeAlert() throws {
+    let scene = try running()
+    scene.publisher.setStoreProblem("disk full")
+    try scene.pump()
+    scene.read()
+    #expect(try scene.pump().isEmpty)
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    #expect(scene.broker["tk/alert/\(StoreAlert.fingerprint(home: "home"))"] != nil)
+  }
+}

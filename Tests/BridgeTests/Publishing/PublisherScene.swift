@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Synchronization
+import ThreadDataset
+
+import struct Home.WireTime
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+/// A publisher of one home, and what a broker has of it.
+final class PublisherScene {
+  var scene: PublishingScene
+  let store = MessageStore()
+  let publisher: Publisher
+  let settings: PublisherSettings
+  private var nextMessage: Int64 = 1
+  /// What the broker keeps, and all that it was sent, in order.
+  private(set) var broker: [String: [UInt8]] = [:]
+  private(set) var sent: [Publication] = []
+
+  init(
+    _ settings: PublisherSettings = PublisherSettings(
+      BaseTopics([.init(name: "home", base: "tk")])), _ scene: PublishingScene = PublishingScene(),
+    ofEarlier rows: [[UInt8]] = []
+  ) {
+    self.scene = scene
+    self.settings = settings
+    let box = ClockBox(scene.now)
+    self.box = box
+    store.add(rows, from: 1)
+    nextMessage = Int64(rows.count) + 1
+    publisher = Publisher(
+      settings, HomeSnapshot(homes: ["home": scene.home]), store, lastMessage: Int64(rows.count),
+      rules: scene.rules, now: { box.now })
+  }
+
+  final class ClockBox: Sendable {
+    private let time: Mutex<WireTime>
+    init(_ now: WireTime) { time = Mutex(now) }
+    var now: WireTime { time.withLock { $0 } }
+    func set(_ now: WireTime) { time.withLock { $0 = now } }
+  }
+
+  private let box: ClockBox
+
+  func wait(_ seconds: Int) {
+    scene.now = scene.now.adding(seconds: seconds)
+    box.set(scene.now)
+  }
+
+  /// Time passes, for the publisher.
+  func tick(after seconds: Int = 1) {
+    wait(seconds)
+    publisher.tick()
+  }
+
+  /// An input, its commit, and what the publisher hears of it.
+  func commit(_ body: (inout PublishingScene) -> Void) {
+    scene.output = HomeOutput()
+    body(&scene)
+    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, isOnlyHome: true)
+      .messages(for: scene.output, of: scene.home, at: scene.now)
+    let first = nextMessage
+    store.add(rows, from: first)
+    nextMessage += Int64(rows.count)
+    publisher.note(
+      [Publisher.Commit("home", scene.home, scene.home.takeChanges())],
+      messages: first..<nextMessage)
+  }
+
+  /// Hands out what there is; the broker acknowledges it.
+  @discardableResult
+  func pump(
+    refusing error: MosquittoError? = nil, where isRefused: (Publication) -> Bool = { _ in false }
+  ) throws -> [Publication] {
+    var all: [Publication] = []
+    while case let next = try publisher.publications(upTo: 7), !next.isEmpty {
+      for publication in next {
+        all.append(publication)
+        if let error, isRefused(publication) {
+          publisher.acknowledged(publication.token, .refused(error))
+          continue
+        }
+        keep(publication)
+        publisher.acknowledged(publication.token, .delivered)
+      }
+    }
+    sent += all
+    return all
+  }
+
+  func keep(_ publication: Publication) {
+    guard publication.retain else { return }
+    broker[publication.topic] = publication.payload.isEmpty ? nil : publication.payload
+  }
+
+  /// What the broker keeps comes to the publisher.
+  @discardableResult
+  func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredDevice] {
+    publisher.subscribed()
+    return publisher.received(
+      broker.filter { topics($0.key) }.map {
+        IncomingMessage(topic: $0.key, payload: $0.value, isRetained: true)
+      })
+  }
+
+  func forget(_ topic: String) { broker[topic] = nil }
+  func put(_ topic: String, _ payload: String) { broker[topic] = Array(payload.utf8) }
+
+  /// What a publisher that begins now would leave on a broker.
+  func fresh() throws -> [String: [UInt8]] {
+    let fresh = PublisherScene(settings, scene)
+    fresh.publisher.connected(sessionPresent: false)
+    try fresh.pump()
+    fresh.tick(after: 0)
+    try fresh.pump()
+    return fresh.broker
+  }
+}
+
+extension Sequence where Element == Publication {
+  var topics: [String] { map(\.topic) }
+}

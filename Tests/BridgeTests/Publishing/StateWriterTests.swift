@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+import ThreadDataset
+
+import struct Home.AlertFacts
+import enum Home.AlertName
+import enum Home.OfflineReason
+import enum Home.ThreadState
+import struct Home.WireTime
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+@Suite("States as JSON")
+struct StateWriterTests {
+  private let writer = StateWriter(home: "ho\"me", isOnlyHome: true)
+
+  private func old(_ time: WireTime) -> OldWireTime { OldWireTime(milliseconds: time.milliseconds) }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test("A router's state is what the encoder makes of the same values")
+  func routers() throws {
+    var random = SeededNumbers(1)
+    for _ in 0..<2_000 {
+      let agent = BorderAgentID(
+        high: random.next(), low: random.maybe(random.next()) ?? 0)
+      var router = Router(agent, at: random.time())
+      router.user = random.maybe(ExactName(random.text()))
+      router.name = random.maybe(random.text())
+      router.vendor = random.maybe(random.text())
+      router.model = random.maybe(random.text())
+      router.extendedAddress = random.maybe(random.next())
+      router.accessPoint = random.maybe(random.text())
+      router.ssid = random.maybe(random.text())
+      router.dataset = random.maybe(
+        .of(
+          random.next(), at: random.next() >> 16,
+          channel: UInt32.random(in: 11...0x20011, using: &random),
+          name: "n" + random.text()))
+      router.credential = random.pick([.missing, .stored, .stale, .conflict])
+      router.datasetChangedAt = random.maybe(random.time())
+      router.currentNetwork = random.maybe(ExtendedPANID(number: random.next()))
+      router.threadState = random.maybe(random.pick(ThreadState.allCases))
+      router.threadStateSince = random.maybe(random.time())
+      router.isOnline = Bool.random(using: &random)
+      router.offlineReason = random.maybe(random.pick(OfflineReason.allCases))
+      router.source = random.pick([.mqtt, .mdns])
+      router.partition = random.maybe(UInt32.random(in: 0...UInt32.max, using: &random))
+      router.threadVersion = random.maybe(random.text())
+      router.adoption = random.maybe(Adoption(random.pick(AdoptionState.allCases)))
+      if router.source == .mdns {
+        router.advertised = random.maybe(
+          Router.Advertised(
+            network: ExtendedPANID(number: random.next()), networkName: random.maybe("x"),
+            activeSeconds: random.maybe(random.next())))
+      }
+      let check: PreferredCheck = random.pick([
+        .none, .match, .mismatch(.channel), .stale([]), .conflict(.pskc),
+      ])
+
+      var state = RouterState(
+        home: "ho\"me", borderAgentID: agent.description, user: router.user?.text,
+        isOnline: router.isOnline,
+        credentials: try #require(WireCredentialState(rawValue: "\(router.credential)")),
+        preferred: check == .none ? "none" : check == .match ? "match" : "mismatch",
+        source: "\(router.source)", firstSeen: old(router.firstSeenAt))
+      state.name = router.name
+      state.vendor = router.vendor
+      state.model = router.model
+      state.extendedAddress = router.extendedAddress.map {
+        ExtendedPANID(number: $0).description
+      }
+      state.accessPoint = router.accessPoint
+      state.ssid = router.ssid
+      state.extendedPANID = router.network?.description
+      state.networkName = router.networkName
+      state.channel = router.dataset?.parameters.map { Int($0.channel % 65_536) }
+      state.panID = router.dataset.map { _ in 0x1234 }
+      state.activeTimestamp = router.activeSeconds
+      state.adoption = router.adoption.flatMap {
+        switch $0.state {
+        case .due: nil
+        case .asked, .agreed, .sent: "\($0.state)"
+        default: "failed"
+        }
+      }
+      state.currentExtendedPANID = router.currentNetwork?.description
+      state.threadState = router.threadState.map { "\($0)" }
+      state.threadStateSince = router.threadStateSince.map(old)
+      state.offlineReason = router.offlineReason.map { "\($0)" }
+      state.partitionID = router.partition
+      state.threadVersion = router.threadVersion
+      state.datasetChangedAt = router.datasetChangedAt.map(old)
+      #expect(text(writer.router(router, check)) == text(WireJSON().encode(state)))
+    }
+  }
+
+  @Test("Times are those of the C library, before 1970 and far ahead, too")
+  func times() {
+    var random = SeededNumbers(2)
+    let edges: [Int64] = [
+      0, -1, -1_000, -86_400_000, 951_782_400_000, 951_868_800_000, 4_107_542_399_999,
+      1_709_164_800_000,
+    ]
+    let all = edges.map(WireTime.init(milliseconds:)) + (0..<5_000).map { _ in random.time() }
+    for time in all {
+      var json = JSONBytes()
+      json.time(time)
+      #expect(text(json.bytes) == old(time).description)
+    }
+  }
+
+  @Test("A network's state is what the encoder makes of the same values")
+  func networks() {
+    var random = SeededNumbers(3)
+    for _ in 0..<500 {
+      var view = NetworkView(id: ExtendedPANID(number: random.next()))
+      view.name = random.text()
+      view.dataset = random.maybe(.of(random.next(), at: random.next() >> 16))
+      view.routers = Int.random(in: 0...100_000, using: &random)
+      view.online = Int.random(in: 0...10, using: &random)
+      view.isPreferred = Bool.random(using: &random)
+      view.isAccepted = Bool.random(using: &random)
+      let state = NetworkState(
+        home: "ho\"me", extendedPANID: view.id.description, networkName: view.name,
+        channel: view.dataset.map { _ in 15 }, panID: view.dataset.map { _ in 0x1234 },
+        activeTimestamp: view.dataset?.activeSeconds, routers: view.routers,
+        routersOnline: view.online, isPreferred: view.isPreferred, isAccepted: view.isAccepted)
+      #expect(text(writer.network(view)) == text(WireJSON().encode(state)))
+    }
+  }
+
+  /// As `Broker` has it, with the sentences of the same facts.
+  private func state(_ key: AlertKey, _ alert: Alert) throws -> AlertState {
+    let name = try #require(WireAlertName(number: Int64(key.name.rawValue)))
+    let sentences = AlertText(alert.facts, homeOption: "")
+    var facts = WireAlertFacts(summary: sentences.summary, remedy: sentences.remedy)
+    facts.router = alert.facts.router?.description
+    facts.routerName = alert.facts.routerName
+    facts.extendedPANID = alert.facts.network?.id.description
+    facts.networkName = alert.facts.network.flatMap { $0.name.isEmpty ? nil : $0.name }
+    facts.preferredExtendedPANID = alert.facts.preferred?.id.description
+    facts.preferredNetworkName = alert.facts.preferred.flatMap { $0.name.isEmpty ? nil : $0.name }
+    facts.user = alert.facts.user?.text
+    facts.differs = alert.facts.differs?.parameters.map(\.rawValue)
+    facts.reason = alert.facts.reason?.description
+    facts.trigger = alert.facts.trigger?.word.description
+    return AlertState(
+      fingerprint: AlertFingerprint(home: "ho\"me", name: name, subject: key.subject.text)
+        .description, name: name, status: alert.phase == .firing ? .firing : .resolved,
+      home: "ho\"me", facts: facts, startsAt: old(alert.startsAt ?? alert.heldSince),
+      updatedAt: old(alert.updatedAt), endsAt: alert.endsAt.map(old),
+      sequence: Int64(alert.sequence))
+  }
+
+  private func facts(_ message: AlertFacts.Message, _ random: inout SeededNumbers) -> AlertFacts {
+    var facts = AlertFacts(message)
+    facts.router = random.maybe(BorderAgentID(high: random.next(), low: 0))
+    facts.routerName = random.maybe(random.text())
+    facts.network = random.maybe(.init(ExtendedPANID(number: random.next()), random.text()))
+    facts.preferred = random.maybe(.init(ExtendedPANID(number: random.next()), random.text()))
+    facts.user = random.maybe(ExactName(random.text()))
+    facts.differs = random.maybe(DatasetDifferences(rawValue: UInt16(random.next() & 0x1FF)))
+    facts.trigger = random.maybe(random.pick([.announce, .ssidChanged, .mdns, .preferredChanged]))
+    return facts
+  }
+
+  @Test("Alerts, their events and their overview are what the encoder makes of the same values")
+  func alerts() throws {
+    var random = SeededNumbers(4)
+    let messages: [(AlertName, AlertFacts.Message)] = [
+      (.preferredNetworkMismatch, .neverMember), (.datasetConflict, .sameAge),
+      (.borderRouterOffline, .offline(.frozen)),
+      (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false)),
+      (
+        .noPreferredNetwork,
+        .noPreferred(
+          isForgotten: false, networks: [1, 2].map { .init(ExtendedPANID(number: $0), "net") },
+          more: 0)
+      ),
+      (.plaintextCredentials, .plaintext), (.routerDetached, .detached), (.sessionLost, .daemon),
+    ]
+    var all: [AlertKey: Alert] = [:]
+    for index in 0..<200 {
+      let (name, message) = random.pick(messages)
+      let facts = facts(message, &random)
+      let key = AlertKey(
+        name,
+        random.pick([
+          .home, .user(ExactName(random.text())),
+          .router(BorderAgentID(high: UInt64(index), low: 0)), .network(ExtendedPANID(number: 7)),
+        ]))
+      var alert = Alert(
+        phase: random.pick([.firing, .resolved]), facts: facts, heldSince: random.time(),
+        updatedAt: WireTime(milliseconds: Int64(index) * 1_000))
+      alert.startsAt = random.maybe(random.time())
+      alert.endsAt = random.maybe(random.time())
+      alert.sequence = UInt32(index)
+      all[key] = alert
+      var expected = try state(key, alert)
+      #expect(text(writer.alert(key, alert)) == text(WireJSON().encode(expected)))
+      expected.eventType = "alert_updated"
+      expected.previousSeverity = .critical
+      let news = StateWriter.AlertNews(type: .updated, previousSeverity: .critical)
+      #expect(text(writer.alert(key, alert, news: news)) == text(WireJSON().encode(expected)))
+    }
+    let firing = all.filter { $0.value.phase == .firing }
+    func count(_ severity: AlertSeverity) -> Int {
+      firing.count { $0.key.severity($0.value.facts) == severity }
+    }
+    let newest = firing.sorted { $0.value.updatedAt > $1.value.updatedAt }.prefix(20)
+    let overview = AlertsOverview(
+      active: firing.count, critical: count(.critical), warning: count(.warning),
+      info: count(.info), alerts: try newest.map { try state($0.key, $0.value) })
+    #expect(text(writer.overview(all)) == text(WireJSON().encode(overview)))
+  }
+
+  @Test("The list of questions is what the encoder makes of the same values")
+  func questions() throws {
+    var random = SeededNumbers(5)
+    #expect(text(writer.consent([], asked: [])) == #"{"pending":0,"v":1}"#)
+    for _ in 0..<100 {
+      var requester = Requester(.login(ExactName(random.text())), team: "t")
+      requester.fingerprint = random.maybe(random.text())
+      let networks = (0..<Int.random(in: 1...2, using: &random)).map {
+        ConsentNetwork(
+          id: ExtendedPANID(number: UInt64($0)), name: ExactName(random.text()), team: nil,
+          key: nil)
+      }
+      let router = random.maybe(
+        ConsentSubject.Router(
+          agent: BorderAgentID(high: 1, low: 2), name: random.maybe(random.text()),
+          networkName: "old"))
+      let question = ConsentQuestion(
+        id: ConsentID(random.next()), requester: requester,
+        subject: ConsentSubject(router == nil ? .nearby : .adopt, networks, router: router),
+        createdAt: random.time(), expiresAt: random.time(), replies: [], keyHasChanged: false)
+      let head = ConsentOverview.Head(
+        id: question.id.questionText, requester: requester.shown,
+        fingerprint: requester.fingerprint, command: question.subject.command.wireName,
+        networkName: question.subject.names,
+        extendedPANID: question.subject.onlyNetwork?.description,
+        expiresAt: old(question.expiresAt), borderAgentID: router?.agent.description)
+      let asked = random.maybe(
+        ConsentOverview.Asked(
+          id: question.id.questionText, message: question.reason(home: nil),
+          expiresAt: old(question.expiresAt), token: "abc"))
+      let overview = ConsentOverview(
+        pending: 1, head: head, homeAssistant: [asked].compactMap(\.self))
+      let written = writer.consent(
+        [question], asked: asked == nil ? [] : [.init(question: question, token: "abc")])
+      #expect(text(written) == text(WireJSON().encode(overview)))
+    }
+  }
+
+  @Test(
+    "What is said of the daemon is what the encoder makes of the same values",
+    arguments: [true, false])
+  func daemon(isFull: Bool) {
+    let info = StateWriter.Info(
+      version: "1.2", instanceID: "0a", alertsHold: 30, adopts: isFull, offlineAfter: 300,
+      enrolmentLine: isFull ? "tk1:x" : nil, fingerprint: isFull ? "0123" : nil)
+    let expected = BridgeInfo(
+      version: "1.2", instanceID: "0a", home: "ho\"me",
+      preferredNetwork: isFull
+        ? .init(networkName: "net-1", extendedPANID: "0000000000000001") : nil,
+      routers: 3, networks: 2, alertsHold: 30, onMismatch: isFull ? "adopt" : "alert",
+      offlineAfter: 300, enrolmentLine: isFull ? "tk1:x" : nil, fingerprint: isFull ? "0123" : nil)
+    let written = writer.info(info, preferred: isFull ? .of(1) : nil, routers: 3, networks: 2)
+    #expect(text(written) == text(WireJSON().encode(expected)))
+    #expect(StateWriter.online == WireJSON().encode(BridgeState.online))
+    #expect(StateWriter.offline == WireJSON().encode(BridgeState.offline))
+    #expect(StateWriter.stopped == WireJSON().encode(BridgeState.stopped))
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Testing
+import ThreadDataset
+import ThreadRequests
+
+@testable import Bridge
+@testable import Home
+
+@Suite("States in lists")
+struct HomeStatesTests {
+  /// All kinds of routers, in the order in which they came; 4 has left.
+  private func scene() -> PublishingScene {
+    var scene = PublishingScene()
+    scene.publish(.announce, 2, .of(1, at: 5, name: "net")) {
+      $0.name = "Living room"
+      $0.vendor = "Acme"
+      $0.extendedAddress = 0x12
+      $0.accessPoint = "ap"
+      $0.ssid = "wifi"
+    }
+    scene.publish(.announce, 1, .of(2, channel: 0x2_000F)) {
+      $0.thread.state = .leader
+      $0.thread.network = .init(number: 2)
+    }
+    scene.publish(.announce, 4, .of(1))
+    scene.publish(.announce, 3)
+    scene.publish(.offline, 3) { $0.offlineReason = .frozen }
+    scene.publish(.leave, 4)
+    var seen = Advertisement([.init(high: 9, low: 1)])
+    seen?.network = .init(number: 3)
+    seen?.networkName = "guest"
+    seen?.activeSeconds = 7
+    seen?.partition = 4
+    seen?.threadVersion = "1.4.0"
+    if let seen { scene.handle(.sightings(Sightings([seen]))) }
+    scene.tick(after: 31)
+    return scene
+  }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test("Routers are those on the list, as they are published, in the order in which they came")
+  func routers() {
+    let (home, writer) = (scene().home, StateWriter(home: "home", isOnlyHome: true))
+    let states = home.routerStates(in: "home")
+    #expect(states.map { $0.borderAgentID.prefix(16).suffix(1) } == ["2", "1", "3", "9"])
+    let published = home.routers.filter(\.isPresent).map {
+      text(writer.router($0, home.verdict(of: $0)))
+    }
+    #expect(states.map { text(WireJSON().encode($0)) } == published)
+  }
+
+  @Test("Networks are as they are published, by name")
+  func networks() {
+    let (home, writer) = (scene().home, StateWriter(home: "home", isOnlyHome: true))
+    let states = home.networkStates(in: "home")
+    #expect(states.map(\.networkName) == ["guest", "net", "net-2"])
+    #expect(
+      states.map { text(WireJSON().encode($0)) } == home.networks.map { text(writer.network($0)) })
+  }
+
+  @Test("Alerts that fire are as they are published, the newest first; with all, those that ended")
+  func alerts() {
+    var scene = scene()
+    scene.publish(.announce, 5)
+    scene.tick(after: 31)
+    scene.publish(.announce, 3, .of(1, at: 5, name: "net"))
+    let writer = StateWriter(home: "home", isOnlyHome: false)
+    for all in [false, true] {
+      let states = scene.home.alertStates(in: "home", isOnlyHome: false, all: all)
+      let wanted = scene.home.alerts.filter { $1.phase == .firing || all && $1.phase == .resolved }
+      #expect(
+        Set(states.map { text(WireJSON().encode($0)) })
+          == Set(wanted.map { text(writer.alert($0, $1)) }))
+      #expect(states.map(\.updatedAt) == states.map(\.updatedAt).sorted(by: >))
+      #expect(states.contains { $0.status == .resolved } == all)
+    }
+  }
+
+  @Test("Requests are answered with the same states, and refused where there are too many")
+  func requests() throws {
+    let home = scene().home
+    let alerts = home.alertStates(in: "home", isOnlyHome: true)
+    let firing = alerts.count
+    #expect(alerts.contains { $0.facts.differs != nil })
+    let published = [
+      RequestCommand.listRouters: try home.routerStates(in: "home").map { try JSONValue($0) },
+      .listNetworks: try home.networkStates(in: "home").map { try JSONValue($0) },
+      .listAlerts: try alerts.map { try JSONValue($0) },
+    ]
+    for (command, count) in [
+      (RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing),
+    ] {
+      let data = try home.states(command, in: "home", isOnlyHome: true, most: count)
+      let values = try #require(data.routers ?? data.networks ?? data.alerts)
+      #expect(values.count == count)
+      #expect(values == published[command])
+      let refusal = #expect(throws: AnswerFailure.self) {
+        try home.states(command, in: "home", isOnlyHome: true, most: count - 1)
+      }
+      #expect(refusal?.known == .tooLarge)
+    }
+    let refusal = #expect(throws: AnswerFailure.self) {
+      try home.states(.ping, in: "home", isOnlyHome: true)
+    }
+    #expect(refusal?.known == .unsupported)
+  }
+}

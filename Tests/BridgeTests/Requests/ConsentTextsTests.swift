@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+@testable import Home
+@testable import HomeStore
+
+@Suite("Texts of questions")
+struct ConsentTextsTests {
+  private static let network = ConsentNetwork(
+    id: ExtendedPANID(number: 0x1111_1111_2222_2222), name: "home\u{202E}-\"thread", team: nil,
+    key: nil)
+
+  private func question(
+    _ requester: Requester, _ networks: [ConsentNetwork] = [network],
+    router: ConsentSubject.Router? = nil, keyHasChanged: Bool = false
+  ) -> ConsentQuestion {
+    ConsentQuestion(
+      id: ConsentID(1), requester: requester,
+      subject: ConsentSubject(router == nil ? .preferred : .adopt, networks, router: router),
+      createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000),
+      replies: [], keyHasChanged: keyHasChanged)
+  }
+
+  @Test("What was checked comes first, and what others choose cannot end its quotes")
+  func reasons() {
+    var bob = Requester(.systemUser(1003), team: "bob")
+    bob.userName = "bob"
+    bob.program = "ha\" (root)"
+    let why =
+      "user bob (uid 1003, team bob), program calls itself \"ha' (root)\" would get the network key of "
+      + "\"home-'thread\" (1111111122222222), home attic: with it, devices can be put onto the network "
+      + "and what is said on it can be read, also after the consent is taken back"
+    #expect(question(bob).reason(home: "attic") == why)
+    #expect(question(bob).shortRequester == "user bob")
+
+    let router = ConsentSubject.Router(
+      agent: BorderAgentID(high: 0xA1B2_C3D4_E5F6_0718, low: 0), name: "Attic", networkName: "old")
+    let moved = question(
+      Requester(.login("otbr"), team: "x y"), router: router, keyHasChanged: true)
+    #expect(
+      moved.reason(home: nil)
+        == "a1b2c3d4e5f60718 \"Attic\" is on \"old\"; give it the credentials of \"home-'thread\"? "
+        + "login otbr (team \"x y\") would get the network key of \"home-'thread\" "
+        + "(1111111122222222): with it, devices can be put onto the network and what is said on it "
+        + "can be read, also after the consent is taken back; the network key has changed since "
+        + "\"always\" was approved for this")
+    #expect(moved.shortRequester == "otbr \"Attic\"")
+  }
+
+  @Test("Of many networks the first ones are named")
+  func manyNetworks() {
+    let networks = (1...7).map {
+      ConsentNetwork(
+        id: ExtendedPANID(number: $0), name: ExactName("n\($0)"), team: "hub", key: nil)
+    }
+    let subject = ConsentSubject(.nearby, networks)
+    #expect(subject.names == "n1, n2, n3, n4, n5, …")
+    #expect(subject.networkNames.hasSuffix("(0000000000000005, stored by team hub) and 2 more"))
+    #expect(subject.onlyNetwork == nil)
+  }
+
+  @Test(
+    "Ids are read as they are written, and nothing else is one",
+    arguments: [
+      "", "c-", "c-00000000000000ff0", "c-000000000000ff", "c-00000000000000FF",
+      "c-+0000000000000ff", "g-00000000000000ff", "C-00000000000000ff",
+    ])
+  func ids(_ wrong: String) {
+    let id = ConsentID(255)
+    #expect(id.questionText == "c-00000000000000ff")
+    #expect(ConsentID(question: id.questionText) == id)
+    #expect(ConsentID(grant: id.grantText) == id)
+    #expect(FormerNetwork.text(of: 17) == "p-00000011")
+    #expect(FormerNetwork.id(of: "p-00000011") == 17)
+    #expect(ConsentID(question: wrong) == nil)
+  }
+
+  @Test("A token is good for its own button only")
+  func tokens() {
+    let tokens = ButtonTokens()
+    let (one, other) = (ConsentID(1), ConsentID(2))
+    let network = ExtendedPANID(number: 1)
+    #expect(tokens.isValid(tokens.token(for: one), for: one))
+    #expect(tokens.isValid(tokens.token(forPreferring: network), forPreferring: network))
+    #expect(!tokens.isValid(tokens.token(for: one), for: other))
+    #expect(!tokens.isValid(tokens.token(for: one), forPreferring: network))
+    #expect(!tokens.isValid(ButtonTokens().token(for: one), for: one))
+    #expect(!tokens.isValid(nil, for: one))
+    #expect(!tokens.isValid("", for: one))
+  }
+}

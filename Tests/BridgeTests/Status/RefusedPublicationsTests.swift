@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import TestKit
+import Testing
+
+@testable import Bridge
+
+@Suite("What the broker refuses, in status and in the log")
+struct RefusedPublicationsTests {
+  private let log = RecordingLog()
+  private let monitor = BridgeMonitor()
+  private let refused: RefusedPublications
+  private let byAccess = PublicationOutcome.refused(MosquittoError(.notAuthorized, "not allowed"))
+
+  init() {
+    refused = RefusedPublications(
+      monitor: monitor, devices: ["ha/device/+/config", "former/device/+/config"],
+      logger: log.logger)
+  }
+
+  @discardableResult
+  private func send(
+    _ topic: String, _ outcome: PublicationOutcome, isEmpty: Bool = false
+  ) throws -> Bool {
+    let sent = refused.send([Publication(topic: topic, payload: isEmpty ? [] : [1])])
+    return refused.acknowledged(try #require(sent.first).token, outcome)
+  }
+
+  @Test("A reason is one line of the log, until the broker takes again what it has refused")
+  func topics() throws {
+    for topic in ["a", "b", "a"] { #expect(try !send(topic, byAccess)) }
+    #expect(log.lines == ["the broker refuses publications reason=not allowed"])
+    #expect(log.levels == [.error])
+    #expect(monitor.snapshot.publicationsRefused == 3)
+    #expect(
+      monitor.snapshot.refusals
+        == .init(topics: 2, last: "a", problem: "not allowed", isByAccess: true))
+    #expect(try send("b", .delivered))
+    #expect(monitor.snapshot.refusals == nil)
+    #expect(log.lines.last == "the broker takes again what it has refused")
+    try send("a", byAccess)
+    #expect(log.lines.count == 3)
+  }
+
+  @Test("Devices that are refused are one line of the log with the remedy, until they are taken")
+  func devices() throws {
+    func lines() -> [String] { log.lines.filter { $0.contains("device of Home Assistant") } }
+    for _ in 0..<3 {
+      refused.restart()
+      for device in ["a", "b"] { #expect(try !send("ha/device/\(device)/config", byAccess)) }
+    }
+    #expect(lines().count == 1)
+    #expect(lines().first?.contains("home_assistant.discovery: off") == true)
+    #expect(monitor.snapshot.refusedDevices?.count == 2)
+    #expect(monitor.snapshot.refusals == nil)
+    #expect(monitor.snapshot.publicationsRefused == 6)
+    // Whoever publishes them tries all again with the next connection.
+    #expect(try !send("ha/device/a/config", .delivered))
+    #expect(monitor.snapshot.refusedDevices == nil)
+    #expect(log.lines.last == "the broker takes the devices of Home Assistant again")
+    try send("ha/device/a/config", byAccess)
+    #expect(lines().count == 2)
+  }
+
+  @Test("A removal that is refused stays in status, also when other devices are taken")
+  func removals() throws {
+    try send("former/device/a/config", byAccess, isEmpty: true)
+    try send("ha/device/a/config", .delivered)
+    #expect(monitor.snapshot.refusedDevices?.topic == "former/device/a/config")
+    #expect(monitor.snapshot.refusedDevices?.remedy.contains("mosquitto_pub") == true)
+    try send("former/device/b/config", .delivered, isEmpty: true)
+    #expect(monitor.snapshot.refusedDevices == nil)
+  }
+
+  @Test("Another connection knows nothing of the one before")
+  func restart() throws {
+    try send("a", byAccess)
+    try send("ha/device/a/config", byAccess)
+    let late = refused.send([
+      Publication(topic: "b", payload: []), Publication(topic: "ha/device/b/config", payload: [1]),
+    ])
+    refused.restart()
+    for one in late { #expect(!refused.acknowledged(one.token, byAccess)) }
+    #expect(monitor.snapshot.refusals == nil && monitor.snapshot.refusedDevices == nil)
+  }
+}
