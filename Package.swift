@@ -21,7 +21,7 @@ let fuzzProgram: [Target] =
       name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")
   ]
 
-/// The floors, lowest first; an import goes down only. See docs/explanation/architecture.md.
+/// The floors, lowest first; an import never goes up. See docs/explanation/architecture.md.
 let package = Package(
   name: "threadkeeper",
   products: [
@@ -61,7 +61,9 @@ let package = Package(
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
       name: "Broker",
-      dependencies: ["CLibMosquitto", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport"]),
+      dependencies: [
+        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
+      ]),
     .target(
       name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
@@ -100,7 +102,7 @@ let package = Package(
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ThreadDataset",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "ThreadDataset",
         "ThreadRequests", "ThreadkeeperSupport",
       ], swiftSettings: librarySettings),
     .target(
@@ -120,14 +122,15 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "Broker", "CLibCurl", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
+        "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
         "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
-        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
+        "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
+        "ThreadDataset",
         "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -157,7 +160,8 @@ let package = Package(
     .executableTarget(
       name: "threadkeeper-bench",
       dependencies: [
-        "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "KeychainCore",
+        "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home",
+        "KeychainCore",
         "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -177,14 +181,14 @@ let package = Package(
         "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
       ],
       path: "Tests/Fuzz/Targets"),
-    .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets", "TestKit"]),
+    .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
 
     // Tests: a target for each target, and what they share.
     .target(name: "CTestSandbox", path: "Tests/CTestSandbox"),
     .target(
       name: "TestKit",
       dependencies: [
-        "Bridge", "Broker", "CTestSandbox", "KeychainCore", "SQLiteDatabase", "ThreadDataset",
+        "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "ThreadDataset",
         "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
@@ -202,7 +206,9 @@ let package = Package(
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(
       name: "BrokerTests",
-      dependencies: ["Broker", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"]),
+      dependencies: [
+        "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
+      ]),
     .testTarget(
       name: "LocalAPITests",
       dependencies: ["LocalAPI", "TestKit", "ThreadRequests", "ThreadkeeperSupport"]),
@@ -228,7 +234,7 @@ let package = Package(
     .testTarget(
       name: "HomeStoreTests",
       dependencies: [
-        "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset",
       ]),
     .testTarget(
       name: "BridgeTests",
@@ -248,7 +254,7 @@ let package = Package(
       name: "DaemonTestKit",
       dependencies: [
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "Settings",
-        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
+        "SodiumCrypto", "TestKit", "ThreadDataset",
       ],
       path: "Tests/DaemonTestKit"),
     .testTarget(
@@ -260,7 +266,7 @@ let package = Package(
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "Broker", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
+        "BorderRouterAgent", "Broker", "Home", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
       ], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",
@@ -270,7 +276,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore",
+        "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore",
         "LocalAPI", "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
         "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
         "service-probe", "threadkeeper",

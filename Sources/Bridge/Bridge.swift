@@ -7,8 +7,6 @@ import KeychainCore
 import Logging
 import ServiceLifecycle
 
-import struct Broker.WireTime
-
 /// The service: messages in, homes on disk, states and events out.
 ///
 /// `IntakeConnection` → `HomeLoop` → (`BridgeFollower` → `Publisher`, `RequestService`) → `StatusConnection`; the
@@ -50,7 +48,7 @@ package final class Bridge: Service {
   ) throws {
     let monitor = BridgeMonitor()
     let identity = try DaemonIdentity(keychain, logger: logger)
-    let now: @Sendable () -> HomeTime = { clock.now().value }
+    let now: @Sendable () -> WireTime = { clock.now() }
     let store = SealedRecords(keychain)
     let hashKey = try keychain.read { tx throws(KeychainError) in try keychain.hashKey(in: tx) }
 
@@ -59,9 +57,10 @@ package final class Bridge: Service {
     var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
     parts.rules = configuration.requestRules
     parts.version = configuration.version
+    parts.logger = logger
     let exchange = SealedExchange(nil)
     parts.exchange = { exchange.with(identity.keys) }
-    parts.buttonsAltered = { monitor.refusesButtons(at: $0.published) }
+    parts.buttonsAltered = { monitor.refusesButtons(at: $0) }
     let requests = RequestService(homes, parts, callers)
 
     let news = NewsLog(monitor: monitor, isOnlyHome: homes.count == 1, logger: logger)
@@ -71,25 +70,18 @@ package final class Bridge: Service {
     let loop = try HomeLoop(
       homes, discovers: configuration.discoversRouters,
       devicePrefix: configuration.homeAssistant.isOn ? configuration.homeAssistant.prefix : nil,
-      isWritable: isWritable, store: store,
+      consent: configuration.consentAlert, isWritable: isWritable, store: store,
       reading: configuration.intakeReading(
         hashKey: hashKey, identity: { identity.keys }, request: requests.read),
       follower: follower, clock: now)
-    if isWritable {
-      for home in homes {
-        try loop.perform(
-          .condition(.consentByHomeAssistant, configuration.consentAlert),
-          in: home.name)
-      }
-    }
     let publisher = Publisher(
       configuration.publisherSettings(
         identity: { identity.keys }, instanceID: keychain.storeID.description,
         formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
-      loop.snapshot, store, lastMessage: try store.lastMessage(),
+      loop.snapshot, store, stored: try store.storedMessages(),
       rules: HomeRules { .random(in: .min ... .max) }, now: now,
       acknowledged: { monitor.figures.publish.add($0) })
-    let health = HealthReports(loop, publisher, requests, monitor, since: clock.now())
+    let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
     let statusConnection = StatusConnection(
       publisher, health: health, requests: requests, loop: loop, keychain: keychain,
       monitor: monitor, clock: clock,
@@ -97,7 +89,7 @@ package final class Bridge: Service {
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher),
       handler: statusConnection)
-    let wake: @Sendable () -> Void = { status.wake() }
+    let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
     follower.begin(.init(loop: loop, publisher: publisher, wake: wake))
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
@@ -185,12 +177,13 @@ package final class Bridge: Service {
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
+    let current = Set(bridge.topics.intakeFilters.map { ExactName($0) })
     intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
     // Filters of earlier settings, which the broker's session may have still.
     intake.unsubscriptions = BaseTopics(
       loop.retiredBases.map { .init(name: $0.home, base: $0.base) }
     )
-    .intakeFilters.filter { !bridge.topics.intakeFilters.contains($0) }
+    .intakeFilters.filter { !current.contains(ExactName($0)) }
     intake.batchMessages = IntakeConnection.batchMessages
     // What is on its way while a batch is handled.
     intake.receiveMaximum = UInt16(8 * IntakeConnection.batchMessages)

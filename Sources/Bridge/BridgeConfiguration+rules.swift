@@ -7,8 +7,6 @@ import HomeStore
 import SodiumCrypto
 import ThreadDataset
 
-import struct Home.AlertFacts
-
 /// What the settings decide, for each part of the bridge.
 extension BridgeConfiguration {
   private var team: @Sendable (ExactName) -> ExactName {

@@ -5,8 +5,6 @@ import Home
 import HomeStore
 import Synchronization
 
-import struct Home.WireTime
-
 /// What follows from a batch: states and events, answers, lines of the log, figures.
 final class BridgeFollower: LoopFollower {
   /// Who acts upon it, once there is a loop.
@@ -20,8 +18,8 @@ final class BridgeFollower: LoopFollower {
     var parts: Parts?
     /// Committed by the start of the loop.
     var early: [CommittedBatch] = []
-    /// Homes of which messages of adoptions could not wait for the connection.
-    var dueHomes: Set<String> = []
+    /// What homes are to be told of their answers.
+    var owed: [RequestService.OwedInput] = []
   }
 
   private let events: [String: EventWriter]
@@ -29,6 +27,7 @@ final class BridgeFollower: LoopFollower {
   private let monitor: BridgeMonitor
   private let news: NewsLog
   private let state = Mutex(State())
+  private let rows = Atomic(0)
 
   init(
     _ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog
@@ -41,6 +40,9 @@ final class BridgeFollower: LoopFollower {
     self.monitor = monitor
     self.news = news
   }
+
+  /// Since the start, without what saves signs of life.
+  var rowsWritten: Int { rows.load(ordering: .relaxed) }
 
   func begin(_ parts: Parts) {
     let early = state.withLock { state in
@@ -64,28 +66,29 @@ final class BridgeFollower: LoopFollower {
       return state.parts
     }
     guard let parts else { return }
-    parts.publisher.note(batch, parts.loop.snapshot)
+    parts.publisher.note(batch, home: parts.loop.home)
     follow(batch, parts)
   }
 
   private func follow(_ batch: CommittedBatch, _ parts: Parts) {
     monitor.count(batch)
+    rows.add(batch.rows, ordering: .relaxed)
     if let time = batch.commitTime { monitor.figures.commit.add(time) }
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
     news.note(batch, home: parts.loop.home)
-    let due = requests.answer(batch, of: parts.loop)
-    if !due.isEmpty { state.withLock { $0.dueHomes.formUnion(due) } }
+    let owed = requests.answer(batch, of: parts.loop)
+    if !owed.isEmpty { state.withLock { $0.owed += owed } }
     parts.wake()
   }
 
   func hasHandled() { requests.callers.wake() }
 
-  /// Homes that are to be told `deliveriesAreDue`.
-  func takeDueHomes() -> Set<String> {
-    state.withLock { state in
-      defer { state.dueHomes = [] }
-      return state.dueHomes
+  /// Tells the homes what they are to be told of their answers. What fails is due again.
+  func tellHomes(_ loop: HomeLoop) throws {
+    while let next = state.withLock({ $0.owed.first }) {
+      try loop.perform(next.input, in: next.home)
+      state.withLock { _ = $0.owed.removeFirst() }
     }
   }
 }

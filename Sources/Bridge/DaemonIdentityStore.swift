@@ -30,10 +30,14 @@ package final class DaemonIdentity: Sendable {
 
   /// Makes them where there are none.
   ///
+  /// - Parameter actor: who is named in the audit.
   /// - Throws: `decode` when they are damaged; what the store throws.
-  package func findOrMake() throws -> Identity {
+  package func findOrMake(actor: String) throws -> Identity {
     if let keys { return keys }
-    let identity = try keychain.database.write { try DaemonIdentityStore(keychain).findOrMake($0) }
+    let identity = try keychain.database.write { tx in
+      keychain.act(as: actor, in: tx)
+      return try DaemonIdentityStore(keychain).findOrMake(tx)
+    }
     // Only now: keys that a rollback has undone must not sign anything.
     known.withLock { $0 = identity }
     return identity

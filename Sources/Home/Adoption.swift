@@ -33,6 +33,8 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   case noAnswer
   /// It was not attached with them in time.
   case notAttached
+  /// It was sent nothing: the stored dataset of the preferred network does not open.
+  case damagedCredentials
 
   /// Whether a person was asked about a key, which has to count still.
   var needsKey: Bool {
@@ -45,7 +47,9 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   package var hasFailed: Bool {
     switch self {
     case .due, .asked, .agreed, .sent: false
-    default: true
+    case .notEnrolled, .damagedKeys, .damagedCredentials, .denied, .expired, .timeout,
+      .disagreement, .pendingChange, .refused, .noAnswer, .notAttached:
+      true
     }
   }
 
@@ -53,21 +57,23 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   var mayBeConfirmed: Bool {
     switch self {
     case .sent, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached: true
-    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired: false
+    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired,
+      .damagedCredentials:
+      false
     }
   }
 
   /// Whether a person can have the question asked again.
-  var canBeAskedAgain: Bool { hasFailed && needsKey }
+  package var canBeAskedAgain: Bool { hasFailed && needsKey }
 }
 
 /// That a border router is to be given the preferred network's credentials: how far it is, and what it is about. A pure
 /// value; `Home` looks up what an event needs to say, and does what follows.
 ///
-/// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, or the reason that the router itself gives. "A key
-/// obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that waits and note that what
-/// was agreed to is not given; then there is no adoption, or one that is `due`. "Needed" is an adoption where there is a
-/// mismatch that no alert of the home explains.
+/// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, `damagedCredentials`, or the reason that the router
+/// itself gives. "A key obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that
+/// waits and note that what was agreed to is not given; then there is no adoption, or one that is `due`. "Needed" is an
+/// adoption where there is a mismatch that no alert of the home explains.
 ///
 /// | state | event | next state |
 /// |---|---|---|
@@ -94,6 +100,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 /// | `agreed` | clock: a connection | `sent` |
 /// | `agreed` | clock: "always" was taken back | restarts |
 /// | `sent` | clock: the connection has not had it, or it is over there | the same; it is sent again |
+/// | `sent` | the message cannot be made | `damagedCredentials` |
 /// | `sent` | clock: the deadline is over, and all reports are received | `timeout` |
 package struct Adoption: Hashable, Sendable {
   package internal(set) var state: AdoptionState
@@ -221,7 +228,7 @@ extension Adoption {
       return needsAdoption ? .begin : .end
     case .asked, .agreed: return !needsAdoption ? .end : isSame ? .keep : .begin
     case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
-      .notAttached:
+      .notAttached, .damagedCredentials:
       if isSame, !(isSSIDNew && needsAdoption) { return .keep }
       return needsAdoption ? .begin : .end
     }

@@ -2,8 +2,7 @@
 
 import ThreadDataset
 
-/// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused;
-/// those of routers are below 32.
+/// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused.
 package enum AlertName: UInt8, CaseIterable, Sendable {
   case preferredNetworkMismatch = 0
   case datasetConflict = 1
@@ -15,6 +14,8 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case plaintextCredentials = 7
   case messagesDropped = 8
   case sessionLost = 9
+  /// In no record: a store that cannot be written cannot hold it.
+  case storeReadOnly = 10
   case brokerAuthenticationFailed = 11
   case adoptionFailed = 12
   case routerDetached = 13
@@ -46,12 +47,15 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   /// together do not disagree for long.
   func isHeld(_ message: AlertFacts.Message?) -> Bool {
     switch self {
-    case .messagesDropped, .sessionLost, .brokerAuthenticationFailed, .adoptionFailed,
-      .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered:
+    case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
+      .adoptionFailed, .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered:
       false
     case .preferredNetworkChanged:
       if case .preferredChanged(_, disagrees: true) = message { true } else { false }
-    default: true
+    case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
+      .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
+      .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter:
+      true
     }
   }
 }
@@ -196,7 +200,7 @@ package struct AlertFacts: Hashable, Sendable {
     /// `names` claim other keys, `otherNames` use the current ones.
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters.
-    case preferredChanged(PreferredChange, disagrees: Bool)
+    indirect case preferredChanged(PreferredChange, disagrees: Bool)
     case movedTo(routers: Int)
     /// The routers of the first ones of so many parts.
     case split([Names], parts: Int)
@@ -235,7 +239,7 @@ package struct PreferredChange: Hashable, Sendable {
   package let formerID: UInt32?
 }
 
-/// How much an alert matters.
+/// How much an alert matters, the worst first.
 package enum AlertSeverity: UInt8, Sendable, CaseIterable {
   case critical, warning, info
 }
@@ -249,11 +253,16 @@ extension AlertKey {
       disagrees ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
       networks.count > 1 ? .warning : .info
-    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.brokerAuthenticationFailed, _),
+    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),
+      (.brokerAuthenticationFailed, _),
       (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _):
       .critical
     case (.plaintextCredentials, _), (.unknownRouter, _), (.consentByHomeAssistant, _): .info
-    default: .warning
+    case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),
+      (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
+      (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
+      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _):
+      .warning
     }
   }
 }
@@ -280,7 +289,7 @@ package struct Alert: Hashable, Sendable {
   /// What was published last, or will be published first.
   package internal(set) var facts: AlertFacts
   /// The next facts of a resolved alert whose condition holds again, if that lasts.
-  var heldFacts: AlertFacts?
+  @Boxed var heldFacts: AlertFacts? = nil
   /// When the condition began.
   package internal(set) var heldSince: WireTime
   package internal(set) var startsAt: WireTime?
@@ -310,9 +319,21 @@ package struct Alert: Hashable, Sendable {
   mutating func set(
     _ wanted: AlertFacts?, hold: Int, at now: WireTime
   ) -> (news: News?, isChanged: Bool) {
+    if isInLine(with: wanted, hold: hold, at: now) { return (nil, false) }
     let before = self
     let news = change(wanted, hold: hold, at: now)
     return (news, self != before)
+  }
+
+  /// Whether nothing is to be changed: most messages say what is known.
+  private func isInLine(with wanted: AlertFacts?, hold: Int, at now: WireTime) -> Bool {
+    guard let wanted else { return phase == .resolved }
+    switch phase {
+    case .resolved: return false
+    case .held:
+      return heldSince.adding(seconds: hold) > now && (heldFacts ?? facts).saysTheSame(as: wanted)
+    case .firing: return facts.saysTheSame(as: wanted)
+    }
   }
 
   private mutating func change(_ wanted: AlertFacts?, hold: Int, at now: WireTime) -> News? {

@@ -22,27 +22,27 @@ extension Alert: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Alert(
       phase: try coder(value?.phase), facts: try coder(value?.facts),
-      heldFacts: try coder.maybe(value.map(\.heldFacts)), heldSince: try coder(value?.heldSince),
-      startsAt: try coder.maybe(value.map(\.startsAt)), updatedAt: try coder(value?.updatedAt),
-      endsAt: try coder.maybe(value.map(\.endsAt)), sequence: try coder(value?.sequence))
+      heldFacts: try coder.maybe(value?.heldFacts), heldSince: try coder(value?.heldSince),
+      startsAt: try coder.maybe(value?.startsAt), updatedAt: try coder(value?.updatedAt),
+      endsAt: try coder.maybe(value?.endsAt), sequence: try coder(value?.sequence))
   }
 }
 
 extension AlertFacts: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     var facts = AlertFacts(try coder(value?.message))
-    facts.router = try coder.maybe(value.map(\.router))
-    facts.routerName = try coder.maybe(value.map(\.routerName))
-    facts.network = try coder.maybe(value.map(\.network))
-    facts.configured = try coder.maybe(value.map(\.configured))
-    facts.preferred = try coder.maybe(value.map(\.preferred))
-    facts.user = try coder.maybe(value.map(\.user))
-    facts.differs = try coder.maybe(value.map(\.differs))
-    facts.since = try coder.maybe(value.map(\.since))
-    facts.adoption = try coder.maybe(value.map(\.adoption))
+    facts.router = try coder.maybe(value?.router)
+    facts.routerName = try coder.maybe(value?.routerName)
+    facts.network = try coder.maybe(value?.network)
+    facts.configured = try coder.maybe(value?.configured)
+    facts.preferred = try coder.maybe(value?.preferred)
+    facts.user = try coder.maybe(value?.user)
+    facts.differs = try coder.maybe(value?.differs)
+    facts.since = try coder.maybe(value?.since)
+    facts.adoption = try coder.maybe(value?.adoption)
     facts.names = try coder(value?.names)
     facts.otherNames = try coder(value?.otherNames)
-    facts.trigger = try coder.maybe(value.map(\.trigger))
+    facts.trigger = try coder.maybe(value?.trigger)
     return facts
   }
 }
@@ -60,15 +60,31 @@ extension AlertFacts.Names: Recorded {
 }
 
 extension AlertFacts.Message: Recorded {
-  /// Messages without values, by their numbers in records. The number of one that is removed is not used again.
-  private static let plain: [UInt8: Self] = [
-    1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind,
-    6: .reportsOlder, 7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone,
-    11: .detached, 12: .wellKnownKey, 13: .joined, 14: .plaintext, 15: .daemon,
+  /// Messages without values.
+  private static let plain: [Self] = [
+    .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
+    .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
+    .daemon,
   ]
 
-  private var tag: UInt8? {
+  /// Its number in records. That of one that is removed is not used again.
+  private var tag: UInt8 {
     switch self {
+    case .notAttached: 1
+    case .neverMember: 2
+    case .otherNetwork: 3
+    case .otherCredentials: 4
+    case .behind: 5
+    case .reportsOlder: 6
+    case .sameAge: 7
+    case .reportsConflict: 8
+    case .noDataset: 9
+    case .recordGone: 10
+    case .detached: 11
+    case .wellKnownKey: 12
+    case .joined: 13
+    case .plaintext: 14
+    case .daemon: 15
     case .elsewhere: 32
     case .offline: 33
     case .notSeen: 34
@@ -79,12 +95,11 @@ extension AlertFacts.Message: Recorded {
     case .preferredChanged: 39
     case .movedTo: 40
     case .split: 41
-    default: Self.plain.first { $0.value == self }?.key
     }
   }
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let tag = try coder.byte(value.map { $0.tag ?? 0 })
+    let tag = try coder.byte(value?.tag)
     switch (tag, value) {
     case (32, .elsewhere(let isConfigured)):
       return .elsewhere(isConfiguredForPreferred: try coder(isConfigured))
@@ -124,7 +139,7 @@ extension AlertFacts.Message: Recorded {
       return .split(try coder(named), parts: try coder(parts))
     case (41, nil): return .split(try coder(nil), parts: try coder(nil))
     default:
-      guard let message = Self.plain[tag] else { throw RecordError() }
+      guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message
     }
   }
@@ -135,24 +150,33 @@ extension PreferredChange: Recorded {
     Self(
       from: try coder(value?.from), to: try coder(value?.to), differs: try coder(value?.differs),
       bringsCredentials: try coder(value?.bringsCredentials), cause: try coder(value?.cause),
-      who: try coder.maybe(value.map(\.who)), second: try coder.maybe(value.map(\.second)),
-      formerID: try coder.maybe(value.map(\.formerID)))
+      who: try coder.maybe(value?.who), second: try coder.maybe(value?.second),
+      formerID: try coder.maybe(value?.formerID))
   }
 }
 
 extension PreferredCause: Recorded {
-  private static let plain: [UInt8: Self] = [
-    1: .first, 2: .sameKeys, 3: .onlyMember, 4: .owner, 5: .person,
-  ]
+  private static let plain: [Self] = [.first, .sameKeys, .onlyMember, .owner, .person]
+
+  private var tag: UInt8 {
+    switch self {
+    case .first: 1
+    case .sameKeys: 2
+    case .onlyMember: 3
+    case .owner: 4
+    case .person: 5
+    case .confirmed: 6
+    }
+  }
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    if case .confirmed(let agent) = value {
-      _ = try coder.byte(6)
-      return .confirmed(by: try coder(agent))
+    let tag = try coder.byte(value?.tag)
+    switch (tag, value) {
+    case (6, .confirmed(let agent)): return .confirmed(by: try coder(agent))
+    case (6, nil): return .confirmed(by: try coder(nil))
+    default:
+      guard let cause = plain.first(where: { $0.tag == tag }) else { throw RecordError() }
+      return cause
     }
-    let tag = try coder.byte(value.map { value in plain.first { $0.value == value }?.key ?? 0 })
-    if tag == 6 { return .confirmed(by: try coder(nil)) }
-    guard let cause = plain[tag] else { throw RecordError() }
-    return cause
   }
 }

@@ -177,6 +177,8 @@ package enum ConsentApprover: Hashable, Sendable {
   case commandLine(user: UInt32)
   /// Whoever shows the token of the daemon's status page.
   case statusPage
+  /// Whom a program without a daemon has asked.
+  case program(user: UInt32)
 }
 
 /// For how long an approval holds.
@@ -228,6 +230,11 @@ package struct ConsentRecord: Hashable, Sendable {
     case changed
     /// The key that the answer was to be sealed to is not enrolled any more.
     case notEnrolled
+    /// It is stored, and does not open.
+    case damaged
+    case tooLarge
+    /// The store fails.
+    case store
   }
 
   package let id: ConsentID

@@ -9,7 +9,7 @@ package struct DatasetSummary: Hashable, Sendable {
   /// Empty where there is none.
   package var name: String
   /// Nil of a network that is preferred by its Extended PAN ID alone: then only its id and its name are known.
-  package var parameters: Parameters?
+  @Boxed package var parameters: Parameters?
 
   package struct Parameters: Hashable, Sendable {
     /// Of all bytes of the dataset.

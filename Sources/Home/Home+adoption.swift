@@ -13,6 +13,7 @@ extension Home {
     of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool
   ) -> PreferredCheck {
     let isEnabled = rules.adoptTimeout != nil
+    guard rules.hasDaemon else { return check }
     // No login has announced it, so there is none that could be sent something.
     guard router.source == .mqtt || router.adoption != nil,
       router.adoption != nil || isEnabled && check.isMismatch
@@ -328,6 +329,16 @@ extension Home {
       var router = router
       router.adoption?.delivery?.hasArrived = true
       routers.set(router, firstSeen: now)
+    }
+  }
+
+  /// A person can have it asked again, once the dataset opens.
+  mutating func noteNotSent(_ message: UInt64) {
+    for router in routers where router.adoption?.state == .sent {
+      guard let terms = router.adoption?.terms, terms.message == message else { continue }
+      let (requester, subject) = question(about: router, terms)
+      noteNotGiven(subject, to: requester, by: terms.consent, .damaged)
+      failAdoption(of: router, as: .damagedCredentials)
     }
   }
 

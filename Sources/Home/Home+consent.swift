@@ -23,7 +23,7 @@ extension Home {
   mutating func ask(
     _ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress
   ) throws(ConsentRefusal) -> Asked {
-    if let grant = grants.first(where: { $0.covers(subject, of: requester) }) {
+    if rules.grantsCount, let grant = grants.first(where: { $0.covers(subject, of: requester) }) {
       return .granted(grant.id)
     }
     let same = questions.firstIndex {
@@ -282,8 +282,22 @@ extension Home {
     }
     decisions[index].obstacle = obstacle
     changes.records.insert(.decision(id))
-    step.output.events.append(.notGiven(decisions[index]))
-    step.output.audit.append(.notGiven(decisions[index]))
+    let record = decisions[index]
+    step.output.events.append(.notGiven(record))
+    step.output.audit.append(
+      .notGiven(record.subject, to: record.requester, by: id, obstacle))
+  }
+
+  /// The same of what may have been given by a grant, which has no decision of its own.
+  mutating func noteNotGiven(
+    _ subject: ConsentSubject, to requester: Requester, by id: ConsentID,
+    _ obstacle: ConsentRecord.Obstacle
+  ) {
+    if decisions.contains(where: { $0.id == id && $0.outcome == .approved }) {
+      noteNotGiven(id, obstacle)
+    } else {
+      step.output.audit.append(.notGiven(subject, to: requester, by: id, obstacle))
+    }
   }
 
   // MARK: Clients
@@ -298,7 +312,12 @@ extension Home {
     clients[user] = client
     changes.records.insert(.client(user))
     if (before?.trust == .signed) != (client.trust == .signed) { changes.records.insert(.home) }
-    step.output.audit.append(.enrolled(user))
+    if let before {
+      let hasNewKeys = before.fingerprint != client.fingerprint
+      step.output.audit.append(.enrolledAgain(user, hasNewKeys: hasNewKeys))
+    } else {
+      step.output.audit.append(.enrolled(user))
+    }
     return .enrolled(isUpdate: before != nil)
   }
 
@@ -316,7 +335,7 @@ extension Home {
     }
     changes.records.insert(.client(user))
     endConsents(of: .login(user), by: approver)
-    step.output.audit.append(.revoked(user))
+    step.output.audit.append(.revoked(user, isKept: clients[user] != nil))
     return .revokedClient(true)
   }
 }

@@ -9,9 +9,6 @@ extension Home {
   static let mostBehindAccessPoint = 16
 
   mutating func receive(_ message: RouterMessage, from user: ExactName) {
-    if case .router(let agent) = message.subject, isSignOfLife(message, of: agent, from: user) {
-      return routers.see(agent, at: now)
-    }
     do throws(HomeRejection) {
       guard try admit(message, from: user) else {
         step.output.isDuplicate = true
@@ -54,13 +51,14 @@ extension Home {
     }
   }
 
-  /// Whether a message says what is known already, so that nothing follows but that the router was seen. Most do;
-  /// what this does not find out, the long way does.
-  private func isSignOfLife(
-    _ message: RouterMessage, of agent: BorderAgentID, from user: ExactName
-  ) -> Bool {
-    guard message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset,
-      message.order == .none, message.signature == nil, message.adoptionFailure == nil,
+  /// Takes a message that says what is known already, so that nothing follows but that the router was seen. Most do;
+  /// what this does not find out, the long way does. Its number is saved with the next change.
+  ///
+  /// - Returns: whether it is one.
+  mutating func takeSignOfLife(_ message: RouterMessage, from user: ExactName) -> Bool {
+    guard case .router(let agent) = message.subject,
+      message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset,
+      message.signature == nil, message.adoptionFailure == nil,
       message.thread.state != .leader, clients[user]?.trust != .signed
     else { return false }
     let isWhole = message.kind != .heartbeat
@@ -71,10 +69,12 @@ extension Home {
         return false
       }
     }
-    return routers.contains(agent) { router in
+    let (team, preferred) = (team(of: user), preferred?.dataset)
+    return routers.see(agent, at: now, message.order) { router in
       guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil,
         router.user == user, router.threadState != .disabled,
-        router.owner == nil || router.owner == team(of: user)
+        router.order.rises(with: message.order),
+        router.owner == nil || router.owner == team
       else { return false }
       let report = message.thread
       guard isWhole else {
@@ -88,15 +88,18 @@ extension Home {
         && (message.model == nil || message.model == router.model)
         && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
         && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
-        && (message.dataset == nil || saysTheSame(message.dataset, as: router.dataset))
+        && (message.dataset == nil
+          || Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
   }
 
   /// Whether a dataset is the one that is stored, and nobody disputes about it.
-  private func saysTheSame(_ incoming: DatasetSummary?, as stored: DatasetSummary?) -> Bool {
-    guard let incoming, let stored, let preferred = preferred?.dataset,
-      incoming.hasSameBytes(as: stored)
-    else { return false }
+  private static func saysTheSame(
+    _ incoming: DatasetSummary?, as stored: DatasetSummary?, preferred: DatasetSummary?
+  ) -> Bool {
+    guard let incoming, let stored, let preferred, incoming.hasSameBytes(as: stored) else {
+      return false
+    }
     return incoming.network != preferred.network || incoming.hasKeys(of: preferred)
   }
 

@@ -60,6 +60,40 @@ extension Home {
     return .removed(team: stored.owner, hadCredentials: stored.dataset != nil)
   }
 
+  /// A router stays, without its credentials.
+  ///
+  /// - Parameter user: who has them deleted.
+  mutating func deleteCredentials(of stored: Router, user: ExactName?) {
+    var router = stored
+    router.dropCredentials(at: now)
+    step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
+    step.output.audit.append(.credentialsDeleted(stored.agent))
+    var event = RouterEvent()
+    event.user = user
+    if router.isPresent {
+      write(router, before: stored, event, trigger: .deleted)
+    } else {
+      put(router)
+    }
+  }
+
+  /// The credentials of a record are missing from now on. The record is written again in any case.
+  mutating func loseSecret(of key: RecordKey) {
+    changes.records.insert(key)
+    switch key {
+    case .home: losePreferredCredentials()
+    case .router(let agent):
+      guard let stored = routers[agent], stored.dataset != nil else { return }
+      deleteCredentials(of: stored, user: nil)
+    case .former(let id):
+      guard let index = former.firstIndex(where: { $0.id == id && $0.dataset.hasCredentials })
+      else { return }
+      step.output.audit.append(.formerDeleted(former[index].dataset.network))
+      removeFormer(at: index)
+    case .alert, .question, .grant, .decision, .client, .signer: return
+    }
+  }
+
   /// Ends the alert about a router that joined the preferred network and was not there before.
   mutating func accept(_ agent: BorderAgentID) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else {

@@ -46,6 +46,16 @@ extension Home {
     return former.first { $0.id == id }
   }
 
+  /// The network stays preferred by its Extended PAN ID alone.
+  mutating func losePreferredCredentials() {
+    guard let before = preferred, before.dataset.hasCredentials else { return }
+    let dataset = DatasetSummary(network: before.dataset.network, name: before.dataset.name)
+    preferred = PreferredNetwork(
+      dataset: dataset, createdAt: before.createdAt, changedAt: now)
+    step.output.secrets.append(SecretMove(to: .home, from: .nothing))
+    notePreferred(before.dataset)
+  }
+
   private mutating func notePreferred(_ before: DatasetSummary?) {
     if step.preferredBefore == nil { step.preferredBefore = .some(before) }
     changes.records.insert(.home)

@@ -142,10 +142,10 @@ private struct HomeRecord: Recorded {
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     var record = HomeRecord()
-    record.preferred = try coder.maybe(value.map(\.preferred))
+    record.preferred = try coder.maybe(value?.preferred)
     record.isForgotten = try coder(value?.isForgotten)
     record.accepted = try coder(value?.accepted)
-    record.discoveredSince = try coder.maybe(value.map(\.discoveredSince))
+    record.discoveredSince = try coder.maybe(value?.discoveredSince)
     record.signed = try coder(value?.signed)
     return record
   }
@@ -168,9 +168,9 @@ extension FormerNetwork: Recorded {
 
 extension DatasetSummary: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    DatasetSummary(
-      network: try coder(value?.network), name: try coder(value?.name),
-      parameters: try coder.maybe(value.map(\.parameters)))
+    let (network, name) = (try coder(value?.network), try coder(value?.name))
+    let parameters = try coder.maybe(value?.parameters)
+    return value ?? DatasetSummary(network: network, name: name, parameters: parameters)
   }
 }
 
@@ -182,7 +182,7 @@ extension DatasetSummary.Parameters: Recorded {
       channel: try coder(value?.channel), panID: try coder(value?.panID),
       meshLocalPrefix: try coder(value?.meshLocalPrefix),
       securityPolicy: try coder(value?.securityPolicy),
-      domainName: try coder.maybe(value.map(\.domainName)),
+      domainName: try coder.maybe(value?.domainName),
       isKeyWellKnown: try coder(value?.isKeyWellKnown))
   }
 }
@@ -211,42 +211,43 @@ private struct SeenRouter: Recorded {
 
 extension Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var router = Router(try coder(value?.agent), at: try coder(value?.firstSeenAt))
-    router.user = try coder.maybe(value.map(\.user))
-    router.owner = try coder.maybe(value.map(\.owner))
-    router.team = try coder.maybe(value.map(\.team))
-    router.formerKey = try coder.maybe(value.map(\.formerKey))
-    router.credentialsGoneAt = try coder.maybe(value.map(\.credentialsGoneAt))
-    router.name = try coder.maybe(value.map(\.name))
-    router.vendor = try coder.maybe(value.map(\.vendor))
-    router.model = try coder.maybe(value.map(\.model))
-    router.extendedAddress = try coder.maybe(value.map(\.extendedAddress))
-    router.accessPoint = try coder.maybe(value.map(\.accessPoint))
-    router.ssid = try coder.maybe(value.map(\.ssid))
-    router.dataset = try coder.maybe(value.map(\.dataset))
-    router.credential = try coder(value?.credential)
-    router.credentialCreatedAt = try coder.maybe(value.map(\.credentialCreatedAt))
-    router.credentialChangedAt = try coder.maybe(value.map(\.credentialChangedAt))
-    router.datasetChangedAt = try coder.maybe(value.map(\.datasetChangedAt))
-    router.followsPreferred = try coder(value?.followsPreferred)
-    router.memberOf = try coder.maybe(value.map(\.memberOf))
-    router.currentNetwork = try coder.maybe(value.map(\.currentNetwork))
-    router.threadState = try coder.maybe(value.map(\.threadState))
-    router.threadStateSince = try coder.maybe(value.map(\.threadStateSince))
-    router.threadStateReportedAt = try coder.maybe(value.map(\.threadStateReportedAt))
-    router.isPresent = try coder(value?.isPresent)
-    router.isOnline = try coder(value?.isOnline)
-    router.beats = try coder(value?.beats)
-    router.offlineReason = try coder.maybe(value.map(\.offlineReason))
-    router.source = try coder(value?.source)
-    router.isAdvertised = try coder(value?.isAdvertised)
-    router.advertised = try coder.maybe(value.map(\.advertised))
-    router.partition = try coder.maybe(value.map(\.partition))
-    router.isRecordGone = try coder(value?.isRecordGone)
-    router.threadVersion = try coder.maybe(value.map(\.threadVersion))
-    router.isKnown = try coder(value?.isKnown)
-    router.adoption = try coder.maybe(value.map(\.adoption))
-    router.order = try coder(value?.order)
+    let (agent, first) = (try coder(value?.agent), try coder(value?.firstSeenAt))
+    var router = value ?? Router(agent, at: first)
+    try coder.field(&router.user)
+    try coder.field(&router.owner)
+    try coder.field(&router.team)
+    try coder.field(&router.formerKey)
+    try coder.field(&router.credentialsGoneAt)
+    try coder.field(&router.name)
+    try coder.field(&router.vendor)
+    try coder.field(&router.model)
+    try coder.field(&router.extendedAddress)
+    try coder.field(&router.accessPoint)
+    try coder.field(&router.ssid)
+    try coder.field(&router.dataset)
+    try coder.field(&router.credential)
+    try coder.field(&router.credentialCreatedAt)
+    try coder.field(&router.credentialChangedAt)
+    try coder.field(&router.datasetChangedAt)
+    try coder.field(&router.followsPreferred)
+    try coder.field(&router.memberOf)
+    try coder.field(&router.currentNetwork)
+    try coder.field(&router.threadState)
+    try coder.field(&router.threadStateSince)
+    try coder.field(&router.threadStateReportedAt)
+    try coder.field(&router.isPresent)
+    try coder.field(&router.isOnline)
+    try coder.field(&router.beats)
+    try coder.field(&router.offlineReason)
+    try coder.field(&router.source)
+    try coder.field(&router.isAdvertised)
+    router.advertised = try coder.maybe(router.advertised)
+    try coder.field(&router.partition)
+    try coder.field(&router.isRecordGone)
+    try coder.field(&router.threadVersion)
+    try coder.field(&router.isKnown)
+    router.adoption = try coder.maybe(router.adoption)
+    try coder.field(&router.order)
     return router
   }
 }
@@ -254,14 +255,14 @@ extension Router: Recorded {
 extension Router.Advertised: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      network: try coder(value?.network), networkName: try coder.maybe(value.map(\.networkName)),
-      activeSeconds: try coder.maybe(value.map(\.activeSeconds)))
+      network: try coder(value?.network), networkName: try coder.maybe(value?.networkName),
+      activeSeconds: try coder.maybe(value?.activeSeconds))
   }
 }
 
 extension Adoption: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Adoption(try coder(value?.state), try coder.maybe(value.map(\.terms)))
+    Adoption(try coder(value?.state), try coder.maybe(value?.terms))
   }
 }
 
@@ -294,9 +295,9 @@ private struct KeyedAlert: Recorded {
 extension Requester: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     var requester = Requester(try coder(value?.identity), team: try coder(value?.team))
-    requester.userName = try coder.maybe(value.map(\.userName))
-    requester.program = try coder.maybe(value.map(\.program))
-    requester.fingerprint = try coder.maybe(value.map(\.fingerprint))
+    requester.userName = try coder.maybe(value?.userName)
+    requester.program = try coder.maybe(value?.program)
+    requester.fingerprint = try coder.maybe(value?.fingerprint)
     return requester
   }
 }
@@ -324,7 +325,7 @@ extension ConsentNetwork: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentNetwork(
       id: try coder(value?.id), name: try coder(value?.name),
-      team: try coder.maybe(value.map(\.team)), key: try coder.maybe(value.map(\.key)))
+      team: try coder.maybe(value?.team), key: try coder.maybe(value?.key))
   }
 }
 
@@ -332,14 +333,14 @@ extension ConsentSubject: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentSubject(
       try coder(value?.command), try coder(value?.networks),
-      router: try coder.maybe(value.map(\.router)))
+      router: try coder.maybe(value?.router))
   }
 }
 
 extension ConsentSubject.Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      agent: try coder(value?.agent), name: try coder.maybe(value.map(\.name)),
+      agent: try coder(value?.agent), name: try coder.maybe(value?.name),
       networkName: try coder(value?.networkName))
   }
 }
@@ -389,11 +390,15 @@ extension ConsentApprover: Recorded {
     case .statusPage:
       _ = try coder.byte(3)
       return .statusPage
+    case .program(let user):
+      _ = try coder.byte(4)
+      return .program(user: try coder(user))
     case nil:
       switch try coder.byte(nil) {
       case 1: return .login(try coder(nil), team: try coder(nil))
       case 2: return .commandLine(user: try coder(nil))
       case 3: return .statusPage
+      case 4: return .program(user: try coder(nil))
       default: throw RecordError()
       }
     }
@@ -415,8 +420,8 @@ extension ConsentRecord: Recorded {
       id: try coder(value?.id), outcome: try coder(value?.outcome),
       requester: try coder(value?.requester), subject: try coder(value?.subject),
       createdAt: try coder(value?.createdAt), decidedAt: try coder(value?.decidedAt),
-      by: try coder.maybe(value.map(\.by)), scope: try coder.maybe(value.map(\.scope)),
-      grant: try coder.maybe(value.map(\.grant)), obstacle: try coder.maybe(value.map(\.obstacle)))
+      by: try coder.maybe(value?.by), scope: try coder.maybe(value?.scope),
+      grant: try coder.maybe(value?.grant), obstacle: try coder.maybe(value?.obstacle))
   }
 }
 
@@ -452,7 +457,7 @@ private struct Signer: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Signer(
       key: SignerKey(user: try coder(value?.key.user), issuer: try coder(value?.key.issuer)),
-      subject: try coder.maybe(value.map(\.subject)), window: try coder(value?.window))
+      subject: try coder.maybe(value?.subject), window: try coder(value?.window))
   }
 }
 

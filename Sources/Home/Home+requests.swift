@@ -3,7 +3,7 @@
 import ThreadDataset
 
 /// What comes of requests, whoever asks and however: over MQTT, on the socket, or in a program without a daemon. All
-/// that is wrong with one is found before anything is changed.
+/// that is wrong with one is found before anything that it asks for is changed.
 extension Home {
   mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
     if request.hasDataset, !context.isSigned, let user = context.requester.login {
@@ -16,8 +16,10 @@ extension Home {
       case .getCredentials(let agent): return try credentials(of: agent, context)
       case .listCredentials(let onlyActive): return try list(context, onlyActive: onlyActive)
       case .isPreferredAvailable:
+        if mayHavePreferred { throw .damaged }
         return .available(preferredCredentials != nil)
       case .checkPreferred(let dataset):
+        if mayHavePreferred { throw .damaged }
         return .checked(PreferredCheck.answer(about: dataset, preferred: preferred?.dataset))
       case .setPreferred(let choice): return try prefer(choice, context)
       case .forgetPreferred: return try forgetPreferred(context)
@@ -86,21 +88,13 @@ extension Home {
   private mutating func deleteCredentials(
     of agent: BorderAgentID, _ context: RequestContext
   ) throws(HomeRefusal) -> HomeAnswer {
-    guard let stored = routers[agent], stored.dataset != nil else { throw .noCredentials(agent) }
+    guard let stored = routers[agent], stored.dataset != nil else {
+      throw noCredentials(of: agent)
+    }
     guard context.isAdministrator || stored.owner == context.requester.team else {
       throw .ofAnotherTeam(agent)
     }
-    var router = stored
-    router.dropCredentials(at: now)
-    step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing))
-    step.output.audit.append(.credentialsDeleted(agent))
-    var event = RouterEvent()
-    event.user = context.requester.login
-    if router.isPresent {
-      write(router, before: stored, event, trigger: .deleted)
-    } else {
-      put(router)
-    }
+    deleteCredentials(of: stored, user: context.requester.login)
     return .deleted
   }
 
@@ -111,8 +105,12 @@ extension Home {
     // What another team holds is not found: no answer reveals that it has it.
     guard let router = routers[agent], router.owner == context.requester.team,
       let found = credentials(of: router)
-    else { throw .noCredentials(agent) }
+    else { throw noCredentials(of: agent) }
     return .credentials([found])
+  }
+
+  private func noCredentials(of agent: BorderAgentID) -> HomeRefusal {
+    hasLostCredentials ? .damaged : .noCredentials(agent)
   }
 
   private func list(
@@ -214,7 +212,9 @@ extension Home {
         return [try preferredRecord(for: team)].filter { isAsked($0.network) }
       }
       let found = routers.compactMap(credentials(of:)).filter { $0.dataset.network == network }
-      guard !found.isEmpty else { throw .noCredentialsOfNetwork }
+      guard !found.isEmpty else {
+        throw hasLostCredentials ? .damaged : .noCredentialsOfNetwork
+      }
       // The newest one that is asked for; none when there are others only.
       var best: StoredCredentials?
       for one in found where isAsked(one.network) {
@@ -247,7 +247,7 @@ extension Home {
   }
 
   private func preferredRecord(for team: ExactName) throws(HomeRefusal) -> StoredCredentials {
-    guard let preferred else { throw .noPreferred }
+    guard let preferred else { throw mayHavePreferred ? .damaged : .noPreferred }
     guard preferred.dataset.hasCredentials else {
       throw .preferredWithoutCredentials(preferred.dataset.network)
     }

@@ -35,6 +35,8 @@ package struct Home: Sendable {
   package var hasLostCredentials = false
   /// No first network becomes the preferred one by itself: a person has decided so, or there may have been one.
   var needsChoice: Bool { isPreferredForgotten || hasDamage }
+  /// Whether a record that cannot be read may be of the preferred network.
+  var mayHavePreferred: Bool { preferred == nil && !isPreferredForgotten && hasDamage }
   /// The network that all members of the preferred one are on instead; nil while they are not.
   package internal(set) var movedTo: ExtendedPANID?
   /// Routers that have an alert: most have none, and are spared the look.
@@ -88,7 +90,9 @@ package struct Home: Sendable {
     step = Step(now: now, rules: rules)
     switch input {
     case .started: start()
-    case .message(let message, let user): receive(message, from: user)
+    case .message(let message, let user):
+      if takeSignOfLife(message, from: user) { return step.output }
+      receive(message, from: user)
     case .request(let request, let context): step.output.answer = answer(request, context)
     case .decision(let decision): step.output.answer = decide(decision)
     case .sightings(let sightings): see(sightings)
@@ -97,6 +101,9 @@ package struct Home: Sendable {
     case .clockJumped(let jump): followClock(by: jump)
     case .delivered(let message): noteDelivery(of: message)
     case .deliveriesAreDue: renewDeliveries()
+    case .notGiven(let subject, let requester, let id, let obstacle):
+      noteNotGiven(subject, to: requester, by: id, obstacle)
+    case .notSent(let message): noteNotSent(message)
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .acceptNetwork(let network, let isAccepted):
@@ -105,6 +112,7 @@ package struct Home: Sendable {
       step.output.answer = enroll(client, as: user, by: approver)
     case .revoke(let user, let forgets, let approver):
       step.output.answer = revoke(user, forgets: forgets, by: approver)
+    case .secretLost(let key): loseSecret(of: key)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
     settle()
@@ -323,6 +331,7 @@ extension Home {
   ///
   /// - Parameter wanted: nil: it does not.
   mutating func setAlert(_ key: AlertKey, _ wanted: AlertFacts?) {
+    guard rules.hasDaemon else { return }
     let hold = key.name.isHeld(wanted?.message) ? rules.alertsHold : 0
     guard var alert = alerts[key] else {
       guard let wanted else { return }
@@ -374,9 +383,12 @@ extension Home {
       isNetworkAccepted: isOnAcceptedNetwork(router, check))
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
-      let facts = conditions.facts(name)
-      guard facts != nil || hasAlerts else { continue }
-      setAlert(AlertKey(name, .router(router.agent)), facts)
+      let key = AlertKey(name, .router(router.agent))
+      if let facts = conditions.facts(name) {
+        setAlert(key, facts)
+      } else if hasAlerts {
+        setAlert(key, nil)
+      }
     }
   }
 }

@@ -9,8 +9,8 @@ package enum HomeInput: Sendable {
   case started
   /// What a login published about a router or an access point.
   case message(RouterMessage, from: ExactName)
-  case request(HomeRequest, RequestContext)
-  case decision(ConsentDecision)
+  indirect case request(HomeRequest, RequestContext)
+  indirect case decision(ConsentDecision)
   /// What border routers advertise on the local network.
   case sightings(Sightings)
   /// Nothing is looked for on the local network any more: what that has brought goes.
@@ -23,6 +23,10 @@ package enum HomeInput: Sendable {
   case delivered(message: UInt64)
   /// The broker takes again what it has refused: messages that have not arrived are due again.
   case deliveriesAreDue
+  /// An answer that was to give credentials could not be made.
+  case notGiven(ConsentSubject, to: Requester, by: ConsentID, ConsentRecord.Obstacle)
+  /// The message of an adoption could not be made: the preferred network's dataset does not open.
+  case notSent(message: UInt64)
   /// A person removes all that is kept of a border agent id.
   case remove(BorderAgentID)
   /// A person says that a router is there on purpose.
@@ -30,12 +34,14 @@ package enum HomeInput: Sendable {
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
   /// - by: who ends the grants of the key before.
-  case enroll(EnrolledClient, ExactName, by: ConsentApprover)
+  indirect case enroll(EnrolledClient, ExactName, by: ConsentApprover)
   /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext counts again. Else it
   ///   counts no more than before.
   case revoke(ExactName, forgets: Bool, by: ConsentApprover)
+  /// The secret of a record does not open, and a person has given it up.
+  case secretLost(RecordKey)
   /// A condition of the daemon or its broker begins, or, without facts, ends.
-  case condition(AlertName, AlertFacts?)
+  indirect case condition(AlertName, AlertFacts?)
 }
 
 /// The connection to the broker, when time has passed.
@@ -185,7 +191,10 @@ package enum HomeRequest: Hashable, Sendable {
   var hasDataset: Bool {
     switch self {
     case .storeCredentials, .checkPreferred, .setPreferred(.dataset): true
-    default: false
+    case .deleteCredentials, .getCredentials, .listCredentials, .isPreferredAvailable,
+      .setPreferred, .forgetPreferred, .forgetNetwork, .getPreferred, .getNetwork,
+      .nearbyNetworks, .pendingQuestions:
+      false
     }
   }
 
@@ -345,6 +354,10 @@ package struct HomeRules: Sendable {
   package var isAnnouncedElsewhere: @Sendable (BorderAgentID) -> Bool = { _ in false }
   /// Whether a caller waits on a connection for what is decided about a question. Where none does, nothing is given.
   package var isAwaited: @Sendable (ConsentID) -> Bool = { _ in false }
+  /// Whether a daemon has the home. Without one its adoptions and alerts stay as they are.
+  package var hasDaemon = true
+  /// Whether "always" counts. Not in an older copy of a store: it may have been taken back since.
+  package var grantsCount = true
   /// 64 random bits, for an id that nobody can guess.
   package var random: @Sendable () -> UInt64
 

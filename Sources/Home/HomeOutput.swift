@@ -10,7 +10,7 @@ package struct HomeOutput: Equatable, Sendable {
   /// The message repeats an earlier one.
   package var isDuplicate = false
   /// To who asked.
-  package var answer: HomeAnswer?
+  @Boxed package var answer: HomeAnswer?
   /// To who has waited for a person.
   package var settled: [SettledAnswer] = []
   package var events: [HomeEvent] = []
@@ -267,6 +267,8 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   /// The answer holds secrets, and the requester has no key to seal them to.
   case noKey
   case unknownRouter(BorderAgentID)
+  /// Nothing is found, and records of the home cannot be read: one of them may be it.
+  case damaged
   case noCredentials(BorderAgentID)
   case noPreferred
   /// The network is preferred, and its credentials are not here.
@@ -315,10 +317,13 @@ package enum AuditNote: Hashable, Sendable {
   case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)
   case consent(ConsentRecord)
   case granted(ConsentGrant)
+  /// It is decided and will be sent. What cannot be sent then is `notGiven`.
   case given(ConsentSubject, to: Requester, by: ConsentID)
-  case notGiven(ConsentRecord)
+  case notGiven(ConsentSubject, to: Requester, by: ConsentID, ConsentRecord.Obstacle)
   case enrolled(ExactName)
-  case revoked(ExactName)
+  case enrolledAgain(ExactName, hasNewKeys: Bool)
+  /// - isKept: that nothing of its keys counts stays known.
+  case revoked(ExactName, isKept: Bool)
 
   package enum RemovalReason: Hashable, Sendable {
     case byPerson

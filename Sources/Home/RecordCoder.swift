@@ -39,12 +39,23 @@ struct RecordCoder {
   }
 
   /// One that may be absent.
-  ///
-  /// - Parameter value: the outer nil: it is read.
-  mutating func maybe<T: Recorded>(_ value: T??) throws(RecordError) -> T? {
-    let isThere = try byte(value.map { $0 == nil ? 0 : 1 })
+  mutating func maybe<T: Recorded>(_ value: T?) throws(RecordError) -> T? {
+    if !isReading {
+      bytes.append(value == nil ? 0 : 1)
+      return value == nil ? nil : try self(value)
+    }
+    let isThere = try byte(nil)
     guard isThere < 2 else { throw RecordError() }
-    return isThere == 1 ? try self(value ?? nil) : nil
+    return isThere == 1 ? try self(nil) : nil
+  }
+
+  /// A field that is written as it is, or read.
+  mutating func field<T: Recorded>(_ field: inout T) throws(RecordError) {
+    if isReading { field = try self(nil) } else { _ = try self(field) }
+  }
+
+  mutating func field<T: Recorded>(_ field: inout T?) throws(RecordError) {
+    if isReading { field = try maybe(nil) } else { _ = try maybe(field) }
   }
 
   mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
@@ -248,7 +259,7 @@ extension DatasetDifferences: Recorded {
 extension SequenceWindow: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     var window = SequenceWindow()
-    window.high = try coder.maybe(value.map(\.high))
+    window.high = try coder.maybe(value?.high)
     window.seen = try coder(value?.seen)
     window.identifiers = try coder(value?.identifiers)
     return window

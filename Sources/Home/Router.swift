@@ -63,7 +63,7 @@ package struct Router: Hashable, Sendable {
   /// Whether its record is on the local network now.
   package var isAdvertised = false
   /// What its record said of its network last, where only that says it.
-  var advertised: Advertised?
+  @Boxed var advertised: Advertised?
   /// The partition that it is in; nil where its record does not say, or there is none.
   package var partition: UInt32?
   /// Its record has gone since its login published last.
@@ -75,7 +75,7 @@ package struct Router: Hashable, Sendable {
 
   // MARK: What is under way
 
-  package var adoption: Adoption?
+  @Boxed package var adoption: Adoption?
   var order = SequenceWindow()
 
   /// What its record on the local network says of its network.

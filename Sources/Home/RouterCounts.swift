@@ -35,7 +35,7 @@ struct RouterCounts: Equatable, Sendable {
     private let hasDataset: Bool
     private let hasName: Bool
 
-    init(_ router: Router) {
+    init(_ router: borrowing Router) {
       agent = router.agent
       timestamp = router.dataset?.activeTimestamp
       hasDataset = router.dataset != nil
@@ -50,8 +50,43 @@ struct RouterCounts: Equatable, Sendable {
     }
   }
 
+  /// What is counted of a router.
+  struct Counted: Equatable {
+    let team: ExactName?
+    let user: ExactName?
+    let hasLeft: Bool
+    let hasDataset: Bool
+    let isPresent: Bool
+    let isOnline: Bool
+    let isDetached: Bool
+    let isElsewhere: Bool
+    let isSeenOnly: Bool
+    let network: ExtendedPANID?
+    let memberOf: ExtendedPANID?
+    let example: Example
+
+    init(_ router: borrowing Router) {
+      team = router.team
+      user = router.user
+      hasLeft = router.hasLeft
+      hasDataset = router.dataset != nil
+      isPresent = router.isPresent
+      isOnline = router.isOnline
+      isDetached = router.threadState == .detached
+      isElsewhere = router.isElsewhere
+      isSeenOnly = router.source == .mdns
+      network = router.network
+      memberOf = router.memberOf
+      example = Example(router)
+    }
+
+    fileprivate var teamLeft: ExactName? { hasLeft ? team : nil }
+  }
+
   /// A router came, changed or went.
-  mutating func note(_ before: Router?, _ after: Router?) {
+  mutating func note(_ before: Counted?, _ after: Counted?) {
+    // Most changes are none of what is counted: nothing is touched then, which a snapshot may share.
+    if before == after { return }
     if let before { totals.add(-1, before) }
     if let after { totals.add(1, after) }
     if before?.team != after?.team {
@@ -70,10 +105,9 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ofUser, old?.user)
       Self.add(1, &ofUser, new?.user)
     }
-    seen += (new?.source == .mdns ? 1 : 0) - (old?.source == .mdns ? 1 : 0)
+    seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
     let isSamePlace = old?.network == new?.network && old?.isOnline == new?.isOnline
-    // Most changes are none of what is counted: nothing is touched then, which a snapshot may share.
-    if !isSamePlace || old.map(Example.init) != new.map(Example.init) {
+    if !isSamePlace || old?.example != new?.example {
       if let old, let network = old.network { leave(network, old, staysAs: new) }
       if let new, let network = new.network { join(network, new) }
     }
@@ -87,36 +121,37 @@ struct RouterCounts: Equatable, Sendable {
     }
   }
 
-  private mutating func leave(_ network: ExtendedPANID, _ old: Router, staysAs new: Router?) {
+  private mutating func leave(_ network: ExtendedPANID, _ old: Counted, staysAs new: Counted?) {
     Self.add(-1, &networks, network, old)
     guard networks[network] != nil else {
       shown[network] = nil
       unshown.remove(network)
       return
     }
-    guard let best = shown[network], best.agent == old.agent else { return }
-    if let new, new.network == network, Example(new) >= best { return }
+    guard let best = shown[network], best.agent == old.example.agent else { return }
+    if let new, new.network == network, new.example >= best { return }
     shown[network] = nil
     unshown.insert(network)
   }
 
-  private mutating func join(_ network: ExtendedPANID, _ new: Router) {
+  private mutating func join(_ network: ExtendedPANID, _ new: Counted) {
     Self.add(1, &networks, network, new)
     if networks[network]?.routers == 1 { unshown.remove(network) }
-    if !unshown.contains(network) { offer(new, of: network) }
+    if !unshown.contains(network) { offer(new.example, of: network) }
   }
 
   /// Finds the routers by which networks are shown that have lost theirs.
   mutating func findShown(among routers: some Sequence<Router>) {
     if unshown.isEmpty { return }
     for router in routers where router.isPresent {
-      if let network = router.network, unshown.contains(network) { offer(router, of: network) }
+      if let network = router.network, unshown.contains(network) {
+        offer(Example(router), of: network)
+      }
     }
     unshown = []
   }
 
-  private mutating func offer(_ router: Router, of network: ExtendedPANID) {
-    let new = Example(router)
+  private mutating func offer(_ new: Example, of network: ExtendedPANID) {
     if shown[network].map({ $0 < new }) != false { shown[network] = new }
   }
 
@@ -128,7 +163,7 @@ struct RouterCounts: Equatable, Sendable {
 
   private static func add(
     _ change: Int, _ tallies: inout [ExtendedPANID: Tally], _ network: ExtendedPANID,
-    _ router: Router
+    _ router: Counted
   ) {
     var tally = tallies[network, default: Tally()]
     tally.routers += change
@@ -140,8 +175,6 @@ struct RouterCounts: Equatable, Sendable {
 extension Router {
   /// Whether nothing but its owner and its numbers is left of it.
   var hasLeft: Bool { !isPresent && dataset == nil }
-
-  fileprivate var teamLeft: ExactName? { hasLeft ? team : nil }
 }
 
 /// How many routers a home has, for people.
@@ -163,8 +196,8 @@ package struct RouterTotals: Hashable, Sendable {
 
   package init() {}
 
-  fileprivate mutating func add(_ change: Int, _ router: borrowing Router) {
-    if router.dataset != nil { credentials += change }
+  fileprivate mutating func add(_ change: Int, _ router: RouterCounts.Counted) {
+    if router.hasDataset { credentials += change }
     guard router.isPresent else {
       departed += change
       return
@@ -173,7 +206,7 @@ package struct RouterTotals: Hashable, Sendable {
     if router.isElsewhere { elsewhere += change }
     guard router.isOnline else { return }
     online += change
-    if router.threadState == .detached { detached += change }
+    if router.isDetached { detached += change }
   }
 
   package static func += (all: inout RouterTotals, one: RouterTotals) {

@@ -5,9 +5,9 @@ import ThreadDataset
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
 ///
 /// A copy of the table costs nothing until one of the two changes, so a reader keeps a snapshot while the home goes on.
-/// The first change then copies what it changes, never the routers: a page of 64 references and the list of pages; the
-/// index, where a router comes or goes; the counts that change with it. When routers were seen last is a column of its
-/// own, which the first sign of life copies: 8 bytes for each.
+/// The first change then copies what it changes, never the routers: a page of 64 references and the list of pages; a
+/// part of the index, where a router comes or goes; the counts that change with it. When a router was seen last stands
+/// beside it, so that a sign of life copies no router.
 package struct RouterTable: Sendable {
   /// Immutable, so that snapshots can be read by other threads.
   private final class Box: Sendable {
@@ -15,12 +15,17 @@ package struct RouterTable: Sendable {
     init(_ router: Router) { self.router = router }
   }
 
+  private struct Slot {
+    var box: Box?
+    var seen: WireTime
+  }
+
   private static let page = 64
 
   /// Changes only when a router comes or goes.
-  private var index: [BorderAgentID: Int32] = [:]
-  private var pages: [[Box?]] = []
-  private var seen: [WireTime] = []
+  private var index = RouterIndex()
+  private var pages: [[Slot]] = []
+  private var slots = 0
   private var free: [Int32] = []
   private(set) var counts = RouterCounts()
 
@@ -31,52 +36,69 @@ package struct RouterTable: Sendable {
   package var totals: RouterTotals { counts.totals }
 
   package subscript(agent: BorderAgentID) -> Router? {
-    guard let slot = index[agent] else { return nil }
-    return pages[Int(slot) / Self.page][Int(slot) % Self.page]?.router
+    index[agent].flatMap { self[slot: Int($0)].box?.router }
   }
 
-  /// Lends a router without a copy.
-  func contains(_ agent: BorderAgentID, where isMeant: (borrowing Router) -> Bool) -> Bool {
-    guard let slot = index[agent], let box = pages[Int(slot) / Self.page][Int(slot) % Self.page]
-    else { return false }
-    return isMeant(box.router)
+  private subscript(slot slot: Int) -> Slot {
+    get { pages[slot / Self.page][slot % Self.page] }
+    _modify { yield &pages[slot / Self.page][slot % Self.page] }
   }
 
   /// When a router was seen last; the beginning of time for one that is not there.
   package func lastSeen(_ agent: BorderAgentID) -> WireTime {
-    index[agent].map { seen[Int($0)] } ?? WireTime(milliseconds: 0)
+    index[agent].map { self[slot: Int($0)].seen } ?? WireTime(milliseconds: 0)
   }
 
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
   mutating func set(_ router: Router, firstSeen now: WireTime) {
-    counts.note(self[router.agent], router)
-    if let slot = index[router.agent] {
-      pages[Int(slot) / Self.page][Int(slot) % Self.page] = Box(router)
+    let counted = RouterCounts.Counted(router)
+    if let slot = index[router.agent].map(Int.init) {
+      counts.note(self[slot: slot].box.map { RouterCounts.Counted($0.router) }, counted)
+      self[slot: slot].box = Box(router)
       return
     }
+    counts.note(nil, counted)
+    let new = Slot(box: Box(router), seen: now)
     if let slot = free.popLast() {
       index[router.agent] = slot
-      seen[Int(slot)] = now
-      pages[Int(slot) / Self.page][Int(slot) % Self.page] = Box(router)
+      self[slot: Int(slot)] = new
       return
     }
-    index[router.agent] = Int32(seen.count)
-    if seen.count % Self.page == 0 {
+    index[router.agent] = Int32(slots)
+    if slots % Self.page == 0 {
       pages.append([])
       // A home of a few routers does not pay for a page.
-      if seen.count > 0 { pages[pages.count - 1].reserveCapacity(Self.page) }
+      if slots > 0 { pages[pages.count - 1].reserveCapacity(Self.page) }
     }
-    pages[pages.count - 1].append(Box(router))
-    seen.append(now)
+    pages[pages.count - 1].append(new)
+    slots += 1
   }
 
   mutating func see(_ agent: BorderAgentID, at now: WireTime) {
-    if let slot = index[agent] { seen[Int(slot)] = now }
+    if let slot = index[agent] { self[slot: Int(slot)].seen = now }
+  }
+
+  /// Notes that a router was seen, and the number of its message, where that is all that there is to note.
+  ///
+  /// - Parameter isAll: whether it is, by the router, which is lent without a copy.
+  mutating func see(
+    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order,
+    where isAll: (borrowing Router) -> Bool
+  ) -> Bool {
+    guard let slot = index[agent].map(Int.init), let box = self[slot: slot].box, isAll(box.router)
+    else { return false }
+    self[slot: slot].seen = now
+    if order != .none {
+      var router = box.router
+      _ = router.order.take(order)
+      self[slot: slot].box = Box(router)
+    }
+    return true
   }
 
   /// The clock was set back: nothing was seen later than now.
   mutating func seeNotLater(than now: WireTime) {
-    for slot in seen.indices where seen[slot] > now { seen[slot] = now }
+    for slot in 0..<slots where self[slot: slot].seen > now { self[slot: slot].seen = now }
   }
 
   mutating func findShown() { counts.findShown(among: self) }
@@ -92,10 +114,47 @@ package struct RouterTable: Sendable {
   }
 
   mutating func remove(_ agent: BorderAgentID) {
-    counts.note(self[agent], nil)
-    guard let slot = index.removeValue(forKey: agent) else { return }
-    pages[Int(slot) / Self.page][Int(slot) % Self.page] = nil
+    guard let slot = index[agent] else { return }
+    index[agent] = nil
+    counts.note(self[slot: Int(slot)].box.map { RouterCounts.Counted($0.router) }, nil)
+    self[slot: Int(slot)].box = nil
     free.append(slot)
+  }
+}
+
+/// Where routers are in their table, in parts: a router that comes or goes copies one of them.
+private struct RouterIndex {
+  /// With fewer routers there is one part.
+  private static let few = 256
+  private static let most = 64
+
+  private var parts: [[BorderAgentID: Int32]] = [[:]]
+  private(set) var count = 0
+
+  /// Whoever makes up ids can have them all in one part, which is then as if there were one only.
+  private func part(of agent: BorderAgentID) -> Int {
+    let (high, low) = agent.numbers
+    let mixed = (high ^ low) &* 0x9E37_79B9_7F4A_7C15
+    return parts.count == 1 ? 0 : Int(mixed >> 58)
+  }
+
+  subscript(agent: BorderAgentID) -> Int32? {
+    get { parts[part(of: agent)][agent] }
+    set {
+      let part = part(of: agent)
+      if let newValue {
+        if parts[part].updateValue(newValue, forKey: agent) == nil { count += 1 }
+      } else if parts[part].removeValue(forKey: agent) != nil {
+        count -= 1
+      }
+      if count == Self.few, parts.count == 1 { divide() }
+    }
+  }
+
+  private mutating func divide() {
+    let all = parts[0]
+    parts = Array(repeating: [:], count: Self.most)
+    for (agent, slot) in all { parts[part(of: agent)][agent] = slot }
   }
 }
 
@@ -105,11 +164,9 @@ extension RouterTable: Sequence {
     fileprivate var slot = 0
 
     package mutating func next() -> Router? {
-      while slot < table.seen.count {
+      while slot < table.slots {
         defer { slot += 1 }
-        if let box = table.pages[slot / RouterTable.page][slot % RouterTable.page] {
-          return box.router
-        }
+        if let box = table[slot: slot].box { return box.router }
       }
       return nil
     }

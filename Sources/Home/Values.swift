@@ -29,7 +29,9 @@ package struct ExactName: Sendable {
 extension ExactName: Hashable, Comparable {
   package static func == (a: ExactName, b: ExactName) -> Bool {
     var (a, b) = (a.text, b.text)
-    return a.withUTF8 { a in b.withUTF8 { b in a.count == b.count && a.elementsEqual(b) } }
+    return a.withUTF8 { a in
+      b.withUTF8 { UnsafeRawBufferPointer(a).hasBytes(of: UnsafeRawBufferPointer($0)) }
+    }
   }
 
   package static func < (a: ExactName, b: ExactName) -> Bool {
@@ -39,6 +41,26 @@ extension ExactName: Hashable, Comparable {
   package func hash(into hasher: inout Hasher) {
     var copy = text
     copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Eight at a time: names are compared with each message.
+  fileprivate func hasBytes(of other: Self) -> Bool {
+    guard count == other.count else { return false }
+    var offset = 0
+    while offset + 8 <= count {
+      let mine = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      guard mine == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
+        return false
+      }
+      offset += 8
+    }
+    while offset < count {
+      guard self[offset] == other[offset] else { return false }
+      offset += 1
+    }
+    return true
   }
 }
 
@@ -81,17 +103,17 @@ package enum ThreadState: UInt8, Hashable, Sendable, CaseIterable {
   case leader
 
   /// Whether the router takes part in a network.
-  var isAttached: Bool { self != .disabled && self != .detached }
+  package var isAttached: Bool { self != .disabled && self != .detached }
 }
 
 /// What is stored for a border router.
 package enum CredentialState: UInt8, Hashable, Sendable, CaseIterable {
-  /// None: it announced itself without a dataset.
-  case missing
   /// The dataset that it reported last.
-  case stored
+  case stored = 1
+  /// None: it announced itself without a dataset.
+  case missing = 0
   /// A dataset that is newer than the one that it reported last.
-  case stale
+  case stale = 2
   /// A dataset of the same age that differs from the one that it reported last.
   case conflict
 }
@@ -134,6 +156,15 @@ package struct SequenceWindow: Hashable, Sendable {
   package init() {}
 
   var isEmpty: Bool { high == nil && identifiers.isEmpty }
+
+  /// Whether a message has no number, or a higher one than all before.
+  func rises(with order: Order) -> Bool {
+    switch order {
+    case .none: true
+    case .number(let number): high.map { number > $0 } ?? true
+    case .identifier: false
+    }
+  }
 
   /// Notes the number or id.
   mutating func take(_ order: Order) -> Verdict {

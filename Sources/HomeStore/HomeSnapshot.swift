@@ -13,11 +13,9 @@ package struct HomeSnapshot: Sendable {
 }
 
 extension HomeSnapshot {
-  /// All homes of a store that no daemon has, but for one whose name cannot be read. Nothing is written.
+  /// All homes of a store that no daemon has. Nothing is written.
   package static func read(_ records: some RecordAccess) throws -> HomeSnapshot {
-    let homes = try LoadedStore([], records).former.compactMap { home in
-      home.note.map { ($0.name, home.home) }
-    }
+    let homes = try LoadedStore([], records).former.map { ($0.name, $0.home) }
     return HomeSnapshot(homes: Dictionary(homes, uniquingKeysWith: { $1 }))
   }
 }

@@ -138,6 +138,13 @@ package final class SQLiteDatabase: Sendable {
     readers.close()
     try? lock.withLock { writer?.close() }
   }
+
+  /// Whether its files are still those that were opened; each transaction that writes looks, too.
+  ///
+  /// - Throws: `moved` when one is not there, or is another one.
+  package func checkFiles() throws {
+    if let writer { try lock.withLock { try writer.files?.check() } }
+  }
 }
 
 extension SQLiteDatabase {

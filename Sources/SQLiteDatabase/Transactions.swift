@@ -112,11 +112,6 @@ package final class WriteTransaction: ReadTransaction {
     }
   }
 
-  /// Rows that this connection has inserted, updated or deleted since it was opened.
-  package var totalChanges: Int {
-    connection.handle.map { Int(sqlite3_total_changes64($0)) } ?? 0
-  }
-
   /// The row id of the last INSERT that succeeded.
   package var lastInsertedRowID: Int64 {
     connection.handle.map { sqlite3_last_insert_rowid($0) } ?? 0
@@ -236,10 +231,6 @@ package struct SQLiteRow {
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
   }
 
-  package func integerIfPresent(_ column: Int32) -> Int64? {
-    isNull(column) ? nil : integer(column)
-  }
-  package func textIfPresent(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
   package func blobIfPresent(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 }
 

@@ -161,6 +161,13 @@ enum BaseTopic {
     isWithin(left, right) || isWithin(right, left)
   }
 
+  /// The topic and all that it lies in, by their bytes.
+  static func pathTo(_ topic: String) -> [ArraySlice<UInt8>] {
+    let bytes = Array(topic.utf8)
+    let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") } + [bytes.count]
+    return ends.map { bytes[..<$0] }
+  }
+
   /// Whether the topic is among those that the daemon listens to for a home on `base`: `<base>/in/#`,
   /// which means `<base>/in` as well (MQTT 5.0, 4.7.1.2).
   static func isHeard(_ topic: String, on base: String) -> Bool {
@@ -172,5 +179,25 @@ enum BaseTopic {
     let (topic, other) = (topic.utf8, other.utf8)
     return topic.starts(with: other)
       && (topic.count == other.count || topic.dropFirst(other.count).first == UInt8(ascii: "/"))
+  }
+}
+
+/// Base topics of homes. Thousands of them are not compared one by one.
+struct TakenTopics {
+  /// Homes by their base topics, and one of those whose base topics lie below a topic.
+  private var homes: [ArraySlice<UInt8>: String] = [:]
+  private var above: [ArraySlice<UInt8>: String] = [:]
+
+  /// - Returns: the home that has the topic, one above it or one below it; else it is taken now.
+  mutating func take(_ topic: String, for home: String) -> String? {
+    let path = BaseTopic.pathTo(topic)
+    let own = path[path.count - 1]
+    for topic in path {
+      if let other = homes[topic] { return other }
+    }
+    if let other = above[own] { return other }
+    homes[own] = home
+    for topic in path.dropLast() where above[topic] == nil { above[topic] = home }
+    return nil
   }
 }

@@ -202,6 +202,7 @@ extension SettingsReader {
   /// In the order of the file.
   mutating func homes(_ pairs: Pairs) -> [Settings.Home] {
     var homes: [Settings.Home] = []
+    var taken = TakenTopics()
     for (name, key, value) in pairs {
       let isNamed =
         (1...32).contains(name.utf8.count) && name.utf8.allSatisfy(ASCII.isNameByte)
@@ -215,10 +216,10 @@ extension SettingsReader {
       // Read under a bad name too, so that all errors are reported at once.
       let found = topic(of: "homes.\(name)", key, value)
       guard isNamed, let (topic, place) = found else { continue }
-      if let other = homes.first(where: { BaseTopic.overlap($0.baseTopic, topic) }) {
+      if let other = taken.take(topic, for: name) {
         report(
           "homes.\(name).base_topic", at: place,
-          "\(topic.shown) equals the base topic of the home `\(other.name)`, "
+          "\(topic.shown) equals the base topic of the home `\(other)`, "
             + "or one lies in the other")
       } else {
         homes.append(Settings.Home(name: name, baseTopic: topic))

@@ -44,13 +44,6 @@ package struct CredentialRecord: Hashable, Sendable {
     self.isActive = isActive
     self.dataset = dataset
   }
-
-  /// The same without what is secret.
-  package var withoutSecret: CredentialRecord {
-    var record = self
-    record.dataset = nil
-    return record
-  }
 }
 
 extension CredentialRecord: CustomStringConvertible, CustomReflectable {

@@ -45,7 +45,11 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred,
       .forgetNetwork, .approveConsent, .denyConsent, .askConsent:
       true
-    default: needsConsent
+    // The question.
+    case .getNetwork, .nearbyNetworks, .getPreferred: true
+    case .ping, .getCredentials, .listCredentials, .listActiveCredentials, .isPreferredAvailable,
+      .checkPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+      false
     }
   }
 }

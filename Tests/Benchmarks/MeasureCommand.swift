@@ -20,9 +20,9 @@ struct MeasureCommand: AsyncParsableCommand {
   enum Name: String, CaseIterable, ExpressibleByArgument {
     case live, backlog, store, latency, memory, recovery
     /// Only when it is named.
-    case local, codec, page, rotation
+    case local, codec, page, rotation, homes
 
-    var isOnPage: Bool { ![.local, .codec, .page, .rotation].contains(self) }
+    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes].contains(self) }
   }
 
   @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.")
@@ -40,7 +40,7 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but local, codec, page and rotation.", valueName: "part"))
+        + "Default: all but local, codec, page, rotation and homes.", valueName: "part"))
   var only: [Name] = []
 
   @Option(
@@ -120,6 +120,8 @@ struct MeasureCommand: AsyncParsableCommand {
       case .rotation:
         parts.append(
           try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
+      case .homes:
+        parts.append(try await HomesMeasurement(workspace: workspace, size: size).run())
       }
     }
     return parts

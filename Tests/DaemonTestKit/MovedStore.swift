@@ -5,12 +5,11 @@ import Broker
 import Home
 import HomeStore
 import KeychainCore
+import SQLiteDatabase
 import Settings
 import SodiumCrypto
 import TestKit
 import ThreadDataset
-
-import struct Home.WireTime
 
 /// A store with those who may have what is in it.
 package struct MovedStore {
@@ -53,6 +52,56 @@ package struct MovedStore {
       home.take(.decision(ConsentDecision(.approve(id, .always), by: Self.person)))
       _ = try Self.ask("tablet", &home)
     }
+  }
+
+  /// As a program without a daemon does.
+  package func storeCredentials(of router: BorderAgentID) throws {
+    try change { home, key in
+      let dataset = try SampleNetwork.home.dataset(at: 1)
+      guard let summary = DatasetSummary(dataset, key: key) else { throw Unexpected() }
+      let context = RequestContext(
+        Requester(.systemUser(1_000), team: "bob"), reply: .caller, actor: "a test")
+      home.take(.request(.storeCredentials(router, summary), context), dataset: dataset)
+    }
+  }
+
+  /// Alters a part of the last record that has a secret.
+  ///
+  /// - Returns: the number of the record.
+  package func damageLastRecord(_ part: String) throws -> Int64 {
+    try damage(part, of: "SELECT max(id) FROM records WHERE secret_version <> 0")
+  }
+
+  /// Alters the record with the name of the only home.
+  ///
+  /// - Returns: its number, which is that of the home.
+  package func damageName() throws -> Int64 {
+    try damage("state", of: "SELECT max(home) FROM records")
+  }
+
+  /// The manifest has the last 16 bytes of each part, which stay.
+  private func damage(_ part: String, of record: StaticString) throws -> Int64 {
+    var number: Int64?
+    try store.reopen {
+      let database = try SQLiteDatabase(
+        path: store.location.databasePath, access: .readWrite(create: false))
+      defer { database.close() }
+      number = try database.write { tx in
+        guard let number = try tx.first(record, row: { $0.integer(0) }) else { throw Unexpected() }
+        try tx.execute(
+          part == "state"
+            ? """
+            UPDATE records SET state = CAST(zeroblob(length(state) - 16) || substr(state, -16) AS BLOB)
+            WHERE id = ?
+            """
+            : """
+            UPDATE records SET secret = CAST(zeroblob(length(secret) - 16) || substr(secret, -16) AS BLOB)
+            WHERE id = ?
+            """, .integer(number))
+        return number
+      }
+    }
+    return try number ?? { throw Unexpected() }()
   }
 
   /// What a user sends sealed counts no more.

@@ -47,7 +47,9 @@ struct MoveCommandTests {
       case .keyFile: try await restore(file, keyFile: oldKey, new)
       }
     #expect(!screen.contains(passphrase) && !screen.contains(code))
-    #expect(screen.contains("items are restored") && screen.contains("hub, home home"), "\(screen)")
+    #expect(
+      screen.contains("records and 1 item are restored") && screen.contains("hub, home home"),
+      "\(screen)")
     #expect(screen.contains("is made, with key slot 4"), "\(screen)")
     let key = new.directory.file("store.key")
     let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions]

@@ -131,6 +131,38 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
+  @Test("Of a message that cannot be made the history says so, and a person can be asked again")
+  func notSent() throws {
+    var scene = try AdoptionScene(in: .sent)
+    let message = try #require(scene.terms?.message)
+    scene.scene.handle(.notSent(message: message + 1))
+    #expect(scene.state == .sent && scene.notGiven == 0)
+    scene.scene.handle(.notSent(message: message))
+    #expect(scene.state == .damagedCredentials && scene.notGiven == 1)
+    #expect(scene.firing.contains(.adoptionFailed))
+    scene.scene.decide(.askAgain(.number(1)))
+    scene.pass(1)
+    #expect(scene.state == .asked)
+  }
+
+  @Test("Without a daemon a router's adoption, its question and all alerts stay as they are")
+  func withoutDaemon() throws {
+    for state in [.asked, .agreed, .sent, .timeout] as [AdoptionState] {
+      var scene = try AdoptionScene(in: state)
+      let (alerts, terms, waiting) = (scene.scene.home.alerts, scene.terms, scene.waiting)
+      scene.scene.rules.hasDaemon = false
+      scene.scene.rules.adoptTimeout = nil
+      scene.store(.of(1, at: 5))
+      #expect(scene.dataset == .of(1, at: 5))
+      #expect(scene.state == state && scene.terms == terms && scene.waiting == waiting)
+      #expect(scene.scene.home.alerts == alerts, "\(state)")
+      // Its daemon looks at it.
+      (scene.scene.rules.hasDaemon, scene.scene.rules.adoptTimeout) = (true, 300)
+      scene.scene.handle(.started)
+      #expect(scene.state == nil && scene.firing.isEmpty, "\(state)")
+    }
+  }
+
   // MARK: "Always" is taken back
 
   @Test("`always` that is taken back is not sent by: before, and on no other connection")

@@ -68,7 +68,9 @@ import ThreadDataset
   }
 
   static let underWay: [AdoptionState?] = [.asked, .agreed, .sent]
-  static let failed: [AdoptionState?] = [.denied, .expired, .timeout, .disagreement, .refused]
+  static let failed: [AdoptionState?] = [
+    .denied, .expired, .timeout, .disagreement, .refused, .damagedCredentials,
+  ]
   static let obstacles: [AdoptionState?] = [.notEnrolled, .damagedKeys]
 
   @Test(

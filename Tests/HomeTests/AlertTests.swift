@@ -77,10 +77,9 @@ import ThreadDataset
     #expect(alert.set(again, hold: 30, at: Self.start).isChanged == false)
   }
 
-  @Test("The raw values of names are those that are stored, and routers' are below 32")
+  @Test("The raw values of names are those that are stored, and three are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 22 && AlertName.discoveryAltered.rawValue == 25)
-    #expect(AlertName.ofRouters.allSatisfy { $0.rawValue < 32 })
+    #expect(AlertName.allCases.count == 23 && AlertName.discoveryAltered.rawValue == 25)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered,
@@ -96,8 +95,8 @@ import ThreadDataset
       cause: .sameKeys, who: nil, second: nil, formerID: nil)
     let atOnce: Set<AlertName> = [
       .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered,
-      .messagesDropped, .sessionLost, .brokerAuthenticationFailed, .sessionTakenOver,
-      .storeDamaged,
+      .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
+      .sessionTakenOver, .storeDamaged,
     ]
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
@@ -126,6 +125,7 @@ import ThreadDataset
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
       (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
       (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
+      (.storeReadOnly, .daemon, .critical),
     ])
   func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {
     #expect(AlertKey(name).severity(AlertFacts(message)) == severity)

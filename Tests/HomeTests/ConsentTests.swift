@@ -211,9 +211,30 @@ import ThreadDataset
         throw Missing()
       }
       #expect(record.obstacle == obstacle && settled.count == (isThere ? 1 : 0))
-      #expect(scene.output.audit.contains(.notGiven(record)) != isThere)
+      let note = AuditNote.notGiven(record.subject, to: machine, by: record.id, .hungUp)
+      #expect(scene.output.audit.contains(note) != isThere)
       #expect(scene.output.events.contains(.notGiven(record)) != isThere)
     }
+  }
+
+  @Test("An answer that cannot be made is noted: with its decision, or where a grant gave it")
+  mutating func notGiven() throws {
+    let phone = HomeScene.requester("phone")
+    for scope in [ConsentScope.once, .always] {
+      scene.ask(.getPreferred, by: phone)
+      guard case .decided(let record)? = scene.decide(.approve(waiting[0], scope)) else {
+        throw Missing()
+      }
+      scene.handle(.notGiven(record.subject, to: phone, by: record.id, .damaged))
+      #expect(scene.home.decisions.last?.obstacle == .damaged)
+      #expect(scene.output.events.contains { if case .notGiven = $0 { true } else { false } })
+      #expect(
+        scene.output.audit == [.notGiven(record.subject, to: phone, by: record.id, .damaged)])
+    }
+    let (grant, decisions) = (try #require(scene.home.grants.first), scene.home.decisions)
+    scene.handle(.notGiven(grant.subject, to: phone, by: grant.id, .tooLarge))
+    #expect(scene.output.audit == [.notGiven(grant.subject, to: phone, by: grant.id, .tooLarge)])
+    #expect(scene.home.decisions == decisions && scene.output.events.isEmpty)
   }
 
   @Test("Of two who wait, one is there: it is given, and nothing says that it was not")

@@ -212,6 +212,46 @@ import ThreadDataset
     #expect(scene.router(5)?.dataset == nil && scene.router(5)?.owner == "anna")
   }
 
+  @Test(
+    "What does not open and is given up is missing: of a router, of the network, of a former one")
+  func lost() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1), from: "anna")
+    scene.announce(2, .of(2), from: "anna")
+    scene.command(.setPreferred(.network(.number(2), router: nil)))
+    let former = try #require(scene.home.former.first)
+    _ = scene.home.takeChanges()
+
+    scene.handle(.secretLost(.former(former.id)))
+    #expect(scene.home.former.isEmpty)
+    #expect(scene.output.audit == [.formerDeleted(former.dataset.network)])
+
+    scene.handle(.secretLost(.home))
+    #expect(scene.output.secrets == [SecretMove(to: .home, from: .nothing)])
+    let preferred = try #require(scene.home.preferred?.dataset)
+    #expect(preferred == DatasetSummary(network: .number(2), name: DatasetSummary.of(2).name))
+    #expect(!preferred.hasCredentials && scene.home.former.isEmpty)
+    // As any network that is preferred by its id alone: a router reports keys, and a person vouches for them.
+    scene.publish(.dataset, 2, from: "anna") { $0.dataset = .of(2, at: 9) }
+    #expect(scene.home.preferred?.dataset.hasCredentials == false)
+    scene.command(.setPreferred(.network(.number(2), router: .number(2))))
+    #expect(scene.home.preferred?.dataset == .of(2, at: 9))
+
+    scene.handle(.secretLost(.router(.number(1))))
+    #expect(scene.output.secrets == [SecretMove(to: .router(.number(1)), from: .nothing)])
+    #expect(scene.output.audit == [.credentialsDeleted(.number(1))])
+    let router = try #require(scene.router(1))
+    #expect(router.isPresent && router.credential == .missing && router.owner == "anna")
+    let keys: [RecordKey] = [.former(former.id), .home, .router(.number(1))]
+    let records = scene.home.takeChanges().records
+    #expect(keys.allSatisfy { records.contains($0) })
+
+    // Nothing is lost where there was no secret, and the record is written again.
+    scene.handle(.secretLost(.router(.number(1))))
+    #expect(scene.output.secrets.isEmpty && scene.output.audit.isEmpty)
+    #expect(scene.home.takeChanges().records.contains(.router(.number(1))))
+  }
+
   // MARK: Get and list
 
   @Test("A team gets what it has stored, with its dates; what another has is not there")
@@ -235,6 +275,42 @@ import ThreadDataset
         $0.canReceiveSecrets = false
       }
       #expect(answer == .refused(.noKey), "whether it is there or not")
+    }
+  }
+
+  @Test("What a record that cannot be read may be of is damaged, and not said to be missing")
+  func damage() {
+    typealias Row = (request: HomeRequest, sound: HomeAnswer, isOfRouter: Bool)
+    let missing = HomeAnswer.refused(.noCredentials(.number(1)))
+    let rows: [Row] = [
+      (.isPreferredAvailable, .available(false), false),
+      (.checkPreferred(.of(1)), .checked(.none), false),
+      (.getPreferred, .refused(.noPreferred), false), (.getCredentials(.number(1)), missing, true),
+      (.deleteCredentials(.number(1)), missing, true),
+      (.getNetwork(.number(1)), .refused(.noCredentialsOfNetwork), true),
+    ]
+    for row in rows {
+      var scene = HomeScene()
+      #expect(scene.ask(row.request, by: Self.anna) == row.sound, "\(row.request)")
+      scene.home.hasDamage = true
+      let answer = scene.ask(row.request, by: Self.anna)
+      #expect(answer == (row.isOfRouter ? row.sound : .refused(.damaged)), "\(row.request)")
+      scene.home.hasLostCredentials = true
+      #expect(scene.ask(row.request, by: Self.anna) == .refused(.damaged), "\(row.request)")
+      // Whose it is remains unsaid.
+      if row.isOfRouter {
+        var other = scene
+        other.announce(1, .of(2), from: "bob")
+        let foreign = other.ask(row.request, by: Self.anna)
+        let isDelete = row.request == .deleteCredentials(.number(1))
+        #expect(foreign == .refused(isDelete ? .ofAnotherTeam(.number(1)) : .damaged))
+      }
+      scene.announce(1, .of(1), from: "anna")
+      scene.command(.setPreferred(.dataset(.of(1))))
+      var found = scene
+      #expect(found.ask(row.request, by: Self.anna) != .refused(.damaged), "\(row.request)")
+      scene.command(.forgetPreferred)
+      #expect(scene.ask(row.request, by: Self.anna) != .refused(.damaged), "\(row.request)")
     }
   }
 

@@ -79,6 +79,21 @@ import ThreadDataset
     #expect(scene.announce(2, .of(1)) { $0.order = .number(1) }.rejection == nil)
   }
 
+  @Test("What says nothing new uses up its number, too")
+  func signsOfLife() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) { $0.order = .number(1) }
+    scene.publish(.heartbeat, 1) { $0.order = .number(2) }
+    for number: UInt64 in [3, 5] {
+      #expect(scene.publish(.heartbeat, 1) { $0.order = .number(number) } == HomeOutput())
+      #expect(scene.publish(.heartbeat, 1) { $0.order = .number(number) }.isDuplicate)
+    }
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(6) } == HomeOutput())
+    #expect(scene.announce(1, .of(1)) { $0.order = .number(6) }.isDuplicate)
+    #expect(scene.publish(.offline, 1) { $0.order = .number(4) }.rejection == .outOfOrder)
+    #expect(scene.router(1)?.isOnline == true)
+  }
+
   @Test("A refused event does not use up its number")
   func refused() {
     var scene = HomeScene { $0.routersPerTeam = 1 }

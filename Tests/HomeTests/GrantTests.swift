@@ -165,7 +165,7 @@ import ThreadDataset
     arguments: [
       (ConsentApprover.login("carol", team: "carol"), true),
       (.login("anna", team: "other"), false), (.login("ben", team: "family"), false),
-      (.commandLine(user: 0), true), (.statusPage, true),
+      (.commandLine(user: 0), true), (.statusPage, true), (.program(user: 1_000), true),
     ])
   mutating func approvers(_ approver: ConsentApprover, _ mayApprove: Bool) throws {
     var anna = Requester(.login("anna"), team: "family")
@@ -284,6 +284,43 @@ import ThreadDataset
       EnrolledClient(
         line: "line", fingerprint: fingerprint, trust: trust, at: WireTime(milliseconds: 0),
         by: "test"), "phone", by: .commandLine(user: 0))
+  }
+
+  @Test("The audit tells keys that come, are replaced, stay known as revoked, and go")
+  mutating func enrolmentNotes() {
+    func enroll(_ fingerprint: String, _ trust: EnrolledClient.Trust = .broker) -> HomeInput {
+      Self.client(fingerprint, trust)
+    }
+    func revoke(_ forgets: Bool) -> HomeInput {
+      .revoke("phone", forgets: forgets, by: .commandLine(user: 0))
+    }
+    let rows: [(HomeInput, AuditNote?)] = [
+      (enroll("one"), .enrolled("phone")),
+      (enroll("one", .signed), .enrolledAgain("phone", hasNewKeys: false)),
+      (enroll("two", .signed), .enrolledAgain("phone", hasNewKeys: true)),
+      (revoke(false), .revoked("phone", isKept: true)), (revoke(false), nil),
+      (revoke(true), .revoked("phone", isKept: false)), (enroll("one"), .enrolled("phone")),
+      (revoke(false), .revoked("phone", isKept: false)),
+    ]
+    scene.handle(revoke(true))
+    for (input, note) in rows {
+      #expect(scene.handle(input).audit == (note.map { [$0] } ?? []))
+    }
+  }
+
+  @Test("In an older copy of a store no grant counts: it may have been taken back since")
+  mutating func olderCopy() throws {
+    _ = try grant(.getPreferred)
+    scene.rules.grantsCount = false
+    guard case .waiting? = scene.ask(.getPreferred) else {
+      Issue.record("nobody is asked")
+      return
+    }
+    scene.rules.grantsCount = true
+    guard case .credentials? = scene.ask(.getPreferred) else {
+      Issue.record("somebody is asked")
+      return
+    }
   }
 
   @Test(

@@ -50,10 +50,10 @@ import Testing
     let test = try TemporaryDatabase()
     try test.database.read { tx in
       _ = try tx.first("SELECT NULL, 0, '', x''") { row in
-        #expect(row.integerIfPresent(0) == nil && row.integer(0) == 0)
-        #expect(row.textIfPresent(0) == nil && row.blobIfPresent(0) == nil)
-        #expect(row.integerIfPresent(1) == 0)
-        #expect(row.textIfPresent(2) == "" && row.blobIfPresent(3) == [])
+        #expect(row.isNull(0) && row.integer(0) == 0)
+        #expect(row.blobIfPresent(0) == nil)
+        #expect(!row.isNull(1) && row.integer(1) == 0)
+        #expect(row.text(2) == "" && row.blobIfPresent(3) == [])
         #expect(row.withBlob(0) { $0.count } == 0)
       }
     }

@@ -32,6 +32,14 @@ struct HomeTests {
     #expect(found.first?.hasPrefix("3:19: error: homes.y.base_topic: ") == true)
   }
 
+  @Test("Each of many base topics that lie in another is refused, and names a home that has it")
+  func overlaps() throws {
+    let homes = (1...200).map { "  h\($0): {base_topic: a/\($0)/b}" } + ["  x: {base_topic: a/150}"]
+    let found = try problems("homes:\n" + homes.joined(separator: "\n"))
+    #expect(found.count == 1)
+    #expect(found.first?.contains("`a/150` equals the base topic of the home `h150`") == true)
+  }
+
   @Test(
     "Base topics beside each other are fine, however alike",
     arguments: [("a", "ab"), ("a/b", "a/c"), ("a/in", "a/inn"), ("e\u{301}", "\u{E9}"), ("a", "A")])

@@ -2,6 +2,7 @@
 
 import Bridge
 import Broker
+import Home
 import Synchronization
 
 /// A clock that moves only when a test sets it.

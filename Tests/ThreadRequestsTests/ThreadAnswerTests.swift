@@ -51,7 +51,9 @@ import ThreadRequests
     let dataset = try SampleNetwork.home.dataset(at: 7)
     let record = CredentialRecord(
       agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
-    let data = AnswerData(credentials: [record.withoutSecret])
+    var bare = record
+    bare.dataset = nil
+    let data = AnswerData(credentials: [bare])
     let text = String(decoding: data.json, as: UTF8.self)
     #expect(!data.isSecret)
     #expect(!text.contains(SampleNetwork.home.networkKey))

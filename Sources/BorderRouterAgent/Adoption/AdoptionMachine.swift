@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 
 /// The way of one router to another dataset, step by step. Pure: the caller does the requests and brings the looks.
@@ -190,7 +191,7 @@ package struct AdoptionMachine: Sendable {
   /// To be attached alone is no success yet, and no failure: it may be the only router of the network.
   private mutating func attached(_ report: RouterReport, at now: Duration) -> [Effect] {
     let place =
-      "it is on network \(report.network.map { "\($0)" } ?? ""), as \(report.state.rawValue)"
+      "it is on network \(report.network.map { "\($0)" } ?? ""), as \(report.state.word)"
     guard report.isAlone else { return finish(.info, place, nil) }
     let since = aloneSince ?? now
     aloneSince = since

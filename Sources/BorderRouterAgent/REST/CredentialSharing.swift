@@ -33,7 +33,7 @@ package enum CredentialSharing {
       switch try reader.look(ask) {
       case .silent(let silence): return (nil, .none(silence.description))
       case .report(let report) where !report.state.isAttached:
-        return (report.agent, .none("it is \(report.state.rawValue), on no network"))
+        return (report.agent, .none("it is \(report.state.word), on no network"))
       case .report(let report):
         do throws(HTTPFailure) {
           return (report.agent, try activate(ask))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 import ThreadkeeperSupport
 
@@ -147,7 +148,7 @@ enum RESTValue: Equatable {
   /// Old versions have its number.
   var threadState: ThreadState? {
     switch self {
-    case .text(let text): ThreadState(rawValue: text.lowercased())
+    case .text(let text): ThreadState(word: text.lowercased())
     case .number(let number) where number < ThreadState.allCases.count:
       ThreadState.allCases[Int(number)]
     default: nil

@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
@@ -191,8 +192,8 @@ package struct EventWriter: Sendable {
     body.extendedAddress = event.extendedAddress
     body.dataset = event.dataset?.hex
     body.network = event.network.map { "\($0)" }
-    body.threadState = event.threadState?.rawValue
-    body.reason = event.reason?.rawValue ?? event.adoptionFailure?.rawValue
+    body.threadState = event.threadState?.word.description
+    body.reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
     return body
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 
 /// What is published about one border router, decided from one look after the other. Pure: the caller brings the time

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 
 /// A line of the log about one router. Holds no secret.
@@ -52,7 +53,7 @@ package struct RouterNote: Equatable, Sendable {
   }
 
   private static func place(_ state: ThreadState, _ network: ExtendedPANID?) -> String {
-    state.rawValue + (network.map { " on network \($0)" } ?? "")
+    "\(state.word)" + (network.map { " on network \($0)" } ?? "")
   }
 
   /// What is published.
@@ -64,7 +65,7 @@ package struct RouterNote: Equatable, Sendable {
       case .dataset: "its dataset is published"
       case .leave: "it has left the Thread network"
       case .heartbeat: "heartbeat"
-      case .offline: "it is offline" + (event.reason.map { ": \($0.rawValue)" } ?? "")
+      case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
       case .ssid: "ssid"
       }
     self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(news)\(place)")

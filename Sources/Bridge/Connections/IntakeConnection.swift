@@ -47,13 +47,18 @@ final class IntakeConnection: MosquittoHandler {
 
   /// Stores what the last connection found. If it could not, the next batch does: a lost session must
   /// not be forgotten because the disk was full just then.
-  private func noteOwedSession() throws {
+  ///
+  /// - Returns: whether the store had failed, and takes something again.
+  @discardableResult
+  private func noteOwedSession() throws -> Bool {
     try keychain.checkWritable()
     // Messages without news write nothing, and would be acknowledged by a store that is gone.
-    if monitor.snapshot.storeProblem != nil { try loop.probe() }
-    guard let isPresent = owedSession.withLock({ $0 }) else { return }
+    let hadFailed = monitor.snapshot.storeProblem != nil
+    if hadFailed { try loop.probe() }
+    guard let isPresent = owedSession.withLock({ $0 }) else { return hadFailed }
     try loop.connected(isSessionPresent: isPresent)
     owedSession.withLock { $0 = nil }
+    return hadFailed
   }
 
   /// Only now is everything that is published also received.
@@ -67,8 +72,9 @@ final class IntakeConnection: MosquittoHandler {
   }
 
   func received(_ batch: [IncomingMessage]) throws {
+    let hadFailed: Bool
     do {
-      try noteOwedSession()
+      hadFailed = try noteOwedSession()
       try loop.received(batch)
     } catch {
       storeFailed(error)
@@ -77,7 +83,7 @@ final class IntakeConnection: MosquittoHandler {
     // A batch is on disk, so the broker is reached: it sends what waited in the session before it answers the
     // subscription.
     monitor.update { $0.isIntakeConnected = true }
-    if monitor.storeWorks(at: clock.now(), inBatch: true) {
+    if hadFailed, monitor.storeWorks(at: clock.now(), inBatch: true) {
       logger.notice("the store can be written again")
     }
   }
@@ -110,6 +116,7 @@ final class IntakeConnection: MosquittoHandler {
   }
 
   private func storeFailed(_ error: any Error) {
+    if (error as? KeychainError)?.isFileDamaged == true { keychain.noteFileDamaged() }
     let path = keychain.location.directory
     if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])

@@ -7,8 +7,6 @@ import KeychainCore
 import Logging
 import Synchronization
 
-import struct Broker.WireTime
-
 /// The connection that publishes: it holds the last will, and takes from the publisher and the answers that wait. It
 /// needs no write to the store, so it can publish why the intake has stopped.
 final class StatusConnection: MosquittoHandler {
@@ -54,7 +52,14 @@ final class StatusConnection: MosquittoHandler {
     health.publish(at: clock.now())
   }
 
-  func subscribed(refused: [SubscriptionRefusal]) { publisher.subscribed() }
+  func subscribed(refused: [SubscriptionRefusal]) {
+    if let first = refused.first {
+      logger.warning(
+        "the broker refuses subscriptions, so what it keeps cannot be compared",
+        metadata: ["filter": "\(first.filter)", "reason": "\(first.error.message)"])
+    }
+    publisher.subscribed(isComplete: refused.isEmpty)
+  }
 
   /// Home Assistant's birth, the broker's own count of what it dropped, and what it keeps of our own.
   func received(_ batch: [IncomingMessage]) throws {
@@ -79,15 +84,15 @@ final class StatusConnection: MosquittoHandler {
   func publications(upTo limit: Int) -> [Publication] {
     // Somebody waits for them.
     var publications = requests.queue.next(
-      limit, connection: monitor.snapshot.statusConnections, at: clock.now().value)
-    do {
-      publications += try publisher.publications(upTo: limit - publications.count)
-      monitor.readWorks()
-    } catch {
+      limit, connection: monitor.snapshot.statusConnections, at: clock.now())
+    publications += publisher.publications(upTo: limit - publications.count)
+    if let error = publisher.readFailure {
       let path = keychain.location.directory
       if let reason = monitor.readFailed(error, path: path, at: clock.now()) {
         logger.error("the outbox cannot be read", metadata: ["reason": "\(reason)"])
       }
+    } else {
+      monitor.readWorks()
     }
     return refusals.send(publications)
   }
@@ -121,6 +126,23 @@ final class StatusConnection: MosquittoHandler {
     logger.log(
       level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
       metadata: ["reason": "\(event.error.message)"])
+  }
+
+  /// Logs what the publisher has noticed.
+  func logNotices() {
+    for notice in publisher.takeNotices() {
+      switch notice {
+      case .corrects(let topic):
+        logger.notice(
+          "the broker keeps what is not true any more; it is corrected",
+          metadata: ["topic": "\(topic)"])
+      case .republishes:
+        logger.notice("the broker does not keep all states; they are published again")
+      case .unreadable(let message):
+        logger.error(
+          "a stored event cannot be read; it is left out", metadata: ["id": "\(message)"])
+      }
+    }
   }
 
   /// The broker's count of messages that it has dropped since it started.

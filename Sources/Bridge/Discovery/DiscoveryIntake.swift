@@ -76,7 +76,7 @@ package final class DiscoveryIntake: Sendable {
 
   /// Takes what the browser has found. Returns at once.
   package func receive(_ update: ServiceUpdate) {
-    let now = clock.now().value
+    let now = clock.now()
     let delay = state.withLock { $0.take(update, at: now) }
     note(update)
     guard let delay else { return }

@@ -7,8 +7,6 @@ import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
 
-import struct Home.WireTime
-
 /// What reading messages needs beside the homes.
 package struct IntakeReading: Sendable {
   /// Events a second of each login, and how many may come at once after a rest. As the settings `limits.events_…` have
@@ -95,7 +93,7 @@ struct MessageArrival {
   let message: IncomingMessage
   let topic: IntakeTopic
   /// A request, when it is read.
-  var asked: AskedRequest?
+  @Boxed var asked: AskedRequest?
 
   var mayBeAnswered: Bool { message.responseTopic != nil || asked != nil }
 
@@ -108,8 +106,8 @@ struct MessageArrival {
     }
     guard case .success(let read) = topic.read else { return origin }
     origin.user = read.user
-    origin.asked = asked
     if let asked {
+      origin.asked = asked
       origin.reply = asked.reply
     } else if !message.isRetained {
       origin.reply = ReplyAddress(asked: message, user: topic.user, base: base)

@@ -4,8 +4,6 @@ import Broker
 import Home
 import ThreadDataset
 
-import enum Home.ThreadState
-
 /// Reads the events that nearly all routers send, from bytes to values without a text between: a flat object of ASCII
 /// without escapes, whose fields are as they should be. Whatever else comes, right or wrong, it leaves to
 /// `InboundEventDecoder`: so it names no error, and never reads anything otherwise.

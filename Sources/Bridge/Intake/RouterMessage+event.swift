@@ -4,10 +4,6 @@ import Broker
 import Home
 import ThreadDataset
 
-import enum Home.AdoptionState
-import enum Home.OfflineReason
-import enum Home.ThreadState
-
 /// From an event as it is on the wire to what a home takes.
 extension RouterMessage {
   /// - Parameters:
@@ -31,9 +27,9 @@ extension RouterMessage {
     previousSSID = event.previousSSID
     self.dataset = dataset
     thread = ThreadReport(
-      state: event.threadState.map { ThreadState($0) }, network: event.currentNetwork)
-    offlineReason = event.offlineReason.map { OfflineReason($0) }
-    adoptionFailure = event.adoptionFailure.flatMap { AdoptionState(reported: $0) }
+      state: event.threadState, network: event.currentNetwork)
+    offlineReason = event.offlineReason
+    adoptionFailure = event.adoptionFailure
   }
 }
 
@@ -58,44 +54,5 @@ extension RouterMessage.Subject {
       case .router(let agent): .router(agent)
       case .accessPoint(let name): .accessPoint(ExactName(name))
       }
-  }
-}
-
-extension ThreadState {
-  fileprivate init(_ wire: Broker.ThreadState) {
-    self =
-      switch wire {
-      case .disabled: .disabled
-      case .detached: .detached
-      case .child: .child
-      case .router: .router
-      case .leader: .leader
-      }
-  }
-}
-
-extension OfflineReason {
-  fileprivate init(_ wire: Broker.OfflineReason) {
-    self =
-      switch wire {
-      case .stopped: .stopped
-      case .unreachable: .unreachable
-      case .frozen: .frozen
-      case .untrusted: .untrusted
-      case .silent: .silent
-      }
-  }
-}
-
-extension AdoptionState {
-  /// - Returns: nil for what no router reports.
-  fileprivate init?(reported wire: Broker.AdoptionState) {
-    switch wire {
-    case .pendingChange: self = .pendingChange
-    case .refused: self = .refused
-    case .noAnswer: self = .noAnswer
-    case .notAttached: self = .notAttached
-    default: return nil
-    }
   }
 }

@@ -6,8 +6,6 @@ import HomeStore
 import Logging
 import ThreadDataset
 
-import enum Home.AlertName
-
 /// What happened, as lines of the log and as sentences.
 extension BatchNews {
   /// - Parameters:
@@ -122,7 +120,7 @@ extension BatchNews {
       "alertname": "\(key.name.word)", "summary": "\(text.summary)",
     ]
     if !isOver { metadata["remedy"] = "\(text.remedy)" }
-    var published = Broker.AlertFacts(summary: text.summary, remedy: text.remedy)
+    var published = AlertWords(summary: text.summary, remedy: text.remedy)
     published.routerName = alert.facts.routerName ?? alert.facts.router?.description
     published.user = alert.facts.user?.text
     append(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Logging
 
 /// What a person who reads the log wants to know of a batch: who came and went, which alerts rose and

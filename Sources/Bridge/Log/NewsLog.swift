@@ -5,8 +5,6 @@ import Home
 import Logging
 import Synchronization
 
-import struct Broker.WireTime
-
 /// The lines of the log about what is on disk: what has happened, and which messages were rejected. The same as
 /// sentences are in the monitor's `recent`.
 final class NewsLog: Sendable {
@@ -24,7 +22,7 @@ final class NewsLog: Sendable {
 
   /// - Parameter home: one of them by its name, as it is on disk.
   func note(_ batch: CommittedBatch, home: (String) -> Home?) {
-    let now = batch.time.published
+    let now = batch.time
     let news = BatchNews(batch, isOnlyHome: isOnlyHome, home: home)
     monitor.recent.add(news.events(at: now))
     if batch.received > 0 {

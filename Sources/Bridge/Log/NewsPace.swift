@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 
 /// How many lines may be logged about each matter of messages: a number in each period, however many batches there
 /// are. A pure value.

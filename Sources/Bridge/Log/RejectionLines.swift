@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 
 /// Messages that were rejected for the same reason.
 struct Rejections: Equatable {

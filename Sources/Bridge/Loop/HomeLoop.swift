@@ -8,8 +8,6 @@ import SodiumCrypto
 import Synchronization
 import ThreadDataset
 
-import struct Home.WireTime
-
 /// The single writer of all homes of a daemon.
 ///
 /// What comes in (messages of the broker, calls, sightings, the clock) is handled by the thread that brings it, one
@@ -28,8 +26,6 @@ package final class HomeLoop: Sendable {
   private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
   private let places: [String: Int]
-  /// Homes that the settings name no more, as they were when they did, and where their secrets lie.
-  private let former: [LoadedStore.Loaded]
   /// Base topics that a home has no more, by the home's name.
   package let retiredBases: [HomeBase]
   /// Below which devices are announced to Home Assistant.
@@ -48,12 +44,14 @@ package final class HomeLoop: Sendable {
   ///   - homes: in the order of the settings: the first one carries what concerns the daemon as a whole.
   ///   - discovers: whether routers are looked for on the local network, which belongs to the first home.
   ///   - devicePrefix: Home Assistant's discovery prefix; nil: no devices are announced.
+  ///   - consent: that Home Assistant decides about everything, where it does.
   ///   - isWritable: whether the store takes anything. Where it does not, nothing follows from the settings: it is
   ///     shown as it is.
   /// - Throws: where the store cannot be read or written.
   package init(
-    _ homes: [ServedHome], discovers: Bool, devicePrefix: String? = nil, isWritable: Bool = true,
-    store: any RecordStore, reading: IntakeReading, follower: any LoopFollower,
+    _ homes: [ServedHome], discovers: Bool, devicePrefix: String? = nil,
+    consent: AlertFacts? = nil, isWritable: Bool = true, store: any RecordStore,
+    reading: IntakeReading, follower: any LoopFollower,
     clock: @escaping @Sendable () -> WireTime
   ) throws {
     let loaded = try LoadedStore(homes, store)
@@ -62,13 +60,8 @@ package final class HomeLoop: Sendable {
     self.clock = clock
     places = Dictionary(
       homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
-    former = loaded.former
     retiredBases = loaded.retiredBases(homes)
-    shared = LoopShared(
-      loaded.served.map(\.book),
-      HomeSnapshot(
-        homes: Dictionary(
-          zip(homes, loaded.served).map { ($0.name, $1.home) }, uniquingKeysWith: { $1 })))
+    shared = LoopShared(loaded)
     let now = clock()
     let daemon = DaemonRecords(loaded)
     var first = try LoopState(
@@ -77,27 +70,29 @@ package final class HomeLoop: Sendable {
     first.begin(at: now)
     self.devicePrefix = devicePrefix.map { ExactName($0) }
     retiredPrefixes = first.announceDevices(below: self.devicePrefix).map(\.text)
-    var damaged = loaded.served.map(\.damaged)
-    // Those of the daemon itself count for the first home.
-    if !damaged.isEmpty { damaged[0] += daemon.damaged.count }
-    if isWritable { try first.start(damaged: damaged, loaded, discovers: discovers) }
+    if isWritable { try first.start(loaded, discovers: discovers, consent: consent) }
     state = Mutex(first)
   }
 
   /// All served homes as they are on disk.
-  package var snapshot: HomeSnapshot { shared.snapshot.withLock { $0 } }
+  package var snapshot: HomeSnapshot {
+    shared.homes.withLock { homes in HomeSnapshot(homes: places.mapValues { homes[$0] }) }
+  }
 
-  /// One of them, also one that the settings name no more.
+  /// One of them.
   package func home(_ name: String) -> Home? {
-    shared.snapshot.withLock { $0.homes[name] } ?? formerHome(name)?.home
+    places[name].map { place in shared.homes.withLock { $0[place] } }
   }
 
-  /// Names of homes that are kept though the settings name them no more.
-  package var formerHomes: [String] { former.compactMap { $0.note?.name } }
-
-  private func formerHome(_ name: String) -> LoadedStore.Loaded? {
-    former.first { $0.note?.name == name }
+  /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
+  package var formerHomes: HomeSnapshot {
+    let former = shared.former.withLock { $0 }
+    return HomeSnapshot(
+      homes: Dictionary(former.map { ($0.name, $0.home) }, uniquingKeysWith: { $1 }))
   }
+
+  /// By home, also those: how many records cannot be read.
+  package var unreadable: [String: Int] { shared.unreadable.withLock { $0 } }
 
   /// Lends a dataset as it is on disk.
   ///
@@ -105,14 +100,8 @@ package final class HomeLoop: Sendable {
   package func withDataset<R>(
     of key: RecordKey, in home: String, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? {
-    let id: RecordID?
-    if let place = places[home] {
-      id = shared.books.withLock { $0[place][key] }
-    } else {
-      id = formerHome(home)?.book[key]
-    }
-    guard let id else { return nil }
-    return try store.withSecret(of: id, body)
+    let id = places[home].flatMap { place in shared.books.withLock { $0[place][key] } }
+    return try id.flatMap { try store.withSecret(of: $0, body) }
   }
 
   private func handle<R>(_ body: (inout LoopState) throws -> R) rethrows -> R {
@@ -142,23 +131,18 @@ package final class HomeLoop: Sendable {
     }
   }
 
-  /// A person gives up what cannot be read of a home: its damaged records are deleted, and it counts as whole again.
+  /// A person gives up what cannot be read: records whose state cannot are deleted, credentials that cannot are missing
+  /// from then on, and a home whose name is lost gets another one.
   ///
-  /// - Parameter actor: who is named in the audit.
-  /// - Returns: how many there were.
+  /// - Parameters:
+  ///   - home: also one that the settings name no more; nil: all, and what is of none.
+  ///   - actor: who is named in the audit.
+  /// - Returns: what it was, and how much else cannot be read.
   /// - Throws: `UnknownHome`; what the store throws: then nothing has changed.
-  @discardableResult
-  package func forgetDamage(of home: String, actor: String?) throws -> Int {
-    guard let place = places[home] else { throw UnknownHome(name: home) }
-    return try handle { state in
-      try state.forgetDamage(in: place, actor)
-    }
-  }
-
-  /// How many records of a home cannot be read. Those of the daemon count for the first home.
-  package func damagedRecords(of home: String) -> Int {
-    guard let place = places[home] else { return 0 }
-    return state.withLock { $0.homes[place].damaged.count }
+  package func forgetDamage(
+    of home: String?, actor: String?
+  ) throws -> (forgotten: [DamagedThing], remaining: Int) {
+    try handle { try $0.forgetDamage(of: home, actor) }
   }
 
   // MARK: Messages
@@ -252,7 +236,7 @@ package final class HomeLoop: Sendable {
         state.homeNotes[RecordID(home.number)] = HomeNote(
           name: home.settings.name, base: home.settings.base)
       }
-      for home in former {
+      for home in shared.former.withLock({ $0 }) {
         guard var note = home.note else { continue }
         note.base = ""
         state.homeNotes[RecordID(home.number)] = note

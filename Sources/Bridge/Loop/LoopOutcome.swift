@@ -4,8 +4,6 @@ import Broker
 import Home
 import ThreadDataset
 
-import struct Home.WireTime
-
 /// Where an input comes from: a topic of the broker.
 package struct MessageOrigin: Sendable {
   /// Its beginning.
@@ -15,7 +13,7 @@ package struct MessageOrigin: Sendable {
   /// Where the publisher of an event asks for what became of it, or a request is answered.
   package var reply: ReplyAddress?
   /// A request: it is answered by its output.
-  package var asked: AskedRequest?
+  @Boxed package var asked: AskedRequest?
 
   package init(
     topic: String, user: String? = nil, reply: ReplyAddress? = nil
@@ -57,7 +55,8 @@ package struct CommittedBatch: Sendable {
   package internal(set) var messages: Range<Int64> = 1..<1
   /// What the store took; nil: there was nothing to write.
   package internal(set) var commitTime: Duration?
-  package var hasMessages: Bool { !messages.isEmpty }
+  /// Rows that it has written.
+  package internal(set) var rows = 0
 
   package init(time: WireTime) { self.time = time }
 

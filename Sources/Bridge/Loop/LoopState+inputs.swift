@@ -6,8 +6,6 @@ import HomeStore
 import KeychainCore
 import ThreadDataset
 
-import struct Home.WireTime
-
 // MARK: - Messages
 
 extension LoopState {
@@ -116,37 +114,27 @@ extension LoopState {
 
   /// Each home decides what follows from the settings.
   ///
-  /// - Parameter damaged: how many records of each home cannot be read, in their order.
-  mutating func start(damaged: [Int], _ loaded: LoadedStore, discovers: Bool) throws {
+  /// - Parameter consent: that Home Assistant decides about everything, where it does.
+  mutating func start(_ loaded: LoadedStore, discovers: Bool, consent: AlertFacts?) throws {
     notes.isRunning = true
     for home in loaded.served {
-      batch.deleted += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
+      batch.others += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
     }
     for place in homes.indices {
       handle(.started, in: place)
       if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
-      if damaged[place] > 0 {
-        handle(.condition(.storeDamaged, .storeDamaged(records: damaged[place])), in: place)
-      }
+      // The first home of the settings has them now.
+      if place > 0 { for name in Self.ofDaemon { handle(.condition(name, nil), in: place) } }
+      handle(.condition(.consentByHomeAssistant, consent), in: place)
     }
+    noteDamage(loaded)
     try commit()
   }
 
-  /// - Returns: how many records there were.
-  mutating func forgetDamage(in place: Int, _ actor: String?) throws -> Int {
-    batch.deleted = homes[place].damaged
-    for record in batch.deleted {
-      let name = homes[place].settings.name
-      batch.audit.append(
-        .init(actor: actor, .deleted, "damaged record \(record.id.rawValue) of home \(name)"))
-    }
-    homes[place].home.hasDamage = false
-    homes[place].home.hasLostCredentials = false
-    handle(.condition(.storeDamaged, nil), in: place)
-    try commit()
-    defer { homes[place].damaged = [] }
-    return homes[place].damaged.count
-  }
+  /// The alerts about the daemon and its broker.
+  private static let ofDaemon: [AlertName] = [
+    .sessionLost, .messagesDropped, .brokerAuthenticationFailed, .sessionTakenOver,
+  ]
 
   /// Takes what routers advertise, which is the first home's unless another one has them.
   mutating func see(_ sightings: Sightings) {

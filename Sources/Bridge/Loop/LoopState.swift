@@ -7,8 +7,6 @@ import KeychainCore
 import Synchronization
 import ThreadDataset
 
-import struct Home.WireTime
-
 /// All homes and the batch at hand. Belongs to whoever has the loop's lock.
 struct LoopState {
   struct Served {
@@ -22,8 +20,6 @@ struct LoopState {
     var isTouched = false
     /// Something was heard since signs of life were saved.
     var hasSigns = false
-    /// Records that cannot be read; those of the daemon count for the first home.
-    var damaged: [RecordChanges.Record] = []
   }
 
   /// What is collected until the commit.
@@ -33,8 +29,8 @@ struct LoopState {
     var secrets = SecretMoves()
     /// Records that are written though nothing has changed but when a router was seen.
     var signs: [Int: [RecordKey]] = [:]
-    /// Those that are in no home.
-    var deleted: [RecordChanges.Record] = []
+    /// Those that are in no home of these.
+    var others: [RecordChanges.Record] = []
     var messages: [[UInt8]] = []
     var audit: [RecordChanges.AuditLine] = []
     /// What is done when it is on disk.
@@ -52,8 +48,6 @@ struct LoopState {
   /// because all are looked at each second.
   var due: [Int64]
   var reader: MessageReader
-  /// As after the last commit: a message that is to come again costs its login nothing.
-  var savedLimits: TokenBuckets
   let readRequest: RequestReader
   var batch = Batch(outcome: CommittedBatch(time: WireTime(milliseconds: 0)))
 
@@ -92,18 +86,8 @@ struct LoopState {
     homes = zip(settings, loaded.served).map {
       Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
     }
-    for (place, loaded) in loaded.served.enumerated() {
-      homes[place].damaged = loaded.damagedRecords.compactMap { id in
-        // That of its name is written anew.
-        id.rawValue == loaded.number ? nil : .init(id: id, home: loaded.number, state: nil)
-      }
-    }
-    if !homes.isEmpty {
-      homes[0].damaged += daemon.damaged.map { .init(id: $0, home: 0, state: nil) }
-    }
     due = Array(repeating: .min, count: homes.count)
     reader = try MessageReader(settings.map(\.base), reading)
-    savedLimits = reader.limits
     readRequest = reading.request
     (notes, savedNotes) = (daemon.notes, daemon.notes)
     (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
@@ -214,6 +198,7 @@ extension LoopState {
       do {
         try store.commit(written.changes)
         batch.outcome.commitTime = began.duration(to: .now)
+        batch.outcome.rows = written.changes.records.count + written.changes.messages.count
       } catch {
         (nextRecord, nextMessage, sealedIDs) = (recordBefore, messageBefore, sealedBefore)
         putBack(written)
@@ -222,13 +207,14 @@ extension LoopState {
       savedPublished = max(savedPublished, written.changes.published)
     }
     batch.outcome.messages = messageBefore..<nextMessage
-    (savedNotes, savedSealed, homeNotes, savedLimits) = (notes, sealed, [:], reader.limits)
+    (savedNotes, savedSealed, homeNotes) = (notes, sealed, [:])
+    reader.limits.keep()
     show(written)
   }
 
   private mutating func collect() -> Written {
     var written = Written()
-    written.changes.records = batch.deleted
+    written.changes.records = batch.others
     if notes != savedNotes || writesNotes {
       writesNotes = false
       written.changes.records.append(.init(id: notesID, home: 0, state: notes.record))
@@ -262,10 +248,10 @@ extension LoopState {
 
   private mutating func collect(_ keys: RecordKeys, of place: Int, into written: inout Written) {
     written.changes.records.reserveCapacity(written.changes.records.count + keys.count)
-    let number = homes[place].number
+    let (number, home) = (homes[place].number, homes[place].home)
     shared.books.withLock { books in
       for key in keys {
-        let state = homes[place].home.record(key)
+        let state = home.record(key)
         let id: RecordID
         if let known = books[place][key] {
           id = known
@@ -290,14 +276,16 @@ extension LoopState {
     shared.books.withLock { books in
       for (home, key) in written.added { books[home][key] = nil }
     }
-    shared.snapshot.withLock { snapshot in
+    shared.homes.withLock { shown in
       for place in batch.touched {
-        if let before = snapshot.homes[homes[place].settings.name] { homes[place].home = before }
+        homes[place].home = shown[place]
         homes[place].isTouched = false
         due[place] = .min
       }
     }
-    (notes, sealed, reader.limits) = (savedNotes, savedSealed, savedLimits)
+    (notes, sealed) = (savedNotes, savedSealed)
+    // A message that is to come again costs its login nothing.
+    reader.limits.putBack()
     begin(at: now)
   }
 
@@ -307,9 +295,9 @@ extension LoopState {
         for (home, key) in written.deleted { books[home][key] = nil }
       }
     }
-    shared.snapshot.withLock { snapshot in
+    shared.homes.withLock { shown in
       for place in batch.touched {
-        snapshot.homes[homes[place].settings.name] = homes[place].home
+        shown[place] = homes[place].home
         homes[place].isTouched = false
       }
     }
@@ -324,13 +312,20 @@ extension LoopState {
 final class LoopShared: Sendable {
   /// The ids of the records of each home that is served.
   let books: Mutex<[[RecordKey: RecordID]]>
-  let snapshot: Mutex<HomeSnapshot>
+  /// As they are on disk. Nobody keeps the list: a commit would copy all of it.
+  let homes: Mutex<[Home]>
+  /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
+  let former: Mutex<[LoadedStore.Loaded]>
+  /// By home, also those: how many records cannot be read.
+  let unreadable: Mutex<[String: Int]>
   /// The broker has acknowledged all messages up to this one.
   let published = Atomic<Int64>(0)
 
-  init(_ books: [[RecordKey: RecordID]], _ snapshot: HomeSnapshot) {
-    self.books = Mutex(books)
-    self.snapshot = Mutex(snapshot)
+  init(_ loaded: LoadedStore) {
+    books = Mutex(loaded.served.map(\.book))
+    homes = Mutex(loaded.served.map(\.home))
+    former = Mutex(loaded.former)
+    unreadable = Mutex(loaded.unreadable)
   }
 }
 

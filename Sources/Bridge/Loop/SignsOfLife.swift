@@ -3,8 +3,6 @@
 import Home
 import ThreadDataset
 
-import struct Home.WireTime
-
 /// When routers were seen last is saved every five minutes, where nothing else of them has changed meanwhile. After a
 /// crash silence counts from the start, so nothing is lost but a time.
 struct SignsOfLife {

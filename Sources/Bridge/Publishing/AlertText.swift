@@ -292,6 +292,12 @@ private struct Sentences {
         "Look at `threadkeeper store verify`; enrol \(user) again with `threadkeeper clients enroll`, or "
           + "restore a backup of the store. Then a person is asked."
       )
+    case .damagedCredentials:
+      (
+        "\(name) cannot be given \(credentials): what is stored of them is damaged",
+        "Restore a backup of the store, or choose the network again with `threadkeeper preferred "
+          + "set`. \(askAgain)"
+      )
     case .denied:
       (
         "a person has refused to give \(name) \(credentials)",

@@ -16,13 +16,16 @@ extension AlertFacts {
     "Set `persistence true` on the broker. Routers that announce themselves again are "
       + "taken up; this resolves with the next connection that finds its session.")
 
-  /// - Parameter records: how many of a home.
-  package static func storeDamaged(records: Int) -> AlertFacts {
-    daemon(
+  /// - Parameters:
+  ///   - records: how many of a home.
+  ///   - home: where they are to be given up alone.
+  package static func storeDamaged(records: Int, home: String? = nil) -> AlertFacts {
+    let option = home.map { " --home \($0)" } ?? ""
+    return daemon(
       "\(records) \(records == 1 ? "record" : "records") of the store cannot be read",
-      "Check the disk, and restore a backup (`threadkeeper store restore`). Where none has them, let the "
-        + "routers announce themselves again, and give them up with `threadkeeper store forget-damaged`. "
-        + "This resolves after a day.")
+      "Check the disk, and restore a backup (`threadkeeper store restore`). Where none has them, "
+        + "let the routers announce themselves again, and give the records up with "
+        + "`threadkeeper store forget-damaged\(option)`. This resolves after a day.")
   }
 
   package static let messagesDropped = daemon(

@@ -49,5 +49,4 @@ struct DirtyPlaces {
     head = 0
   }
 
-  mutating func removeAll() { self = DirtyPlaces() }
 }

@@ -6,8 +6,6 @@ import HomeStore
 import ThreadDataset
 import ThreadkeeperSupport
 
-import struct Home.WireTime
-
 /// What happened in one home, as finished messages: `bridge/event`, `bridge/event/alert`, `router/<id>/event`. They are
 /// stored before they are published, because nothing else has them.
 package struct EventWriter: Sendable {

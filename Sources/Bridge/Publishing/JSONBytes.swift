@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
-
-import struct Home.WireTime
 
 /// JSON straight into memory (RFC 8259), as everything that is published is written: the keys of an object in the order
 /// of their bytes, because the code writes them so; no white space, and no escapes but those that the grammar asks for.

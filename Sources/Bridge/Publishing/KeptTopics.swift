@@ -4,8 +4,6 @@ import Broker
 import Home
 import ThreadDataset
 
-import struct Home.WireTime
-
 /// What the broker keeps of the daemon's own topics comes with each connection, and is corrected where it is not true:
 /// a broker that was killed brings back routers that left and alerts that are over. What is kept below base topics that
 /// were given up is emptied.
@@ -21,6 +19,12 @@ struct KeptTopics {
   /// Until when the broker sends what it keeps, also where it is not counted; nil: it was not asked yet.
   var arrivalEnds: WireTime?
   var publishesAll = false
+  /// Whether all comes that is kept: no subscription was refused.
+  var isComplete = true
+  /// Something came from where the daemon publishes no more.
+  var hasFormer = false
+  /// Something was corrected.
+  var corrects = false
   /// Alerts by their topics' last levels, as long as the broker sends them.
   var fingerprints: [Int: [String: AlertKey]] = [:]
   /// Devices that another client has altered; published again with the next tick, so that two clients that write the
@@ -35,6 +39,7 @@ struct KeptTopics {
     readingEnds = nil
     arrivalEnds = nil
     self.publishesAll = publishesAll
+    (isComplete, hasFormer, corrects) = (true, false, false)
     fingerprints.removeAll()
   }
 
@@ -104,12 +109,15 @@ extension Publisher {
   }
 
   /// The broker has answered all subscriptions, and sends what it keeps.
-  package func subscribed() {
+  ///
+  /// - Parameter isComplete: it has refused none.
+  package func subscribed(isComplete: Bool = true) {
     let now = now()
     state.withLock { state in
       let end = now.adding(seconds: KeptTopics.readingSeconds)
       state.kept.arrivalEnds = end
-      if !state.kept.publishesAll { state.kept.readingEnds = end }
+      state.kept.isComplete = isComplete
+      if isComplete, !state.kept.publishesAll { state.kept.readingEnds = end }
     }
   }
 
@@ -157,7 +165,10 @@ extension Publisher.State {
     kept.readingEnds = nil
     kept.fingerprints.removeAll()
     let listed = homes.reduce(0) { $0 + $1.routers.totals.listed }
-    if kept.routers < listed, walk == nil { republish(at: now) }
+    if kept.routers < listed, walk == nil {
+      notices.append(.republishes)
+      republish(at: now)
+    }
   }
 
   /// Those that the broker does not keep.
@@ -182,6 +193,11 @@ extension Publisher.State {
       if comparesDevices, message.isRetained, let place { rightDevices.insert(place) }
       return nil
     }
+    if message.isRetained {
+      // It is announced when all have come that are as they should be.
+      if comparesDevices, !wanted.isEmpty { return nil }
+      if place == nil { kept.hasFormer = true }
+    }
     var isButton = false
     switch place?.subject {
     case .questionDevice, .choiceDevice: isButton = !wanted.isEmpty
@@ -198,9 +214,14 @@ extension Publisher.State {
 
   /// A state that the broker keeps.
   fileprivate mutating func correct(_ message: IncomingMessage, at now: WireTime) {
-    guard !message.payload.isEmpty, urgent.count < KeptTopics.mostCorrections else { return }
+    guard !message.payload.isEmpty else { return }
+    guard urgent.count < KeptTopics.mostCorrections else {
+      kept.isComplete = false
+      return
+    }
     guard let (home, levels) = split(message.topic) else {
       if states.isFormer(message.topic) {
+        kept.hasFormer = true
         urgent.append(Publication(topic: message.topic, payload: [], retain: true))
       }
       return
@@ -213,7 +234,10 @@ extension Publisher.State {
       if found.topic.hasBytes(of: message.topic) { wanted = found }
       if case .router = subject, !wanted.payload.isEmpty { kept.routers += 1 }
     }
-    if wanted.payload != message.payload { urgent.append(wanted) }
+    guard wanted.payload != message.payload else { return }
+    urgent.append(wanted)
+    if !kept.corrects { notices.append(.corrects(topic: wanted.topic)) }
+    kept.corrects = true
   }
 
   private func split(_ topic: String) -> (home: Int, levels: [Substring])? {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import KeychainCore
-
-import struct Home.WireTime
 
 /// The stored messages that wait for the broker, in the order in which they were caused: read as the broker takes them,
 /// and counted as published when all of a row is acknowledged. That is written with the next commit, so a crash repeats
@@ -27,12 +26,11 @@ struct Outbox {
   /// When what was caused lately has happened: the last row, and the time.
   private var happened: [(last: Int64, at: WireTime)] = []
 
-  /// - Parameter last: the last row in the store.
-  init(_ store: any RecordStore, last: Int64) {
+  /// - Parameter stored: the ids of the rows in the store.
+  init(_ store: any RecordStore, _ stored: Range<Int64>) {
     self.store = store
-    self.last = last
-    let first = try? store.messages(after: 0, limit: 1).first?.id
-    published = first.map { $0 - 1 } ?? last
+    last = stored.upperBound - 1
+    published = stored.lowerBound - 1
     read = published
   }
 

@@ -19,6 +19,8 @@ struct OutboxRow {
 
   private(set) var bytes: [UInt8] = []
 
+  init() { bytes.reserveCapacity(1_024) }
+
   mutating func append(
     _ topic: String, _ payload: [UInt8], isRetained: Bool = false, expiry: UInt32? = nil
   ) {

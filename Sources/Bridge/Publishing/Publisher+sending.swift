@@ -6,8 +6,6 @@ import HomeStore
 import KeychainCore
 import Synchronization
 
-import struct Home.WireTime
-
 /// What goes out next, and in which order: devices, what an event is about, the event, what can wait.
 extension Publisher.State {
   mutating func fill(_ limit: Int, at now: WireTime) {
@@ -81,7 +79,9 @@ extension Publisher.State {
       return true
     }
     guard let row, walk == nil || row.id > lastOfEarlier else { return false }
-    let publications = OutboxRow.publications(row.bytes) ?? []
+    let read = OutboxRow.publications(row.bytes)
+    if read == nil { notices.append(.unreadable(message: row.id)) }
+    let publications = read ?? []
     let tokens = nextToken..<nextToken + UInt64(publications.count)
     nextToken = tokens.upperBound
     for (token, message) in zip(tokens, publications) {
@@ -95,11 +95,13 @@ extension Publisher.State {
 
   /// States do not wait for a store that cannot be read.
   private mutating func nextRow() -> StoredMessage? {
-    guard storeFailure == nil else { return nil }
+    guard triesToRead else { return nil }
     do {
-      return try outbox.next()
+      let row = try outbox.next()
+      readFailure = nil
+      return row
     } catch {
-      storeFailure = error
+      (readFailure, triesToRead) = (error, false)
       return nil
     }
   }
@@ -107,7 +109,7 @@ extension Publisher.State {
   private mutating func sendRemoval(at now: WireTime) -> Bool {
     guard let entry = removals.first else { return false }
     let row = nextRow()
-    guard storeFailure == nil, row.map({ $0.id > entry.lastRow }) ?? true else { return false }
+    guard readFailure == nil, row.map({ $0.id > entry.lastRow }) ?? true else { return false }
     removals.removeFirst()
     send(entry.place, at: now)
     return true

@@ -6,8 +6,6 @@ import HomeStore
 import KeychainCore
 import Synchronization
 
-import struct Home.WireTime
-
 /// Publishes what homes are, and what happened in them.
 ///
 /// States are rendered from the latest snapshot when the connection can take more, so ten changes in a row are perhaps
@@ -38,7 +36,7 @@ package final class Publisher: Sendable {
     var outbox: Outbox
     var pace = PublicationPace(fullBatch: 256, portion: 8)
     /// What is no state of a home and goes first; made again for each connection.
-    var urgent: [Publication] = []
+    var urgent: ArraySlice<Publication> = []
     var dirty = DirtyPlaces()
     /// Devices to be announced, which come before states, and to be emptied, which come after events: Home Assistant
     /// has an entity for the events of a device, which goes with it.
@@ -54,8 +52,11 @@ package final class Publisher: Sendable {
     var ready: [Publication] = []
     var sent: [UInt64: RetainedPlace] = [:]
     var nextToken: UInt64 = 1
-    /// Why stored messages could not be read.
-    var storeFailure: (any Error)?
+    /// Why stored messages could not be read when that was tried last.
+    var readFailure: (any Error)?
+    /// Whether it is tried again for the publications at hand.
+    var triesToRead = true
+    var notices: [Notice] = []
 
     /// Homes of which `bridge/info` may say something else, and what it said.
     var infoDue: Set<Int> = []
@@ -89,10 +90,10 @@ package final class Publisher: Sendable {
   let state: Mutex<State>
 
   /// - Parameters:
-  ///   - lastMessage: the last one in the store.
+  ///   - stored: the ids of the messages in the store.
   package init(
     _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore,
-    lastMessage: Int64, rules: HomeRules, now: @escaping @Sendable () -> WireTime,
+    stored: Range<Int64>, rules: HomeRules, now: @escaping @Sendable () -> WireTime,
     acknowledged: @escaping @Sendable (Duration) -> Void = { _ in }
   ) {
     self.now = now
@@ -101,7 +102,7 @@ package final class Publisher: Sendable {
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes,
-        outbox: Outbox(store, last: lastMessage), lastOfEarlier: lastMessage))
+        outbox: Outbox(store, stored), lastOfEarlier: stored.upperBound - 1))
   }
 
   /// The broker has acknowledged all stored messages up to this one.
@@ -110,12 +111,33 @@ package final class Publisher: Sendable {
   /// Stored messages that the broker has not acknowledged.
   package var waiting: Int { state.withLock { $0.outbox.waiting } }
 
-  /// Whether nothing is kept any more below base topics that were given up.
+  /// Why stored messages cannot be read; nil: they can.
+  package var readFailure: (any Error)? { state.withLock { $0.readFailure } }
+
+  /// What is worth a line of the log.
+  package enum Notice: Hashable, Sendable {
+    /// The broker keeps on this topic what is not true any more; the first one of a connection.
+    case corrects(topic: String)
+    /// The broker does not keep all states, so they are published again.
+    case republishes
+    /// A stored message that is none.
+    case unreadable(message: Int64)
+  }
+
+  package func takeNotices() -> [Notice] {
+    state.withLock { state in
+      defer { state.notices = [] }
+      return state.notices
+    }
+  }
+
+  /// Whether the broker keeps nothing any more below base topics that were given up: nothing came from there on this
+  /// connection.
   package var hasEmptiedBases: Bool {
     let now = now()
     return state.withLock { state in
       guard state.isConnected, let end = state.kept.arrivalEnds, end <= now else { return false }
-      return state.urgent.isEmpty
+      return state.kept.isComplete && !state.kept.hasFormer && state.urgent.isEmpty
     }
   }
 
@@ -171,21 +193,21 @@ package final class Publisher: Sendable {
 
   /// What the connection can take next, at most `limit`; fewer: there is no more now.
   ///
-  /// - Throws: what the store throws, where nothing is left that needs it not. The next call tries again.
-  package func publications(upTo limit: Int) throws -> [Publication] {
+  package func publications(upTo limit: Int) -> [Publication] {
     let now = now()
-    return try state.withLock { state in
+    return state.withLock { state in
       var publications = Array(state.urgent.prefix(limit))
+      // It is a slice: the rest, which may be that of thousands of homes, is not moved.
       state.urgent.removeFirst(publications.count)
+      if state.urgent.isEmpty { state.urgent = [] }
       let room = state.pace.allowed(limit - publications.count)
       guard room > 0 else { return publications }
-      state.storeFailure = nil
+      state.triesToRead = true
       state.fill(room, at: now)
       let ready = state.ready.prefix(room)
       for publication in ready { state.kept.noteOwn(publication, state.states) }
       publications += ready
       state.ready.removeFirst(ready.count)
-      if publications.isEmpty, let failure = state.storeFailure { throw failure }
       return publications
     }
   }
@@ -198,7 +220,7 @@ package final class Publisher: Sendable {
       ($0.acknowledge(token, outcome), $0.outbox.takePublished())
     }
     for time in published {
-      acknowledged(Duration.milliseconds(now.milliseconds - time.milliseconds))
+      acknowledged(.milliseconds(max(0, now.milliseconds - time.milliseconds)))
     }
     return isKnown
   }
@@ -221,7 +243,6 @@ package final class Publisher: Sendable {
     state.withLock { state in
       state.nextRepublish = nil
       state.republishDue = state.republishDue.map { _ in now }
-      state.devicePace = DevicePace()
     }
   }
 }
@@ -260,7 +281,8 @@ extension Publisher.State {
         dirty.add(place(.alert(key)), row: messages.lowerBound)
         late[home, default: []].insert(.alerts)
       case .question, .client: hasNewQuestions = true
-      default: break
+      // Routers and networks are noted in the changes as such; the others are not published.
+      case .home, .router, .former, .grant, .decision, .signer: break
       }
     }
     if hasNewQuestions {
@@ -327,7 +349,7 @@ extension Publisher.State {
     if refusesDevices { owesAll = true }
     refusesDevices = false
     lastInfo.removeAll()
-    urgent = homes.indices.map { presence(of: $0) }
+    urgent = homes.indices.map { presence(of: $0) }[...]
     // What a daemon before this one has left there while it could not write.
     if let home = states.settings.topics.homes.first {
       urgent.append(storeAlertState(of: home, at: now))
@@ -433,10 +455,10 @@ extension Publisher.State {
 extension Publisher {
   /// What is on disk now.
   ///
-  /// - Parameter snapshot: after the batch.
-  package func note(_ batch: CommittedBatch, _ snapshot: HomeSnapshot) {
+  /// - Parameter home: each one by its name, as it is after the batch.
+  package func note(_ batch: CommittedBatch, home: (String) -> Home?) {
     let commits = batch.changes.compactMap { name, changes in
-      snapshot.homes[name].map { Commit(name, $0, changes) }
+      home(name).map { Commit(name, $0, changes) }
     }
     note(commits, messages: batch.messages, received: batch.received)
   }

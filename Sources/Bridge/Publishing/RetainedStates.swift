@@ -6,8 +6,6 @@ import HomeStore
 import ThreadDataset
 import ThreadkeeperSupport
 
-import struct Home.WireTime
-
 /// A retained topic, by what it is about.
 struct RetainedPlace: Hashable {
   enum Subject: Hashable {
@@ -33,7 +31,7 @@ struct RetainedPlace: Hashable {
   var isDevice: Bool {
     switch subject {
     case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: true
-    default: false
+    case .presence, .info, .alerts, .consent, .router, .availability, .network, .alert: false
     }
   }
 }
@@ -89,7 +87,12 @@ struct RetainedStates {
   private let places: [HomeAssistantPlace]
   /// What all topics of devices begin with, and those of devices that are announced no more.
   private let devicesStart: [UInt8]
-  private let formerDevicesAt: [[UInt8]]
+  private let formerDevices: Set<ExactName>
+  /// Base topics that were given up.
+  private let formerBases: BaseTopics
+  /// Homes by name, and by what the topics of their devices begin with.
+  private let homes: [ExactName: Int]
+  private let deviceHomes: [ExactName: Int]
   /// What is made once: base topics, the ids of the homes' devices, and the topics of devices up to their own ids.
   private let bases: [[UInt8]]
   private let bridges: [String]
@@ -103,16 +106,24 @@ struct RetainedStates {
     let topics = settings.topics
     writers = topics.homes.map { StateWriter(home: $0.name, isOnlyHome: topics.homes.count == 1) }
     places = topics.homes.compactMap { home in
-      settings.discoveryPrefix.flatMap {
-        HomeAssistantPlace(home: home.name, in: topics, prefix: $0, version: settings.version)
+      settings.discoveryPrefix.map {
+        HomeAssistantPlace(home, in: topics, prefix: $0, version: settings.version)
       }
     }
     devicesStart = Array(
       (settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
-    formerDevicesAt = settings.formerDevices.map(\.bytes)
+    formerDevices = Set(settings.formerDevices.map { ExactName($0.start) })
+    formerBases = BaseTopics(settings.formerBases.map { .init(name: "", base: $0) })
+    func indices(_ names: [String]) -> [ExactName: Int] {
+      Dictionary(
+        names.enumerated().map { (ExactName($0.element), $0.offset) },
+        uniquingKeysWith: { first, _ in first })
+    }
+    homes = indices(topics.homes.map(\.name))
+    deviceHomes = indices(places.map(\.start))
     bases = topics.homes.map { Array($0.base.utf8) }
     bridges = places.map(\.bridgeID)
-    devicesAt = places.map(\.bytes)
+    devicesAt = places.map { Array($0.start.utf8) }
     login = settings.requests.homeAssistant.flatMap { _ in
       settings.requests.homeAssistantLogin?.text
     }
@@ -126,9 +137,7 @@ struct RetainedStates {
   func base(_ home: Int) -> String { settings.topics.homes[home].base }
   func name(_ home: Int) -> String { settings.topics.homes[home].name }
   func fingerprint(_ key: AlertKey, home: Int) -> String { writers[home].fingerprint(key) }
-  func index(of home: String) -> Int? {
-    settings.topics.homes.firstIndex { $0.name.hasBytes(of: home) }
-  }
+  func index(of home: String) -> Int? { homes[ExactName(home)] }
 
   // MARK: Topics
 
@@ -175,23 +184,28 @@ struct RetainedStates {
   /// The home whose devices alone are announced there; nil for another program's topics, and for those that are too
   /// long for a device.
   func deviceHome(of topic: String) -> Int? {
-    guard !places.isEmpty, topic.utf8.starts(with: devicesStart) else { return nil }
-    return devicesAt.firstIndex {
-      topic.utf8.count <= $0.count + Self.deviceBytes && Self.isDevice(topic, at: $0)
-    }
+    guard !places.isEmpty, topic.utf8.starts(with: devicesStart),
+      let start = Self.deviceStart(of: topic), let home = deviceHomes[start],
+      topic.utf8.count <= devicesAt[home].count + Self.deviceBytes
+    else { return nil }
+    return home
   }
 
-  private static func isDevice(_ topic: String, at start: [UInt8]) -> Bool {
-    guard topic.utf8.starts(with: start) else { return false }
-    // Another base topic may begin like this one.
-    let next = topic.utf8.dropFirst(start.count).first
-    return next == UInt8(ascii: "_") || next == UInt8(ascii: "/")
+  /// What the topic of a device begins with, up to its own id: the level before the last one is `threadkeeper_`, an
+  /// escaped base topic, in which is no `_`, and perhaps `_` and that id.
+  private static func deviceStart(of topic: String) -> ExactName? {
+    let (bytes, slash, mark) = (topic.utf8, UInt8(ascii: "/"), UInt8(ascii: "_"))
+    guard let end = bytes.lastIndex(of: slash), let start = bytes[..<end].lastIndex(of: slash),
+      let first = bytes[start..<end].firstIndex(of: mark)
+    else { return nil }
+    let second = bytes[bytes.index(after: first)..<end].firstIndex(of: mark)
+    return ExactName(String(topic[..<(second ?? end)]))
   }
 
   /// Whether something is kept there that this daemon has published for a base topic or a discovery prefix of before.
   func isFormer(_ topic: String) -> Bool {
-    settings.formerBases.contains { topic.utf8.starts(with: "\($0)/".utf8) }
-      || formerDevicesAt.contains { Self.isDevice(topic, at: $0) }
+    formerBases.split(topic) != nil
+      || Self.deviceStart(of: topic).map(formerDevices.contains) ?? false
   }
 
   // MARK: Payloads
@@ -306,7 +320,7 @@ func routerTopic(
 
 extension HomeAssistantPlace {
   /// The topic of its devices, up to their own ids.
-  fileprivate var bytes: [UInt8] { Array(bridgeTopic.utf8.dropLast("/config".utf8.count)) }
+  fileprivate var start: String { String(bridgeTopic.dropLast("/config".count)) }
 }
 
 extension Router {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Home
 import HomeStore
 import ThreadDataset
-
-import struct Broker.AlertFingerprint
 
 /// The retained states of one home as JSON, byte for byte what `docs/reference/mqtt-protocol.md` says. An allow-list: a
 /// field that is not named here is not published.
@@ -145,7 +144,7 @@ struct StateWriter: Sendable {
   }
 
   func fingerprint(_ key: AlertKey) -> String {
-    AlertFingerprint(home: home, word: key.name.word.description, subject: key.subject.text)
+    AlertFingerprint(home: home, name: key.name, subject: key.subject.text)
       .description
   }
 

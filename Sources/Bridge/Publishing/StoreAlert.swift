@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-
-import struct Home.WireTime
+import Home
 
 /// That the store cannot be used. A store that cannot be written cannot hold the alert about that, so no home has it.
 struct StoreAlert: Equatable {
@@ -16,18 +15,17 @@ struct StoreAlert: Equatable {
   var sequence: Int64
 
   static func fingerprint(home: String) -> String {
-    AlertFingerprint(home: home, word: "StoreReadOnly", subject: "").description
+    AlertFingerprint(home: home, name: .storeReadOnly, subject: "").description
   }
 
   /// - Parameter eventType: in an event.
   func json(home: String, eventType: String? = nil) -> [UInt8] {
     var state = AlertState(
       fingerprint: Self.fingerprint(home: home), name: .storeReadOnly,
-      status: endsAt == nil ? .firing : .resolved, home: home,
-      facts: Broker.AlertFacts(
+      status: endsAt == nil ? .firing : .resolved, severity: .critical, home: home,
+      facts: AlertWords(
         summary: "the store cannot be written, so events wait on the broker", remedy: reason),
-      startsAt: since.published, updatedAt: updatedAt.published, endsAt: endsAt?.published,
-      sequence: sequence)
+      startsAt: since, updatedAt: updatedAt, endsAt: endsAt, sequence: sequence)
     state.eventType = eventType
     return WireJSON().encode(state)
   }

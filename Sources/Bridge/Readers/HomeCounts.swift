@@ -5,23 +5,13 @@ import Home
 import HomeStore
 import ThreadDataset
 
-import struct Home.AlertFacts
-
 /// What is counted of a home, or of several: for `status`, metrics, `bridge/info` and `bridge/health`. The home keeps
 /// these numbers, but for its alerts, of which there are few.
 package struct HomeCounts: Hashable, Sendable {
   /// What alerts have in common that are shown as one line.
   package struct AlertKind: Hashable, Sendable {
-    package let name: Broker.AlertName
-    package let severity: Broker.AlertName.Severity
-
-    /// Nil for none that is published; there is none of these.
-    init?(_ key: AlertKey, _ facts: AlertFacts) {
-      guard let name = Broker.AlertName(rawValue: key.name.word.description),
-        let severity = Broker.AlertName.Severity(rawValue: key.severity(facts).word.description)
-      else { return nil }
-      (self.name, self.severity) = (name, severity)
-    }
+    package let name: AlertName
+    package let severity: AlertSeverity
   }
 
   package var routers = RouterTotals()
@@ -40,7 +30,8 @@ package struct HomeCounts: Hashable, Sendable {
     routers += home.routers.totals
     networks += home.networkCount
     for (key, alert) in home.alerts where alert.phase == .firing {
-      if let kind = AlertKind(key, alert.facts) { alerts[kind, default: 0] += 1 }
+      let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
+      alerts[kind, default: 0] += 1
     }
   }
 }

@@ -6,8 +6,6 @@ import Home
 import ThreadRequests
 import ThreadkeeperSupport
 
-import struct Home.WireTime
-
 /// The states of a home that are published, for lists.
 extension Home {
   /// Border routers on the list, in the order in which they came.
@@ -114,9 +112,9 @@ extension RouterState {
     self.init(
       home: home, borderAgentID: router.agent.description, user: router.user?.text,
       isOnline: router.isOnline,
-      credentials: .init(rawValue: router.credential.word.description) ?? .missing,
+      credentials: router.credential,
       preferred: verdict.word.description, source: router.source.word.description,
-      firstSeen: .init(router.firstSeenAt))
+      firstSeen: router.firstSeenAt)
     partitionID = router.partition
     threadVersion = router.threadVersion
     name = router.name
@@ -134,11 +132,11 @@ extension RouterState {
     adoption = router.adoption?.state.published?.description
     currentExtendedPANID = router.currentNetwork?.description
     threadState = router.threadState?.word.description
-    threadStateSince = router.threadStateSince.map(Broker.WireTime.init)
+    threadStateSince = router.threadStateSince
     offlineReason = router.offlineReason?.word.description
     ssid = router.ssid
     accessPoint = router.accessPoint
-    datasetChangedAt = router.datasetChangedAt.map(Broker.WireTime.init)
+    datasetChangedAt = router.datasetChangedAt
   }
 }
 
@@ -152,8 +150,4 @@ extension NetworkState {
       routersOnline: network.online, isPreferred: network.isPreferred,
       isAccepted: network.isAccepted)
   }
-}
-
-extension Broker.WireTime {
-  init(_ time: WireTime) { self.init(milliseconds: time.milliseconds) }
 }

@@ -7,8 +7,6 @@ import SodiumCrypto
 import ThreadDataset
 import ThreadRequests
 
-import struct Home.WireTime
-
 extension SealedExchange {
   /// The message of an adoption on `out/<user>/dataset/set`. It is not retained, and worth nothing when the wait is
   /// over.

@@ -6,8 +6,6 @@ import Home
 import HomeStore
 import ThreadRequests
 
-import struct Home.WireTime
-
 extension SealedExchange {
   /// Bytes of an answer: with its topic and properties it fits into the packets that clients take
   /// (`MosquittoConfiguration.packetLimit`).
@@ -17,11 +15,11 @@ extension SealedExchange {
   ///
   /// - Parameters:
   ///   - timeout: seconds for which the requester waits for it.
-  /// - Returns: with whether it was refused; nil for a requester that waits on a connection.
+  /// - Returns: with why it was refused, if it was; nil for a requester that waits on a connection.
   package func message(
     _ answer: Result<AnswerData, AnswerFailure>, to requester: Requester, at reply: ReplyAddress,
     in home: Home, timeout: Int = Int(MQTTRequest.timeout), now: WireTime
-  ) -> (message: WaitingMessage, isRefusal: Bool)? {
+  ) -> (message: WaitingMessage, refusal: AnswerFailure?)? {
     guard case .topic(let topic, let correlation, let transaction) = reply else { return nil }
     var written: ThreadAnswer
     do throws(AnswerFailure) {
@@ -47,7 +45,7 @@ extension SealedExchange {
       correlationData: correlation)
     return (
       WaitingMessage(publication, expires: now.adding(seconds: timeout)),
-      written.status == .error
+      written.error
     )
   }
 

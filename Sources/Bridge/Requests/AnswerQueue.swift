@@ -4,8 +4,6 @@ import Broker
 import Home
 import Synchronization
 
-import struct Home.WireTime
-
 /// An answer, or the message of an adoption, that waits for the connection that publishes.
 package struct WaitingMessage: Sendable {
   /// Of an adoption, which is worth nothing on another connection.

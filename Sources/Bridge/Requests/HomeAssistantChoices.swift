@@ -4,8 +4,6 @@ import Broker
 import Home
 import HomeStore
 
-import struct Home.WireTime
-
 /// What Home Assistant is asked.
 extension RequestRules {
   /// The oldest questions that Home Assistant's login may decide, as many as can have buttons.

@@ -6,8 +6,6 @@ import HomeStore
 import ThreadDataset
 import ThreadRequests
 
-import struct Home.WireTime
-
 /// A request as it came from the broker, below `in/<user>/request/`. Whatever is wrong with it is answered, so nothing
 /// is thrown where it is read.
 package struct MQTTRequest: Sendable {

@@ -67,7 +67,10 @@ package final class RequestLimiter: Sendable {
       items() / itemsOfToken
     case .listRouters, .listNetworks, .listAlerts, .pendingConsents:
       min(items(), RequestRules.mostEntries + 1) / itemsOfToken
-    default: 0
+    case .ping, .storeCredentials, .deleteCredentials, .getCredentials, .shareCredentials,
+      .isPreferredAvailable, .checkPreferred, .setPreferred, .forgetPreferred, .forgetNetwork,
+      .approveConsent, .denyConsent, .askConsent, nil:
+      0
     }
   }
 }
@@ -79,6 +82,9 @@ struct TokenBuckets: Sendable {
 
   /// In thousandths of a token, so that each millisecond counts.
   private struct Bucket {
+    /// As it was before the period in which it was used last.
+    var before: (level: Int64, refusals: Int64, seen: WireTime)?
+    var period = 0
     var level: Int64
     var refusals = Int64(RequestLimiter.rate) * 1_000
     var seen: WireTime
@@ -90,9 +96,28 @@ struct TokenBuckets: Sendable {
       refusals = min(refusals + passed * rate, rate * 1_000)
       seen = now
     }
+
+    mutating func putBack() {
+      if let before { (level, refusals, seen) = before }
+    }
+
+    mutating func judge(
+      price: Int64, work: Int64, in period: Int, at now: WireTime, rate: Int64, burst: Int64
+    ) -> RequestLimiter.Verdict {
+      if period != self.period { (before, self.period) = ((level, refusals, seen), period) }
+      refill(now, rate: rate, burst: burst)
+      if level >= price {
+        level -= price + work
+        return .allowed
+      }
+      guard refusals >= 1_000 else { return .ignored }
+      refusals -= 1_000
+      return .refused
+    }
   }
 
   private var buckets: [ExactName: Bucket] = [:]
+  private var period = 1
   private let rate: Int64
   private let burst: Int64
 
@@ -106,17 +131,18 @@ struct TokenBuckets: Sendable {
     _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
   ) -> RequestLimiter.Verdict {
     let price = Int64(price) * 1_000
-    if buckets[user] == nil, buckets.count >= Self.users { forget(now) }
-    var bucket = buckets[user] ?? Bucket(level: burst * 1_000, seen: now)
-    bucket.refill(now, rate: rate, burst: burst)
-    defer { buckets[user] = bucket }
-    if bucket.level >= price {
-      bucket.level -= price + Int64(work) * 1_000
-      return .allowed
-    }
-    guard bucket.refusals >= 1_000 else { return .ignored }
-    bucket.refusals -= 1_000
-    return .refused
+    if buckets.count >= Self.users, buckets[user] == nil { forget(now) }
+    return buckets[user, default: Bucket(level: burst * 1_000, seen: now)].judge(
+      price: price, work: Int64(work) * 1_000, in: period, at: now, rate: rate, burst: burst)
+  }
+
+  /// What was taken is not put back any more.
+  mutating func keep() { period += 1 }
+
+  /// Puts back what was taken since `keep`.
+  mutating func putBack() {
+    for user in buckets.keys where buckets[user]?.period == period { buckets[user]?.putBack() }
+    period += 1
   }
 
   /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many

@@ -2,11 +2,10 @@
 
 import Home
 import HomeStore
+import Logging
 import Synchronization
 import ThreadDataset
 import ThreadRequests
-
-import struct Home.WireTime
 
 /// Requests over MQTT and of programs on this machine, between their wires and the loop.
 ///
@@ -22,6 +21,7 @@ package final class RequestService: Sendable {
     /// Another client has altered a device with buttons a moment ago.
     package var buttonsAltered: @Sendable (WireTime) -> Bool = { _ in false }
     package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
+    package var logger = Logger(label: "requests") { _ in SwiftLogNoOpLogHandler() }
 
     package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) {
       self.summarize = summarize
@@ -41,18 +41,23 @@ package final class RequestService: Sendable {
     }
   }
 
+  package typealias OwedInput = (home: String, input: HomeInput)
+
   package let callers: WaitingCallers
   package let queue = AnswerQueue()
   private let limiter = RequestLimiter()
   private let parts: Parts
-  private let homes: [ServedHome]
+  private let homes: [String: ServedHome]
+  /// In the order of the settings.
+  private let names: [String]
   private let counted = Mutex(Figures())
 
   /// - Parameters:
   ///   - homes: in the order of the settings.
   ///   - callers: that the rules of the homes ask, too.
   package init(_ homes: [ServedHome], _ parts: Parts, _ callers: WaitingCallers) {
-    self.homes = homes
+    self.homes = Dictionary(homes.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    names = homes.map(\.name)
     self.parts = parts
     self.callers = callers
   }
@@ -124,7 +129,7 @@ package final class RequestService: Sendable {
       answer, to: asked.requester, at: asked.reply, in: state, timeout: asked.timeout, now: now)
     return .other { [self] in
       guard let message else { return }
-      counted.withLock { $0.count(isRefusal: message.isRefusal) }
+      counted.withLock { $0.count(isRefusal: message.refusal != nil) }
       _ = send([message.message], at: now)
     }
   }
@@ -132,48 +137,108 @@ package final class RequestService: Sendable {
   /// Answers what is on disk: requests over MQTT, and all that have waited for a person; and makes the messages of
   /// adoptions.
   ///
-  /// - Returns: names of the homes that are to be told `deliveriesAreDue`.
-  package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> Set<String> {
+  /// - Returns: what the homes are to be told of it.
+  package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> [OwedInput] {
+    var owed: [OwedInput] = []
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
     for outcome in batch.outcomes {
-      guard let place = homes.first(where: { $0.name == outcome.home }),
+      if outcome.origin?.asked == nil, let answer = WaitingMessage(ofEvent: outcome, at: batch.time)
+      {
+        messages.append(answer)
+      }
+      guard outcome.hasAnswers, let place = homes[outcome.home],
         let state = loop.home(outcome.home)
       else { continue }
       let writer = writer(outcome.home, state, loop)
+      // Of credentials that were to be given; nil: at once.
+      var (given, failures): (Set<ConsentID?>, [ConsentID?: AnswerFailure]) = ([], [:])
       func add(
         _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
         _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
       ) {
         let step = try? asked?.step.get()
         let written = Result { () throws(AnswerFailure) in
-          try writer.data(of: answer, to: step?.request, step?.context)
+          guard let step, case .home(let input, _) = step.route else {
+            return try writer.data(of: answer)
+          }
+          return try data(of: answer, to: input, step, state, in: place, of: loop, at: batch.time)
         }
         // A person is asked first.
         guard let result = written.some else { return }
         let message = exchange.message(
           result, to: requester, at: reply, in: state,
           timeout: asked?.timeout ?? Int(MQTTRequest.timeout), now: batch.time)
-        counted.withLock { $0.count(isRefusal: message?.isRefusal ?? (result.failure != nil)) }
+        let failure = message.map(\.refusal) ?? result.failure
+        counted.withLock { $0.count(isRefusal: failure != nil) }
+        if case .credentials = answer {
+          if let failure { failures[question] = failure } else { given.insert(question) }
+        }
         if let message { messages.append(message.message) }
         if let question, reply == .caller { callers.deliver(result, for: question) }
       }
-      if let asked = outcome.origin?.asked {
-        if let answer = outcome.output.answer {
-          add(answer, to: asked.requester, at: asked.reply, nil, asked)
-        }
-      } else if let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
-        messages.append(answer)
+      if let asked = outcome.origin?.asked, let answer = outcome.output.answer {
+        add(answer, to: asked.requester, at: asked.reply, nil, asked)
       }
       for one in outcome.output.settled { add(one.answer, to: one.requester, at: one.to, one.id) }
+      for case .given(let subject, let requester, let id) in outcome.output.audit {
+        let place = failures[id] == nil ? nil : id
+        guard let failure = failures[place], !given.contains(place) else { continue }
+        owed.append(
+          (outcome.home, .notGiven(subject, to: requester, by: id, .init(failure))))
+      }
       for order in outcome.output.orders {
-        guard let dataset = try? writer.opened(order.dataset, at: .home) else { continue }
-        let message = exchange.message(
-          order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
-        if let message { messages.append(message) }
+        do throws(AnswerFailure) {
+          let dataset = try writer.opened(order.dataset, at: .home)
+          let message = exchange.message(
+            order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
+          if let message { messages.append(message) }
+        } catch {
+          owed.append((outcome.home, notSent(order, error, in: outcome.home, writer)))
+        }
       }
     }
-    return send(messages, at: batch.time)
+    return owed + send(messages, at: batch.time).map { ($0, .deliveriesAreDue) }
+  }
+
+  /// What a home is to be told of an adoption whose message cannot be made.
+  private func notSent(
+    _ order: AdoptionOrder, _ failure: AnswerFailure, in home: String, _ writer: AnswerWriter
+  ) -> HomeInput {
+    // Another dataset is there by now, or the store fails: it is tried again, with what is there then.
+    guard failure.known == .damagedCredentials else { return .deliveriesAreDue }
+    parts.logger.error(
+      "a router cannot be sent the preferred credentials",
+      metadata: [
+        "home": "\(home)", "border_agent_id": "\(order.agent)",
+        "router_name": "\(writer.routerName(order.agent))", "reason": "\(failure.message)",
+        "remedy": "restore a backup, or choose the network with `threadkeeper preferred set`",
+      ])
+    return .notSent(message: order.message)
+  }
+
+  /// What has become another dataset by the time it is opened is looked at once more, where nobody had to agree to it.
+  ///
+  /// - Parameter answer: of `state`.
+  private func data(
+    of answer: HomeAnswer, to input: HomeInput, _ step: AskedRequest.Step, _ state: Home,
+    in home: ServedHome, of loop: HomeLoop, at now: WireTime
+  ) throws(AnswerFailure) -> AnswerData? {
+    let first = Result { () throws(AnswerFailure) in
+      try writer(home.name, state, loop).data(of: answer, to: step.request, step.context)
+    }
+    let isSound =
+      switch first {
+      case .success(let data): data?.damaged == nil
+      case .failure(let failure):
+        failure.known != .conflict && failure.known != .damagedCredentials
+      }
+    guard !isSound, !step.request.command.writes, var state = loop.home(home.name),
+      let answer = state.handle(input, at: now, rules: home.rules).answer
+    else { return try first.get() }
+    var again = writer(home.name, state, loop)
+    again.isSecondLook = true
+    return try again.data(of: answer, to: step.request, step.context)
   }
 
   // MARK: On the socket
@@ -242,9 +307,8 @@ package final class RequestService: Sendable {
     _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
   ) throws(AnswerFailure) -> (AnswerData, (id: ConsentID, home: String)?) {
     let (request, context) = (local.request, local.context)
-    // One home only is kept while the loop commits, which would copy the list of all for a snapshot.
-    let name = try local.home(of: homes.map(\.name), in: loop.home)
-    guard let home = homes.first(where: { $0.name == name }), let state = loop.home(name)
+    let name = try local.home(of: names) { homes[$0] == nil ? nil : loop.home($0) }
+    guard let home = homes[name], let state = loop.home(name)
     else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
     let route = try parts.rules.route(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
@@ -257,6 +321,9 @@ package final class RequestService: Sendable {
       do {
         output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
       } catch {
+        parts.logger.error(
+          "a request cannot be stored",
+          metadata: ["command": "\(request.command.rawValue)", "reason": "\(error)"])
         throw AnswerFailure(ofStore: error)
       }
     } else {
@@ -265,9 +332,28 @@ package final class RequestService: Sendable {
     }
     guard let answer = output.answer else { return (AnswerData(), nil) }
     if case .waiting(let question) = answer { return (AnswerData(), (question, name)) }
-    return (
-      try writer(name, state, loop).data(of: answer, to: request, context) ?? AnswerData(), nil
-    )
+    do throws(AnswerFailure) {
+      let step = AskedRequest.Step(request: request, context: context, route: route)
+      return (
+        try data(of: answer, to: input, step, state, in: home, of: loop, at: now) ?? AnswerData(),
+        nil
+      )
+    } catch {
+      for case .given(let subject, let requester, let id) in output.audit {
+        // Where this fails, the store takes nothing more, and its alert says so.
+        _ = try? loop.perform(
+          .notGiven(subject, to: requester, by: id, .init(error)), in: name, actor: context.actor)
+      }
+      throw error
+    }
+  }
+}
+
+extension LoopOutcome {
+  /// Whether somebody waits for what its home has to say.
+  fileprivate var hasAnswers: Bool {
+    origin?.asked != nil && output.answer != nil || !output.settled.isEmpty
+      || !output.orders.isEmpty
   }
 }
 

@@ -8,8 +8,6 @@ import SodiumCrypto
 import Synchronization
 import ThreadRequests
 
-import struct Home.WireTime
-
 /// Opens requests and seals answers, for enrolled users only: never to a key that came with a request.
 package struct SealedExchange: Sendable {
   /// The daemon's own keys. Nil while nobody has needed any, or when they are damaged.

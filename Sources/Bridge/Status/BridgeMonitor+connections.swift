@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 
 /// What the broker, and other clients of it, do to the two connections.
 extension BridgeMonitor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 
 /// Whether the store can be used.
 extension BridgeMonitor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Synchronization
 
 /// How the bridge is, kept in memory: what `bridge/health` shows, and what cannot be stored because the

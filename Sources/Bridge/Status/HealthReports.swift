@@ -5,8 +5,6 @@ import Home
 import HomeStore
 import Synchronization
 
-import struct Broker.WireTime
-
 /// `bridge/health`: with each connection, when the intake has changed, and once a minute.
 final class HealthReports: Sendable {
   private struct State {
@@ -18,18 +16,21 @@ final class HealthReports: Sendable {
   private let publisher: Publisher
   private let requests: RequestService
   private let monitor: BridgeMonitor
-  private let startedAt: WireTime
+  private let clock: any Clock
+  /// By the clock that nobody sets.
+  private let startedAt: Int64
   private let state = Mutex(State())
 
   init(
     _ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor,
-    since startedAt: WireTime
+    clock: any Clock
   ) {
     self.loop = loop
     self.publisher = publisher
     self.requests = requests
     self.monitor = monitor
-    self.startedAt = startedAt
+    self.clock = clock
+    startedAt = clock.moment().steady
   }
 
   /// It is due now: a connection was made, or the clock was set.
@@ -51,6 +52,6 @@ final class HealthReports: Sendable {
     publisher.publish(
       BridgeHealth(
         known, loop.snapshot.counts, requests: requests.figures, waiting: publisher.waiting,
-        uptime: now.milliseconds - startedAt.milliseconds))
+        uptime: clock.moment().steady - startedAt))
   }
 }

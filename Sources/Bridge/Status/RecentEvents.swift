@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Synchronization
 
 /// What happened last, in sentences; it begins with the process.

@@ -12,7 +12,7 @@ final class RefusedPublications: Sendable {
   private struct State {
     var topics = RefusedTopics()
     var devices: [UInt64: HomeAssistantAnswer] = [:]
-    var warnedReasons: Set<String> = []
+    var warnedReasons: Set<MosquittoError.Reason> = []
     /// Remedies that the log has named since devices are refused.
     var warnedOfDevices: Set<Warning> = []
   }
@@ -81,7 +81,7 @@ final class RefusedPublications: Sendable {
     monitor.update { $0.refusals = report }
     switch outcome {
     case .refused(let error):
-      guard state.withLock({ $0.warnedReasons.insert(error.message).inserted }) else { break }
+      guard state.withLock({ $0.warnedReasons.insert(error.reason).inserted }) else { break }
       logger.error("the broker refuses publications", metadata: ["reason": "\(error.message)"])
     case .delivered:
       if isRegained { logger.notice("the broker takes again what it has refused") }

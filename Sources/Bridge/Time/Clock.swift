@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 
 /// Time is an input: it comes from here, and tests turn it by hand.
 package protocol Clock: Sendable {

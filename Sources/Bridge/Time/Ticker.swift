@@ -8,10 +8,6 @@ import KeychainCore
 import Logging
 import Synchronization
 
-import struct Broker.WireTime
-import struct Home.AlertFacts
-import enum Home.AlertName
-
 /// What is due by the clock, once a second.
 final class Ticker: Sendable {
   /// Who is told that time has passed.
@@ -57,7 +53,7 @@ final class Ticker: Sendable {
     state = Mutex(
       State(
         clock: ClockJumps(since: parts.clock.moment()),
-        areBasesEmpty: parts.loop.retiredBases.isEmpty))
+        areBasesEmpty: parts.loop.retiredBases.isEmpty && parts.loop.retiredPrefixes.isEmpty))
   }
 
   private var monitor: BridgeMonitor { parts.monitor }
@@ -93,7 +89,7 @@ final class Ticker: Sendable {
     do {
       try state.withLock { state in
         try write(&state, at: now)
-        if state.rest.tick(changes: Int(monitor.snapshot.received)) {
+        if state.rest.tick(changes: parts.follower.rowsWritten) {
           parts.logger.debug("the store is at rest: memory is given back")
           try parts.keychain.database.releaseMemory()
         }
@@ -110,6 +106,7 @@ final class Ticker: Sendable {
   }
 
   private func storeFailed(_ error: any Error) {
+    if (error as? KeychainError)?.isFileDamaged == true { parts.keychain.noteFileDamaged() }
     let path = parts.keychain.location.directory
     let reason = monitor.storeFailed(
       error, path: path, at: parts.clock.now(), inBatch: false)
@@ -121,21 +118,21 @@ final class Ticker: Sendable {
   /// What has to be on disk. Where that fails, all of it is due again at the next tick.
   private func write(_ state: inout State, at now: WireTime) throws {
     try parts.keychain.checkWritable()
+    // A store that is gone is noticed while nothing is written, too.
+    try parts.keychain.database.checkFiles()
     try state.clock.handOver { try loop.clockJumped(by: $0) }
     try watchDroppedMessages(&state, at: now)
     try watchLogin(&state)
     try set(
       .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.sessionTakenOver), &state)
     try watchDevices(&state, at: now)
-    for home in parts.follower.takeDueHomes() {
-      try loop.perform(.deliveriesAreDue, in: home)
-    }
+    try parts.follower.tellHomes(loop)
     let known = monitor.snapshot
     loop.acknowledged(upTo: parts.publisher.published)
     try loop.tick(
       Link(
         connection: known.isStatusConnected ? known.statusConnections : nil,
-        listeningSince: known.listeningSince?.value))
+        listeningSince: known.listeningSince))
     if !state.areBasesEmpty, parts.publisher.hasEmptiedBases {
       try loop.basesAreEmpty()
       state.areBasesEmpty = true
@@ -208,6 +205,7 @@ final class Ticker: Sendable {
     parts.publisher.setStoreProblem(monitor.snapshot.storeProblem?.reason)
     parts.health.publish(at: now)
     parts.publisher.tick()
+    parts.status.logNotices()
     parts.wake()
   }
 }

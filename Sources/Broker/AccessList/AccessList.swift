@@ -166,6 +166,25 @@ package struct AccessList: Sendable {
 }
 
 extension AccessList {
+  /// How many base topics have lines of their own.
+  private static let mostBases = 100
+
+  /// One filter for very many base topics of the same depth: Mosquitto looks at line after line for each message. What
+  /// it allows beside them is on topics that nobody listens to. For a broker that serves threadkeeper alone.
+  package static func merged(_ baseTopics: [String]) -> [String] {
+    let topics = baseTopics.map {
+      Array($0.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    }
+    guard let first = topics.first, topics.count > mostBases,
+      topics.allSatisfy({ $0.count == first.count })
+    else { return baseTopics }
+    let levels = first.indices.map { level in
+      topics.allSatisfy { $0[level] == first[level] }
+        ? String(decoding: first[level], as: UTF8.self) : "+"
+    }
+    return [levels.joined(separator: "/")]
+  }
+
   /// - Throws: `AccessListError` for the first thing that would break the list.
   private func check() throws(AccessListError) {
     for user in daemons + monitors + approvers + deciders { try Self.check(userName: user) }

@@ -155,7 +155,8 @@ extension EmbeddedBroker {
     func names(_ role: EmbeddedBrokerConfiguration.Login.Role) -> [String] {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
-    var list = AccessList(baseTopics: configuration.baseTopics, daemons: names(.daemon))
+    var list = AccessList(
+      baseTopics: AccessList.merged(configuration.baseTopics), daemons: names(.daemon))
     list.discoveryPrefix = configuration.discoveryPrefix
     list.monitors = names(.monitor)
     return try wrapped { () throws(AccessListError) in try list.text() }

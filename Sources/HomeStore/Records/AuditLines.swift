@@ -51,7 +51,7 @@ extension AuditNote {
       let scope = record.scope.map { $0 == .always ? " (always)" : " (once)" } ?? ""
       return line(
         record.outcome.auditAction,
-        "\(record.id.questionText) \(subject(record.subject)) to \(record.requester.shown)\(scope)")
+        "\(record.idText) \(subject(record.subject)) to \(record.requester.shown)\(scope)")
     case .granted(let grant):
       return line(
         .consentGranted,
@@ -59,14 +59,15 @@ extension AuditNote {
     case .given(let what, let requester, let id):
       return line(
         .credentialsGiven, "\(subject(what)) to \(requester.shown) by \(state.text(of: id))")
-    case .notGiven(let record):
-      let why = record.obstacle.map { ": \($0.message)" } ?? ""
+    case .notGiven(let what, let requester, let id, let obstacle):
       return line(
         .credentialsNotGiven,
-        "\(subject(record.subject)) to \(record.requester.shown) by \(record.id.questionText)\(why)"
-      )
+        "\(subject(what)) to \(requester.shown) by \(state.text(of: id)): \(obstacle.message)")
     case .enrolled(let user): return line(.added, item("client-enrolment", user.text))
-    case .revoked(let user): return line(.deleted, item("client-enrolment", user.text))
+    case .enrolledAgain(let user, let hasNewKeys):
+      return line(hasNewKeys ? .secretChanged : .changed, item("client-enrolment", user.text))
+    case .revoked(let user, let isKept):
+      return line(isKept ? .changed : .deleted, item("client-enrolment", user.text))
     }
   }
 

@@ -7,6 +7,7 @@ import KeychainCore
 package struct LoadedStore {
   package struct Loaded {
     package let number: Int64
+    /// Nil where it is lost.
     package fileprivate(set) var note: HomeNote?
     package fileprivate(set) var home = Home(rules: HomeRules { .random(in: .min ... .max) })
     package fileprivate(set) var book: [RecordKey: RecordID] = [:]
@@ -16,6 +17,11 @@ package struct LoadedStore {
     package fileprivate(set) var damagedRecords: [RecordID] = []
     /// Older records of things that were written again while these could not be read.
     package fileprivate(set) var replacedRecords: [RecordID] = []
+
+    /// As the settings call it. One whose name is lost is called so from when that is given up.
+    package var name: String { note?.name ?? Self.lostName(number) }
+
+    fileprivate static func lostName(_ number: Int64) -> String { "lost-\(number)" }
   }
 
   /// In the order of the settings.
@@ -59,7 +65,12 @@ package struct LoadedStore {
     var unnamed: [Loaded] = []
     for var home in found.values.sorted(by: { $0.number < $1.number }) {
       home.finish()
-      if let note = home.note { named[ExactName(note.name)] = home } else { unnamed.append(home) }
+      // A person may put one whose name is lost into the settings as it is shown.
+      if home.note != nil || settings.contains(where: { $0.name == home.name }) {
+        named[ExactName(home.name)] = home
+      } else {
+        unnamed.append(home)
+      }
     }
     // What a damaged record has called a home is known where only one can be meant.
     let isOnlyOne =
@@ -69,8 +80,8 @@ package struct LoadedStore {
     for home in settings {
       if var loaded = named.removeValue(forKey: ExactName(home.name)) {
         // It comes back to the settings, or a program without a daemon has made it.
-        if loaded.note?.base.isEmpty == true, !home.base.isEmpty {
-          loaded.note?.base = home.base
+        if loaded.note == nil || loaded.note?.base.isEmpty == true && !home.base.isEmpty {
+          loaded.note = HomeNote(name: home.name, base: home.base)
           newNotes[RecordID(loaded.number)] = loaded.note
         }
         loaded.mayBeLost(lost)
@@ -120,12 +131,61 @@ extension LoadedStore.Loaded {
   }
 
   fileprivate mutating func finish() {
-    home.hasDamage = damaged > 0
+    home.hasDamage = damaged > 0 || note == nil
     home.finishLoading()
   }
 }
 
+/// A record that cannot be read, or of which the secret cannot.
+package struct DamagedThing: Hashable, Sendable {
+  package let id: RecordID
+  /// The number of its home; 0: it is of no home.
+  package let number: Int64
+  package let home: String?
+  /// What it is, where its state can be read.
+  package let key: RecordKey?
+}
+
+extension LoadedStore {
+  /// By home, how many records cannot be read, so that lists may be incomplete. Not that of a name that is known.
+  package var unreadable: [String: Int] {
+    (served + former).reduce(into: [:]) { counts, home in
+      let count = home.damagedRecords.count { home.note == nil || $0.rawValue != home.number }
+      if count > 0 { counts[home.name, default: 0] += count }
+    }
+  }
+
+  /// All that cannot be read, in the order of the records.
+  ///
+  /// - Parameters:
+  ///   - closed: records of which the state or the secret does not open.
+  ///   - daemon: records of no home in which nothing is found.
+  package func damage(_ closed: [DamagedRecord], daemon: [RecordID] = []) -> [DamagedThing] {
+    let homes = Dictionary(
+      (served + former).map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    var places: [RecordID: Int64] = [:]
+    for id in daemon { places[id] = 0 }
+    for home in homes.values {
+      for id in home.damagedRecords { places[id] = home.number }
+    }
+    for record in closed { places[record.id] = record.home }
+    return places.sorted { $0.key < $1.key }.map { id, number in
+      DamagedThing(
+        id: id, number: number,
+        home: number == 0 ? nil : homes[number]?.name ?? Loaded.lostName(number),
+        key: homes[number]?.book.first { $0.value == id }?.key)
+    }
+  }
+}
+
 extension RecordStore {
+  /// The ids of the messages that wait; empty, and beginning with the next id, where none does.
+  package func storedMessages() throws -> Range<Int64> {
+    let last = try lastMessage()
+    let first = try messages(after: 0, limit: 1).first?.id ?? last + 1
+    return first..<last + 1
+  }
+
   /// The number of the last message that waits; 0: none does.
   package func lastMessage() throws -> Int64 {
     // Ids ascend: halves what is left each time, and reads one message for it.

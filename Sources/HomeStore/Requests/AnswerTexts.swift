@@ -63,6 +63,12 @@ extension AnswerFailure {
     case .noKey: self = .noKey
     case .unknownRouter(let agent):
       self.init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
+    case .damaged:
+      self.init(
+        .damagedCredentials,
+        "it is not found, and records of the home are damaged: one of them may be it",
+        help: "restore a backup, or let the routers announce themselves again and give the damaged "
+          + "records up with `threadkeeper store forget-damaged`")
     case .noCredentials(let agent):
       let router = command == .deleteCredentials ? "\(agent)" : "this border router"
       self.init(.notFound, field: "border_agent_id", "no credentials of \(router) are stored")

@@ -16,6 +16,8 @@ package struct AnswerWriter {
   package var routerName: (BorderAgentID) -> String = \.description
   /// Of the callers that wait on connections for a question.
   package var transactions: (ConsentID) -> [String] = { _ in [] }
+  /// The home was looked at once more: what has become another dataset all the same is left out of a list.
+  package var isSecondLook = false
   /// The dataset that lies under a record. Only lent: it is in memory while the answer is made.
   private let dataset: (RecordKey) throws -> OperationalDataset?
   private let summarize: (OperationalDataset) -> DatasetSummary?
@@ -77,8 +79,8 @@ package struct AnswerWriter {
     return data
   }
 
-  /// Lists hold secrets for a program on this machine, of its own team. What cannot be opened is left out of a list,
-  /// which names it; else nothing is answered.
+  /// Lists hold secrets for a program on this machine, of its own team. What cannot be opened is left out of several,
+  /// and named; where nothing else was asked for, nothing is answered.
   private func write(
     _ found: [StoredCredentials], to request: ThreadRequest?, _ context: RequestContext?,
     _ data: inout AnswerData
@@ -89,21 +91,26 @@ package struct AnswerWriter {
     }
     var records: [CredentialRecord] = []
     var damaged: [String] = []
+    var failure: AnswerFailure?
     for one in found {
       var record = CredentialRecord(one)
       if !isList || context?.reply == .caller {
         do throws(AnswerFailure) {
           record.dataset = try opened(one.dataset, at: one.secret)
         } catch {
-          guard isList, error.known == .damagedCredentials, let agent = one.agent else {
-            throw error
+          switch error.known {
+          case .damagedCredentials: damaged += one.agent.map { [$0.description] } ?? []
+          // Nobody has agreed to what is there now.
+          case .conflict where !isList || isSecondLook: break
+          default: throw error
           }
-          damaged.append(agent.description)
+          failure = failure ?? error
           continue
         }
       }
       records.append(record)
     }
+    if let failure, !isList, records.isEmpty { throw failure }
     data.credentials = records
     if !damaged.isEmpty { data.damaged = damaged }
   }

@@ -2,6 +2,7 @@
 
 import Home
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// How questions, grants, networks and requesters are written, in commands and in sentences that a person decides by.
@@ -76,12 +77,13 @@ extension Requester {
 }
 
 extension ConsentApprover {
-  /// `mqtt user anna`, `uid 0 (command line)`, `the status page`.
+  /// `mqtt user anna`, `uid 0 (command line)`, `the status page`, `uid 1000 (in the program)`.
   package var shown: String {
     switch self {
     case .login(let name, _): "mqtt user \(name.text)"
     case .commandLine(let user): "uid \(user) (command line)"
     case .statusPage: "the status page"
+    case .program(let user): "uid \(user) (in the program)"
     }
   }
 }
@@ -178,6 +180,11 @@ extension ConsentQuestion {
   }
 }
 
+extension ConsentRecord {
+  /// Of the question, or of the grant that was revoked.
+  package var idText: String { outcome == .revoked ? id.grantText : id.questionText }
+}
+
 extension ConsentRecord.Outcome {
   package var wireName: String {
     switch self {
@@ -190,12 +197,27 @@ extension ConsentRecord.Outcome {
 }
 
 extension ConsentRecord.Obstacle {
+  /// Why an answer that was to give credentials could not be made.
+  package init(_ failure: AnswerFailure) {
+    self =
+      switch failure.known {
+      case .damagedCredentials: .damaged
+      case .tooLarge: .tooLarge
+      case .conflict: .changed
+      case .notEnrolled: .notEnrolled
+      default: .store
+      }
+  }
+
   /// For programs.
   package var code: String {
     switch self {
     case .hungUp: "hung_up"
     case .changed: "changed"
     case .notEnrolled: "not_enrolled"
+    case .damaged: "damaged_credentials"
+    case .tooLarge: "too_large"
+    case .store: "store"
     }
   }
 
@@ -205,6 +227,9 @@ extension ConsentRecord.Obstacle {
     case .hungUp: "who asked has hung up"
     case .changed: "what was asked for has changed"
     case .notEnrolled: "the key that the answer was to be sealed to is not enrolled any more"
+    case .damaged: "what is stored is damaged"
+    case .tooLarge: "it is too large for an answer"
+    case .store: "the store cannot be read"
     }
   }
 }

@@ -200,12 +200,12 @@ package struct LocalRequest: Sendable {
   ///
   /// - Parameters:
   ///   - names: of all homes, in the order of the settings.
-  ///   - home: of a name, as it is on disk.
+  ///   - home: of a name, as it is on disk; nil: there is none.
   package func home(
     of names: [String], in home: (String) -> Home?
   ) throws(AnswerFailure) -> String {
     if let named = request.home {
-      guard names.contains(named) else {
+      guard home(named) != nil else {
         throw AnswerFailure(
           .invalidPayload, field: "home", "there is no such home",
           help: "homes: \(names.joined(separator: ", "))")

@@ -101,7 +101,7 @@ struct BackupFile {
 
 /// The end of a backup file, after the database and before the tag:
 ///
-///     "TKBACKUP" | format 4 | 0 4 | store 16 | generation 8 | time 8 | database's length 8 | items 8
+///     "TKBACKUP" | format 4 | records 4 | store 16 | generation 8 | time 8 | database's length 8 | items 8
 ///
 /// 64 bytes. Numbers are big-endian, the time is microseconds since 1970.
 package struct BackupTrailer: Equatable, Sendable {
@@ -115,11 +115,11 @@ package struct BackupTrailer: Equatable, Sendable {
   package var created: Int64
   /// Of the database, in bytes.
   package var databaseLength: UInt64
-  /// Items and records.
+  package var records: UInt32
   package var items: UInt64
 
   var bytes: [UInt8] {
-    Self.magic + Self.format.bigEndianBytes + [0, 0, 0, 0] + store.bytes
+    Self.magic + Self.format.bigEndianBytes + records.bigEndianBytes + store.bytes
       + generation.bigEndianBytes + created.bigEndianBytes + databaseLength.bigEndianBytes
       + items.bigEndianBytes
   }
@@ -142,12 +142,12 @@ extension BackupTrailer {
         "\(path) is a backup of format \(format), this program knows \(Self.format):"
           + " use the newer program")
     }
-    guard number(12, 4) == 0, let store = StoreID(Array(bytes[16..<32])) else {
+    guard let store = StoreID(Array(bytes[16..<32])) else {
       throw KeychainError(.decode, "\(path) is damaged")
     }
     self.init(
       store: store, generation: number(32, 8), created: Int64(bitPattern: number(40, 8)),
-      databaseLength: number(48, 8), items: number(56, 8))
+      databaseLength: number(48, 8), records: UInt32(number(12, 4)), items: number(56, 8))
   }
 }
 

@@ -14,6 +14,8 @@ package struct RestoreReport: Equatable, Sendable {
   /// Changes that the backup does not have: they are lost. Nil where there is no telling how many, because a backup was
   /// restored meanwhile, or several: each leaves out `BackupRestore.margin` generations.
   package var changesLost: UInt64? { behindBy.flatMap { $0 < BackupRestore.margin ? $0 : nil } }
+  /// Records that are restored.
+  package var records: UInt32
   /// Items that are restored.
   package var items: UInt64
   /// Items for another device only, which are in the backup and not in the store.
@@ -88,7 +90,8 @@ package struct BackupRestore {
       }
 
       var report = RestoreReport(
-        backup: file.trailer, replaced: replaced, behindBy: nil, items: file.trailer.items)
+        backup: file.trailer, replaced: replaced, behindBy: nil, records: file.trailer.records,
+        items: file.trailer.items)
       do {
         let generation = try prepare(file, copied, secrets, in: staging, &report)
         try FileBytes(staging.location.databasePath).sync()

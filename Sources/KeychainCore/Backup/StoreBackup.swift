@@ -56,7 +56,7 @@ extension Keychain {
       let records = try tx.first("SELECT count(*) FROM records") { $0.integer(0) } ?? 0
       let trailer = BackupTrailer(
         store: storeID, generation: counted.generation, created: options.now(),
-        databaseLength: UInt64(length), items: counted.items + UInt64(records))
+        databaseLength: UInt64(length), records: UInt32(clamping: records), items: counted.items)
       var tag = try BackupTag(keys.key(manifestKey.id, in: tx), in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
       try tag.add(trailer.bytes)

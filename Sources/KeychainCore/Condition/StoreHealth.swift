@@ -224,11 +224,7 @@ extension Keychain {
       }
       return true
     }
-    try RecordRow.forEach(in: tx) { record, row in
-      report.records += 1
-      guard try !opens(record, row, in: tx) else { return }
-      report.unreadableRecords.append(record.asDamaged)
-    }
+    (report.records, report.unreadableRecords) = try openRecords(in: tx)
   }
 }
 

@@ -6,7 +6,7 @@ import SodiumCrypto
 /// Sixteen bytes that stand for attributes in an index without telling them: BLAKE2b-128 under
 /// the index key over
 ///
-///     domain 1 | form 1 | (attribute tag 1 | length 4 | canonical bytes) …
+///     domain 1 | class 1 | (attribute tag 1 | length 4 | canonical bytes) …
 ///
 /// Domain 1: the primary key, every attribute of it, a missing one with length 0. Domain 2: one
 /// attribute. What it leaks is which items have an attribute in common.
@@ -21,17 +21,17 @@ struct BlindIndex {
   let key: GuardedKey
 
   func primaryKey(
-    of form: RowForm, _ attributes: ItemAttributes
+    of itemClass: ItemClass, _ attributes: ItemAttributes
   ) throws -> [UInt8] {
-    try primaryKey(of: form) { attributes[$0] }
+    try primaryKey(of: itemClass) { attributes[$0] }
   }
 
   /// - Parameter value: gives the value of an attribute, nil for one that is missing.
   func primaryKey(
-    of form: RowForm, value: (ItemAttribute) -> AttributeValue?
+    of itemClass: ItemClass, value: (ItemAttribute) -> AttributeValue?
   ) throws -> [UInt8] {
-    var message = Self.message(.primaryKey, form)
-    for attribute in form.primaryKey {
+    var message = Self.message(.primaryKey, itemClass)
+    for attribute in itemClass.primaryKey {
       Self.append(attribute, value(attribute) ?? .data([]), to: &message)
     }
     return try hash(&message)
@@ -39,19 +39,19 @@ struct BlindIndex {
 
   /// Nil where there is nothing to find: an empty attribute is not indexed.
   func side(
-    _ attribute: ItemAttribute?, of form: RowForm, _ attributes: ItemAttributes
+    _ attribute: ItemAttribute, of itemClass: ItemClass, _ attributes: ItemAttributes
   ) throws -> [UInt8]? {
-    guard let attribute, let value = attributes[attribute], !value.isEmpty else { return nil }
-    var message = Self.message(.attribute, form)
+    guard let value = attributes[attribute], !value.isEmpty else { return nil }
+    var message = Self.message(.attribute, itemClass)
     Self.append(attribute, value, to: &message)
     return try hash(&message)
   }
 
-  private static func message(_ domain: Domain, _ form: RowForm) -> [UInt8] {
+  private static func message(_ domain: Domain, _ itemClass: ItemClass) -> [UInt8] {
     var message: [UInt8] = []
     message.reserveCapacity(128)
     message.append(domain.rawValue)
-    message.append(form.rawValue)
+    message.append(itemClass.rawValue)
     return message
   }
 
@@ -140,13 +140,8 @@ enum SearchPlan {
   /// The most look-ups before a scan is as good.
   private static let limit = 32
 
-  /// - Parameters:
-  ///   - indexes: one for each epoch of the index key.
-  ///   - hasThreadCredentials: they have no account in an index, so a search by account alone
-  ///     must not use it while there are any. Asked only then.
-  init(
-    _ query: ItemQuery, indexes: [BlindIndex], hasThreadCredentials: () throws -> Bool
-  ) throws {
+  /// - Parameter indexes: one for each epoch of the index key.
+  init(_ query: ItemQuery, indexes: [BlindIndex]) throws {
     if let reference = query.reference {
       self = .row(reference.rowID)
       return
@@ -155,25 +150,16 @@ enum SearchPlan {
       self = .scan
       return
     }
-    var form = RowForm(itemClass, query.attributes)
-    if itemClass == .genericPassword, query.attributes[.service] == nil {
-      // Either form could be meant.
-      guard query.attributes[.account] != nil, try !hasThreadCredentials() else {
-        self = .scan
-        return
-      }
-      form = .genericPassword
-    }
-    if let keys = try Self.primaryKeys(query, form, indexes) {
+    if let keys = try Self.primaryKeys(query, itemClass, indexes) {
       self = .primary(keys)
       return
     }
-    let (first, second) = form.sideIndexes
-    let firsts = try indexes.compactMap { try $0.side(first, of: form, query.attributes) }
-    let seconds = try indexes.compactMap { try $0.side(second, of: form, query.attributes) }
+    let (first, second) = itemClass.sideIndexes
+    let firsts = try indexes.compactMap { try $0.side(first, of: itemClass, query.attributes) }
+    let seconds = try indexes.compactMap { try $0.side(second, of: itemClass, query.attributes) }
     if !firsts.isEmpty {
       self = .first(firsts, first)
-    } else if !seconds.isEmpty, let second {
+    } else if !seconds.isEmpty {
       self = .second(seconds, second)
     } else {
       self = .scan
@@ -183,10 +169,10 @@ enum SearchPlan {
   /// Every primary key that the query could mean, as it stands in the index; nil when the query leaves
   /// a part of it open, or means too many.
   private static func primaryKeys(
-    _ query: ItemQuery, _ form: RowForm, _ indexes: [BlindIndex]
+    _ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]
   ) throws -> [[UInt8]]? {
     var groups: [AttributeValue?] = [nil]
-    for attribute in form.primaryKey where attribute != .synchronizable {
+    for attribute in itemClass.primaryKey where attribute != .synchronizable {
       guard query.attributes[attribute] == nil else { continue }
       guard attribute == .accessGroup, let accessGroups = query.accessGroups else { return nil }
       groups = accessGroups.map { .string($0) }
@@ -206,7 +192,7 @@ enum SearchPlan {
         for isSynchronizable in synchronizable {
           // Not by way of a dictionary: that would be a large part of a look-up.
           keys.append(
-            try index.primaryKey(of: form) { attribute in
+            try index.primaryKey(of: itemClass) { attribute in
               switch attribute {
               case .synchronizable: .bool(isSynchronizable)
               case .accessGroup: group ?? query.attributes[attribute]

@@ -82,12 +82,7 @@ package struct ItemQuery: Sendable {
   package var reference: ItemReference?
   /// The most items to return; nil: all.
   package var limit: Int?
-  /// Only rows after this one: for walks in pages, with `limit`. Items come in the order of rows, unless
-  /// `isNewestFirst`.
-  package var after: Int64?
   package var unreadable: Unreadable
-  /// The last rows first; with `limit` no others are opened.
-  package var isNewestFirst = false
 
   package enum Synchronizable: Sendable {
     case no, yes, any
@@ -105,7 +100,7 @@ package struct ItemQuery: Sendable {
     _ itemClass: ItemClass? = nil, _ attributes: ItemAttributes = [:],
     accessible: Accessibility? = nil, accessGroups: [String]? = nil,
     synchronizable: Synchronizable = .no, reference: ItemReference? = nil, limit: Int? = nil,
-    after: Int64? = nil, unreadable: Unreadable = .fail
+    unreadable: Unreadable = .fail
   ) {
     self.itemClass = itemClass
     self.attributes = attributes
@@ -114,12 +109,8 @@ package struct ItemQuery: Sendable {
     self.synchronizable = synchronizable
     self.reference = reference
     self.limit = limit
-    self.after = after
     self.unreadable = unreadable
   }
-
-  /// The first row that may be meant. An altered store can have rows below 1.
-  var firstRow: Int64 { after.map { $0 == .max ? .max : $0 + 1 } ?? .min }
 
   /// Whether an item is meant.
   func matches(_ item: Item) -> Bool {

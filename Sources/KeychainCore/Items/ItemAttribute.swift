@@ -42,6 +42,16 @@ package enum ItemClass: UInt8, CaseIterable, Sendable {
       ]
     }
   }
+
+  /// What the columns `index_1` and `index_2` hold: part of the format.
+  var sideIndexes: (first: ItemAttribute, second: ItemAttribute) {
+    switch self {
+    case .genericPassword: (.service, .account)
+    case .internetPassword: (.server, .account)
+    case .certificate: (.issuer, .label)
+    case .key: (.applicationLabel, .applicationTag)
+    }
+  }
 }
 
 /// When the secret of an item can be had. The raw values are part of the format.
@@ -150,8 +160,6 @@ package struct ItemAttribute: RawRepresentable, Hashable, Sendable {
   package static let isExtractable = Self(rawValue: 66)
   package static let tokenID = Self(rawValue: 67)
 
-  /// Of a Thread credential: the router belongs to the preferred network.
-  package static let preferredMember = Self(rawValue: 192)
   /// The item was stored without data, which is not the same as with no bytes of data.
   package static let hasNoData = Self(rawValue: 193)
 
@@ -206,7 +214,6 @@ extension ItemAttribute: CustomStringConvertible {
   package var description: String {
     if let code { return code }
     return switch self {
-    case .preferredMember: "preferredMember"
     case .hasNoData: "hasNoData"
     default: "attribute \(rawValue)"
     }

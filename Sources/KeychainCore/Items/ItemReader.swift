@@ -14,19 +14,21 @@ extension Keychain {
       throw health.corrupt(row: rowID, "its name")
     }
     let version = row.integer(3)
-    guard let form = UInt8(exactly: row.integer(2)).flatMap(RowForm.init) else {
+    guard let itemClass = UInt8(exactly: row.integer(2)).flatMap(ItemClass.init(rawValue:))
+    else {
       throw health.corrupt(row: rowID, "its class")
     }
     let metadata = try row.withBlob(4) { sealed in
-      try openMetadata(sealed, row: rowID, id: id, form: form, version: version, in: tx)
+      try openMetadata(sealed, row: rowID, id: id, itemClass, version: version, in: tx)
     }
     return Item(
-      rowID: rowID, id: id, itemClass: form.itemClass, accessible: metadata.accessible,
+      rowID: rowID, id: id, itemClass: itemClass, accessible: metadata.accessible,
       attributes: metadata.attributes, version: version, secretVersion: metadata.secretVersion)
   }
 
   func openMetadata(
-    _ sealed: UnsafeRawBufferPointer, row: Int64, id: ItemID, form: RowForm, version: Int64,
+    _ sealed: UnsafeRawBufferPointer, row: Int64, id: ItemID, _ itemClass: ItemClass,
+    version: Int64,
     in tx: ReadTransaction
   ) throws -> ItemMetadata {
     do {
@@ -37,7 +39,7 @@ extension Keychain {
         try key.withUnsafeBytes { key in
           try SealedPart.open(
             sealed,
-            at: ItemRow.metadataPlace(storeID, id, form: form.rawValue, version: version),
+            at: ItemRow.metadataPlace(storeID, id, itemClass, version: version),
             key: key, into: plaintext)
         }
         return try ItemMetadata(decoding: UnsafeRawBufferPointer(plaintext))
@@ -102,12 +104,13 @@ extension Keychain {
     let version = row.integer(2)
     var secretVersion = item.secretVersion
     if version != item.version {
-      guard let form = UInt8(exactly: row.integer(1)).flatMap(RowForm.init) else {
+      guard let itemClass = UInt8(exactly: row.integer(1)).flatMap(ItemClass.init(rawValue:))
+      else {
         throw health.corrupt(row: item.rowID, "its class")
       }
       secretVersion = try row.withBlob(3) { sealed in
         try openMetadata(
-          sealed, row: item.rowID, id: item.id, form: form, version: version, in: tx
+          sealed, row: item.rowID, id: item.id, itemClass, version: version, in: tx
         ).secretVersion
       }
     }

@@ -9,7 +9,6 @@ struct ItemRow {
   let itemClass: ItemClass
   let version: Int64
   let metadata: ItemMetadata
-  let form: RowForm
   var classKey = KeyID.none
   var indexEpoch: UInt32 = 0
   var primaryIndex: [UInt8] = []
@@ -28,15 +27,15 @@ struct ItemRow {
     self.itemClass = itemClass
     self.version = version
     self.metadata = metadata
-    form = RowForm(itemClass, metadata.attributes)
   }
 
   /// Where the parts of an item belong. The metadata binds the version of the item, and tells the
   /// version in which the secret was written: so neither is ever paired with an older other.
   static func metadataPlace(
-    _ store: StoreID, _ id: ItemID, form: UInt8, version: Int64
+    _ store: StoreID, _ id: ItemID, _ itemClass: ItemClass, version: Int64
   ) -> SealedPart.Place {
-    .init(role: .metadata, store: store, subject: id, itemClass: form, version: version)
+    .init(
+      role: .metadata, store: store, subject: id, itemClass: itemClass.rawValue, version: version)
   }
 
   static func secretPlace(
@@ -65,15 +64,15 @@ struct ItemRow {
     sealedMetadata = try metadataKey.key.withUnsafeBytes { key in
       try plaintext.withUnsafeBytes { plaintext in
         try SealedPart.seal(
-          plaintext, at: Self.metadataPlace(store, id, form: form.rawValue, version: version),
+          plaintext, at: Self.metadataPlace(store, id, itemClass, version: version),
           by: metadataKey.id, key: key, nonce: nonce)
       }
     }
     let index = BlindIndex(key: indexKey.key)
     indexEpoch = indexKey.id.epoch
-    primaryIndex = try index.primaryKey(of: form, metadata.attributes)
-    index1 = try index.side(form.sideIndexes.first, of: form, metadata.attributes)
-    index2 = try index.side(form.sideIndexes.second, of: form, metadata.attributes)
+    primaryIndex = try index.primaryKey(of: itemClass, metadata.attributes)
+    index1 = try index.side(itemClass.sideIndexes.first, of: itemClass, metadata.attributes)
+    index2 = try index.side(itemClass.sideIndexes.second, of: itemClass, metadata.attributes)
   }
 
   mutating func sealSecret(
@@ -107,7 +106,7 @@ struct ItemRow {
   func manifestElement(rowID: Int64) -> ManifestElement {
     .item(
       .init(
-        rowID: rowID, form: form.rawValue, id: id, version: version,
+        rowID: rowID, itemClass: itemClass.rawValue, id: id, version: version,
         metadataTag: sealedMetadata.tag,
         secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
         index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
@@ -125,7 +124,8 @@ struct ItemRow {
 struct StoredRow {
   let rowID: Int64
   let id: ItemID
-  let form: UInt8
+  /// The byte of its class.
+  let itemClass: UInt8
   let version: Int64
   let classKey: KeyID
   let indexEpoch: UInt32
@@ -169,7 +169,7 @@ struct StoredRow {
   private init(_ reference: ItemReference, _ row: SQLiteRow) {
     rowID = reference.rowID
     id = reference.id
-    form = UInt8(truncatingIfNeeded: row.integer(0))
+    itemClass = UInt8(truncatingIfNeeded: row.integer(0))
     version = row.integer(1)
     classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(2)))
     indexEpoch = UInt32(truncatingIfNeeded: row.integer(3))
@@ -184,68 +184,9 @@ struct StoredRow {
   var manifestElement: ManifestElement {
     .item(
       .init(
-        rowID: rowID, form: form, id: id, version: version, metadataTag: metadata.tag,
+        rowID: rowID, itemClass: itemClass, id: id, version: version, metadataTag: metadata.tag,
         secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
         index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
         classKey: classKey, wrappedKeyTag: wrappedKey.tag))
-  }
-}
-
-/// The form of a row: its class, but for Thread credentials, which have rules of their own. The
-/// byte in `items.class`; part of the format.
-///
-/// **A Thread credential** is a generic password whose service begins with `thread-network/`.
-/// Its primary key leaves the access group out, because a border agent id belongs to one team
-/// only: so SQLite itself answers "duplicate" across teams. Its only side index is the Extended
-/// PAN ID (`gena`), because a fleet has a million of them and each index costs 35 bytes an item.
-package enum RowForm: UInt8, CaseIterable {
-  case genericPassword = 1
-  case internetPassword = 2
-  case certificate = 3
-  case key = 4
-  case threadCredential = 16
-
-  package static let threadServicePrefix = "thread-network/"
-
-  init(_ itemClass: ItemClass, _ attributes: ItemAttributes) {
-    switch itemClass {
-    case .genericPassword:
-      let isThread = attributes[.service].map { Self.isOfThread(service: $0) } ?? false
-      self = isThread ? .threadCredential : .genericPassword
-    case .internetPassword: self = .internetPassword
-    case .certificate: self = .certificate
-    case .key: self = .key
-    }
-  }
-
-  /// Whether a generic password of this service is a Thread credential.
-  package static func isOfThread(service: AttributeValue) -> Bool {
-    service.withCanonicalBytes { $0.starts(with: threadServicePrefix.utf8) }
-  }
-
-  var itemClass: ItemClass {
-    switch self {
-    case .genericPassword, .threadCredential: .genericPassword
-    case .internetPassword: .internetPassword
-    case .certificate: .certificate
-    case .key: .key
-    }
-  }
-
-  /// What the unique index covers, in the order in which it is hashed.
-  var primaryKey: [ItemAttribute] {
-    self == .threadCredential
-      ? [.account, .service, .synchronizable] : itemClass.primaryKey
-  }
-
-  /// What the columns `index_1` and `index_2` hold.
-  var sideIndexes: (first: ItemAttribute, second: ItemAttribute?) {
-    switch self {
-    case .genericPassword: (.service, .account)
-    case .internetPassword: (.server, .account)
-    case .certificate: (.issuer, .label)
-    case .key: (.applicationLabel, .applicationTag)
-    case .threadCredential: (.generic, nil)
-    }
   }
 }

@@ -5,11 +5,11 @@ import SodiumCrypto
 
 /// Finds items: by their row, by the blind index, or by a walk over all rows.
 extension Keychain {
-  /// The items that a query means, in the order of their rows or the newest first; empty when there are
-  /// none. Secrets are not opened, so this works while classes are locked.
+  /// The items that a query means, in the order of their rows; empty when there are none. Secrets are not
+  /// opened, so this works while classes are locked.
   ///
-  /// Fast with a whole primary key (one look-up) or an indexed attribute (`RowForm`); every other
-  /// query opens all rows. A large walk goes in pages, with `limit` and `after`.
+  /// Fast with a whole primary key (one look-up) or an indexed attribute (`ItemClass`); every other
+  /// query opens all rows.
   ///
   /// - Throws: `decode` when a row that may be meant was altered.
   package func items(
@@ -42,40 +42,22 @@ extension Keychain {
         """)
     case .first(let values, let attribute):
       return try collect(
-        query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-        query.isNewestFirst
-          ? """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_1 = ? AND id >= ? ORDER BY id DESC
-          """
-          : """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_1 = ? AND id >= ? ORDER BY id
-          """)
+        query, values.map { [.blob($0)] }, indexed: attribute, in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id
+        """)
     case .second(let values, let attribute):
       return try collect(
-        query, values.map { [.blob($0), .integer(query.firstRow)] }, indexed: attribute, in: tx,
-        query.isNewestFirst
-          ? """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_2 = ? AND id >= ? ORDER BY id DESC
-          """
-          : """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE index_2 = ? AND id >= ? ORDER BY id
-          """)
+        query, values.map { [.blob($0)] }, indexed: attribute, in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id
+        """)
     case .scan:
       return try collect(
-        query, [[.integer(query.firstRow)]], in: tx,
-        query.isNewestFirst
-          ? """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE id >= ? ORDER BY id DESC
-          """
-          : """
-          SELECT id, uuid, class, version, metadata FROM items
-          WHERE id >= ? ORDER BY id
-          """)
+        query, [[]], in: tx,
+        """
+        SELECT id, uuid, class, version, metadata FROM items ORDER BY id
+        """)
     }
   }
 
@@ -85,9 +67,7 @@ extension Keychain {
   ) throws -> SearchPlan {
     // An altered index would hide an item.
     if health.hidesItems { return .scan }
-    return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) }) {
-      try manifest.current(in: tx).threadCredentials > 0
-    }
+    return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) })
   }
 
   /// Runs `sql` with each of `bindings` and keeps what the query means.
@@ -106,7 +86,7 @@ extension Keychain {
             throw health.corrupt(row: item.rowID, "its index")
           }
         }
-        guard item.rowID >= query.firstRow, query.matches(item) else { return true }
+        guard query.matches(item) else { return true }
         found.append(item)
         foundHere += 1
         return query.limit.map { foundHere < $0 } ?? true
@@ -114,7 +94,7 @@ extension Keychain {
     }
     if found.isEmpty { try health.checkListing() }
     guard bindings.count > 1 else { return found }
-    found.sort { query.isNewestFirst ? $0.rowID > $1.rowID : $0.rowID < $1.rowID }
+    found.sort { $0.rowID < $1.rowID }
     return query.limit.map { Array(found.prefix($0)) } ?? found
   }
 
@@ -165,8 +145,7 @@ extension Keychain {
       FROM items WHERE primary_index = ?
       """, .blob(key)
     ) { row -> (Item, SecretBytes)? in
-      guard let item = try readable(row, query, in: tx), item.rowID >= query.firstRow,
-        query.limit ?? 1 > 0, query.matches(item)
+      guard let item = try readable(row, query, in: tx), query.limit ?? 1 > 0, query.matches(item)
       else { return nil }
       return (
         item,
@@ -189,11 +168,8 @@ extension Keychain {
         let query = ItemQuery(itemClass, synchronizable: .any)
         return try items(matching: query, in: tx).count
       }
-      let forms = RowForm.allCases.filter { $0.itemClass == itemClass }
-      let first = Int64(forms.first?.rawValue ?? 0)
       let count = try tx.first(
-        "SELECT count(*) FROM items WHERE class IN (?, ?)", .integer(first),
-        .integer(forms.last.map { Int64($0.rawValue) } ?? first)
+        "SELECT count(*) FROM items WHERE class = ?", .integer(Int64(itemClass.rawValue))
       ) { $0.integer(0) }
       return Int(clamping: count ?? 0)
     }
@@ -210,30 +186,4 @@ extension Keychain {
     return count ?? 0
   }
 
-  /// Tells whether there is something new among the items that a query finds by an indexed attribute: the
-  /// name and version of the last row that has the attribute. No item is opened. What is added gets a later
-  /// row, so it always becomes another text; so it may when something is changed or deleted.
-  ///
-  /// It is a reason to look, and nothing to rely on: nobody has looked whether that row was altered, or is
-  /// meant by the rest of the query.
-  ///
-  /// - Returns: nil where only a walk over all items could tell.
-  package func newestMark(
-    matching query: ItemQuery, in tx: ReadTransaction
-  ) throws(KeychainError) -> String? {
-    try KeychainError.wrap("searching") {
-      if access == .readOnly { try keys.checkIndexKey(in: tx) }
-      guard case .first(let values, _) = try plan(query, keys.index, in: tx) else { return nil }
-      // One for each key of the index.
-      let newest = try values.compactMap { value in
-        try tx.first(
-          "SELECT id, uuid, version FROM items WHERE index_1 = ? ORDER BY id DESC LIMIT 1",
-          .blob(value)
-        ) { row in
-          (row: row.integer(0), mark: "\(row.blob(1).hexadecimal).\(row.integer(2))")
-        }
-      }
-      return newest.max { $0.row < $1.row }?.mark ?? "none"
-    }
-  }
 }

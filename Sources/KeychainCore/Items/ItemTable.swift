@@ -42,7 +42,7 @@ extension Keychain {
             index_2, wrapped_key, metadata, secret)
           VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
-          .blob(id.bytes), .integer(Int64(row.form.rawValue)),
+          .blob(id.bytes), .integer(Int64(row.itemClass.rawValue)),
           .integer(Int64(row.classKey.rawValue)), .integer(Int64(row.indexEpoch)),
           .blob(row.primaryIndex), .optional(row.index1), .optional(row.index2),
           .blob(row.wrappedKey), .blob(row.sealedMetadata), .blob(row.sealedSecret))
@@ -139,50 +139,6 @@ extension Keychain {
     }
   }
 
-  /// Deletes what a whole primary key names and whose metadata do not open. What opens stays: that is for
-  /// `delete`.
-  ///
-  /// - Parameter query: with a whole primary key, whose index says which row is meant.
-  /// - Returns: how many rows went.
-  @discardableResult
-  package func deleteDamaged(
-    matching query: ItemQuery, in tx: WriteTransaction
-  ) throws(KeychainError) -> Int {
-    try health.checkWritable()
-    return try KeychainError.wrap("deleting a damaged item") {
-      guard case .primary(let values) = try plan(query, keys.index, in: tx) else { return 0 }
-      var damaged: [ItemReference] = []
-      for value in values {
-        try tx.forEach(
-          "SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?",
-          bound: [.blob(value)]
-        ) { row in
-          do {
-            _ = try item(from: row, in: tx)
-          } catch let error as KeychainError where error.status == .decode {
-            guard let id = row.withBlob(1, { ItemID($0) }) else { throw error }
-            damaged.append(ItemReference(rowID: row.integer(0), id: id))
-          }
-          return true
-        }
-      }
-      for reference in damaged { try remove(damaged: reference, in: tx) }
-      return damaged.count
-    }
-  }
-
-  /// Takes out a row that does not open.
-  func remove(damaged reference: ItemReference, in tx: WriteTransaction) throws {
-    guard let stored = try StoredRow(reference, in: tx) else { throw KeychainError.noSuchItem() }
-    let ledger = try ledger(tx)
-    try remove(stored, ledger, in: tx)
-    auditLog.note(.deleted, "the damaged item in row \(stored.rowID)", ledger)
-    ledger.owesErasure = true
-    tx.afterCommit("damaged \(stored.rowID)") { [health] in
-      health.forget(row: stored.rowID)
-    }
-  }
-
   func remove(_ stored: StoredRow, _ ledger: ChangeLedger, in tx: WriteTransaction) throws {
     try tx.execute("DELETE FROM items WHERE id = ?", .integer(stored.rowID))
     try ledger.remove(stored.manifestElement)
@@ -216,20 +172,20 @@ extension Keychain {
       guard let stored = try StoredRow(item.reference, in: tx) else {
         throw KeychainError.noSuchItem()
       }
-      guard let form = RowForm(rawValue: stored.form) else {
+      guard let itemClass = ItemClass(rawValue: stored.itemClass) else {
         throw health.corrupt(row: stored.rowID, "its class")
       }
       let ledger = try ledger(tx)
       var metadata = try stored.metadata.withUnsafeBytes { sealed in
         try openMetadata(
-          sealed, row: stored.rowID, id: stored.id, form: form, version: stored.version, in: tx)
+          sealed, row: stored.rowID, id: stored.id, itemClass, version: stored.version, in: tx)
       }
       let isMoved = accessible.map { $0 != metadata.accessible } ?? false
       metadata.change(attributes ?? [:], removing: removing, now: options.now())
       metadata.accessible = accessible ?? metadata.accessible
       if secret != nil { metadata.secretVersion = stored.version + 1 }
       var row = ItemRow(
-        id: stored.id, itemClass: form.itemClass, version: stored.version + 1, metadata: metadata)
+        id: stored.id, itemClass: itemClass, version: stored.version + 1, metadata: metadata)
       try sealMetadata(of: &row, ledger, in: tx)
       let classKey =
         secret != nil || isMoved
@@ -286,7 +242,7 @@ extension Keychain {
         UPDATE items SET class = ?, version = ?, class_key = ?, wrapped_key = ?, metadata = ?
         WHERE id = ?
         """,
-        .integer(Int64(row.form.rawValue)), .integer(row.version),
+        .integer(Int64(row.itemClass.rawValue)), .integer(row.version),
         .integer(Int64(row.classKey.rawValue)), .blob(row.wrappedKey), .blob(row.sealedMetadata),
         .integer(rowID))
     } else {
@@ -296,7 +252,7 @@ extension Keychain {
           secret = ?
         WHERE id = ?
         """,
-        .integer(Int64(row.form.rawValue)), .integer(row.version),
+        .integer(Int64(row.itemClass.rawValue)), .integer(row.version),
         .integer(Int64(row.classKey.rawValue)), .blob(row.wrappedKey), .blob(row.sealedMetadata),
         .blob(row.sealedSecret), .integer(rowID))
     }

@@ -19,7 +19,7 @@ import SodiumCrypto
 ///     KeyRing ─ KeyTable
 ///     StoreHealth
 ///
-/// What is where on the disk: `StoreSchema` (tables), `SealedPart` (encryption), `RowForm` (what is
+/// What is where on the disk: `StoreSchema` (tables), `SealedPart` (encryption), `ItemClass` (what is
 /// indexed), `Manifest`, `Anchor`.
 package final class Keychain: Sendable {
   package enum Access: Sendable {

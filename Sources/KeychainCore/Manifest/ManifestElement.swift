@@ -5,7 +5,7 @@ import SodiumCrypto
 
 /// One row as the manifest counts it. What is hashed:
 ///
-///     item: 1 | form 1 | item 16 | version 8 | metadata tag 16 | secret tag 16
+///     item: 1 | class 1 | item 16 | version 8 | metadata tag 16 | secret tag 16
 ///           | index epoch 4 | primary index 16 | present 1 | index 1 16 | index 2 16 | row id 8
 ///           | class key 4 | wrapped key tag 16
 ///     slot: 2 | slot 16 | payload tag 16 | number 8 | its other columns
@@ -18,7 +18,7 @@ import SodiumCrypto
 enum ManifestElement {
   struct ItemRow {
     var rowID: Int64
-    var form: UInt8
+    var itemClass: UInt8
     var id: ItemID
     var version: Int64
     var metadataTag: ItemID
@@ -63,7 +63,7 @@ enum ManifestElement {
     case .item(let row):
       let none = ItemID(high: 0, low: 0)
       message[0] = 1
-      message[1] = row.form
+      message[1] = row.itemClass
       row.id.write(to: message, at: 2)
       message.storeBytes(of: row.version.bigEndian, toByteOffset: 18, as: Int64.self)
       row.metadataTag.write(to: message, at: 26)
@@ -127,12 +127,13 @@ extension ManifestElement {
       FROM items
       """, bound: []
     ) { row in
-      guard let id = row.withBlob(2, { ItemID($0) }), let form = UInt8(exactly: row.integer(1)),
+      guard let id = row.withBlob(2, { ItemID($0) }),
+        let itemClass = UInt8(exactly: row.integer(1)),
         let indexEpoch = UInt32(exactly: row.integer(6)),
         let classKey = UInt32(exactly: row.integer(10))
       else { throw health.corrupt(row: row.integer(0), "what names it") }
       let element = ItemRow(
-        rowID: row.integer(0), form: form, id: id,
+        rowID: row.integer(0), itemClass: itemClass, id: id,
         version: row.integer(3), metadataTag: row.tag(4), secretTag: row.tag(5),
         indexEpoch: indexEpoch,
         primaryIndex: row.withBlob(7) { ItemID($0) },

@@ -122,20 +122,19 @@ struct ManifestKey {
 /// What the store as a whole must be: sealed in one row, changed in every transaction that changes
 /// the store.
 ///
-///     generation 8 | items 8 | Thread credentials among them 8 | sum 32
+///     generation 8 | items 8 | sum 32
 ///
 /// The generation is at most 2^63 - 1. The sum is a multiset hash: BLAKE2b-256 of every element
 /// under a subkey (`ManifestKey`), added modulo 2^256. So a row can be put in or taken out without a
 /// look at the others, and nobody without the key can find rows that add up to the same.
 struct Manifest: Equatable {
-  static let length = 56
+  static let length = 48
   /// The highest generation that a manifest or an anchor may say.
   static let lastGeneration = UInt64(Int64.max)
 
   /// The number of transactions that changed the store.
   var generation: UInt64 = 0
   var items: UInt64 = 0
-  var threadCredentials: UInt64 = 0
   /// Least significant word first.
   private(set) var sum: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -145,17 +144,16 @@ struct Manifest: Equatable {
     guard bytes.count == Self.length else {
       throw SodiumError.wrongLength(expected: Self.length, found: bytes.count)
     }
-    let words = (0..<7).map {
+    let words = (0..<6).map {
       UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
     }
     generation = words[0]
     items = words[1]
-    threadCredentials = words[2]
-    sum = (words[6], words[5], words[4], words[3])
+    sum = (words[5], words[4], words[3], words[2])
   }
 
   func encode(to memory: UnsafeMutableRawBufferPointer) {
-    let words = [generation, items, threadCredentials, sum.3, sum.2, sum.1, sum.0]
+    let words = [generation, items, sum.3, sum.2, sum.1, sum.0]
     for (position, word) in words.enumerated() {
       memory.storeBytes(of: word.bigEndian, toByteOffset: position * 8, as: UInt64.self)
     }
@@ -197,10 +195,8 @@ struct Manifest: Equatable {
   }
 
   private mutating func count(_ element: ManifestElement, by step: Int) {
-    guard case .item(let item) = element else { return }
+    guard case .item = element else { return }
     items = items &+ UInt64(bitPattern: Int64(step))
-    guard item.form == RowForm.threadCredential.rawValue else { return }
-    threadCredentials = threadCredentials &+ UInt64(bitPattern: Int64(step))
   }
 
   private mutating func add(_ other: (UInt64, UInt64, UInt64, UInt64)) {
@@ -223,6 +219,6 @@ struct Manifest: Equatable {
 
   /// Whether both speak of the same rows.
   func hasSameContents(as other: Manifest) -> Bool {
-    items == other.items && threadCredentials == other.threadCredentials && sum == other.sum
+    items == other.items && sum == other.sum
   }
 }

@@ -345,7 +345,7 @@ enum StoreSchema {
     """,
     // id: KeyID. wrapped: sealed by the key that its head names.
     "CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
-    // class: RowForm. class_key: KeyID, what wrapped_key is sealed by.
+    // class: ItemClass. class_key: KeyID, what wrapped_key is sealed by.
     """
     CREATE TABLE items (
       id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, class INTEGER NOT NULL,

@@ -161,8 +161,19 @@ extension RecordRow {
 }
 
 extension Keychain {
-  /// Whether both parts of a record open.
-  func opens(_ record: RecordRow, _ columns: SQLiteRow, in tx: ReadTransaction) throws -> Bool {
+  /// Opens both parts of all records.
+  func openRecords(in tx: ReadTransaction) throws -> (count: Int, damaged: [DamagedRecord]) {
+    var (count, damaged) = (0, [DamagedRecord]())
+    try RecordRow.forEach(in: tx) { record, columns in
+      count += 1
+      if try !opens(record, columns, in: tx) { damaged.append(record.asDamaged) }
+    }
+    return (count, damaged)
+  }
+
+  private func opens(_ record: RecordRow, _ columns: SQLiteRow, in tx: ReadTransaction) throws
+    -> Bool
+  {
     do {
       _ = try record.secret(columns, self, in: tx)
       return true
@@ -193,7 +204,7 @@ extension Keychain {
       throw KeychainError(
         .decode,
         "\(damaged) records do not open, so all keeps its keys: `threadkeeper store verify` names them;"
-          + " restore a backup")
+          + " restore a backup, or give them up with `threadkeeper store forget-damaged`")
     }
     return count
   }

@@ -30,6 +30,12 @@ package protocol RecordAccess {
 
 /// Where homes are kept: as sealed records, with the messages that wait for the broker, in one file or database.
 package protocol RecordStore: RecordAccess, Sendable {
+  /// Opens everything there is, as it is on disk.
+  ///
+  /// - Returns: records of which the state or the secret does not open.
+  /// - Throws: where the store as a whole cannot be read.
+  func unreadable() throws -> [DamagedRecord]
+
   /// Messages for the broker, oldest first.
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage]
 }

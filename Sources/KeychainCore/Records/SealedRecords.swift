@@ -38,6 +38,14 @@ package final class SealedRecords: RecordStore {
     try keychain.read { try keychain.recordSecret(of: id, in: $0) }?.withUnsafeBytes(body)
   }
 
+  package func unreadable() throws -> [DamagedRecord] {
+    try keychain.read { tx in
+      // The file is read again, and not what SQLite has in memory of it.
+      try tx.forEach("PRAGMA shrink_memory", bound: []) { _ in true }
+      return try keychain.openRecords(in: tx).damaged
+    }
+  }
+
   package func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
     try keychain.read { tx in
       try tx.all(

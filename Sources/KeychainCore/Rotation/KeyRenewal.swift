@@ -143,15 +143,15 @@ extension KeyRenewal {
   private func resealed(
     _ stored: StoredRow, _ classKey: GuardedKey, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> ItemRow {
-    guard let form = RowForm(rawValue: stored.form) else {
+    guard let itemClass = ItemClass(rawValue: stored.itemClass) else {
       throw keychain.health.corrupt(row: stored.rowID, "its class")
     }
     let metadata = try stored.metadata.withUnsafeBytes { sealed in
       try keychain.openMetadata(
-        sealed, row: stored.rowID, id: stored.id, form: form, version: stored.version, in: tx)
+        sealed, row: stored.rowID, id: stored.id, itemClass, version: stored.version, in: tx)
     }
     var row = ItemRow(
-      id: stored.id, itemClass: form.itemClass, version: stored.version, metadata: metadata)
+      id: stored.id, itemClass: itemClass, version: stored.version, metadata: metadata)
     row.secretTag = stored.secretTag
     let next = try keys.current(stored.classKey.purpose, ledger, in: tx)
     try stored.wrappedKey.withUnsafeBytes { wrapped in

@@ -182,17 +182,7 @@ extension ItemRequest {
     if accessControl?.flags.contains(.applicationPassword) == true {
       throw KeychainError(.unimplemented, "application passwords are not supported")
     }
-    try checkService()
     try checkIsNoSkip()
-  }
-
-  /// Thread credentials have a primary key without the access group: a client that made one could
-  /// keep others from theirs.
-  private func checkService() throws(KeychainError) {
-    guard let service = attributes[.service], RowForm.isOfThread(service: service) else { return }
-    throw Self.param(
-      "services that begin with \(RowForm.threadServicePrefix) are Thread credentials: choose another"
-    )
   }
 
   private func checkIsNoSkip() throws(KeychainError) {

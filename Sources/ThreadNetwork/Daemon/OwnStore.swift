@@ -105,7 +105,8 @@ struct OwnStore: Sendable {
     guard case .home(let input, let dataset) = route else {
       throw AnswerFailure(.unsupported, "no daemon runs that could answer this")
     }
-    let before = try StoredHome(home, rules: rules, in: records)
+    let isHealthy = keychain.condition == .healthy
+    let before = try StoredHome(home, rules: rules(isHealthy: isHealthy), in: records)
     var stored = before
     var output = stored.handle(input, dataset: dataset, actor: context.actor, at: now)
     if case .waiting(let id)? = output.answer,
@@ -113,7 +114,7 @@ struct OwnStore: Sendable {
     {
       // Nothing of it is written: once a person has agreed it is asked again.
       guard question.subject == agreed else { return .question(question.subject) }
-      let decision = ConsentDecision(.approve(id, .once), by: .commandLine(user: call.user))
+      let decision = ConsentDecision(.approve(id, .once), by: .program(user: call.user))
       output = stored.handle(.decision(decision), actor: context.actor, at: now)
     }
     let writer = AnswerWriter(home: home, summarize: summarize) { key in
@@ -122,16 +123,18 @@ struct OwnStore: Sendable {
     let answer = output.settled.first?.answer ?? output.answer
     let data = try answer.flatMap { try writer.data(of: $0, to: call.request, context) }
     // A store that takes no changes is read all the same.
-    if !command.needsConsent || keychain.condition == .healthy { try stored.commit(to: records) }
+    if !command.needsConsent || isHealthy { try stored.commit(to: records) }
     return .data(data ?? AnswerData())
   }
 
   /// The program sees no settings of a daemon.
-  private var rules: HomeRules {
+  private func rules(isHealthy: Bool) -> HomeRules {
     var rules = HomeRules { .random(in: .min ... .max) }
     rules.ownUser = geteuid()
     // A limit of the settings, as of a daemon only.
     rules.routersPerTeam = .max / 2
+    rules.hasDaemon = false
+    rules.grantsCount = isHealthy
     // It waits itself.
     rules.isAwaited = { _ in true }
     return rules

@@ -43,8 +43,9 @@ struct ClientsListCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try options.loadOfStore()
     let report = try await DaemonClient(settings: settings).perform(
-      ListClients(home: try home.map { try settings.home(named: $0) }))
+      ListClients(home: home))
     try output.show(report, text: text(report))
+    try CommandFailure.check(unreadable: report.unreadable)
   }
 
   private func text(_ report: ListClients.Reply) -> String {
@@ -60,7 +61,8 @@ struct ClientsListCommand: AsyncParsableCommand {
     let daemon = report.daemon.map {
       "The daemon's line:\n\($0.line)\nfingerprint  \($0.fingerprint)\n"
     }
-    return users + notes.joined() + (daemon ?? "")
+    return users + notes.joined() + (report.formerHomes ?? []).map(\.notServed).joined()
+      + (daemon ?? "")
   }
 }
 

@@ -72,7 +72,8 @@ struct ConsentListCommand: AsyncParsableCommand {
     if follow { return try await follow(client) }
     if grants {
       let report = try await client.perform(ListGrants())
-      return try output.show(report, text: Self.text(report.grants))
+      try output.show(report, text: Self.text(report))
+      return try CommandFailure.check(unreadable: report.unreadable)
     }
     if history {
       let report = try await client.perform(ListDecisions(limit: last ?? 50))
@@ -131,15 +132,20 @@ struct ConsentListCommand: AsyncParsableCommand {
     return max(0, Int(expires.timeIntervalSinceNow.rounded(.up)))
   }
 
-  private static func text(_ grants: [ConsentReport.Grant]) -> String {
+  static func text(_ report: ListGrants.Reply) -> String {
     var table = Table(
       columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
-    for grant in grants {
+    let former = report.formerHomes ?? []
+    for grant in report.grants {
+      let note =
+        former.contains(grant.home)
+        ? "home \(grant.home)" : grant.asksAgain == true ? "asks again" : ""
       table.add(
         grant.id, grant.requester, grant.command, grant.networkNames, grant.createdAt,
-        grant.grantedBy, grant.fingerprint ?? "", grant.asksAgain == true ? "asks again" : "")
+        grant.grantedBy, grant.fingerprint ?? "", note)
     }
-    return table.isEmpty ? "Everybody is asked about each time.\n" : table.text()
+    return (table.isEmpty ? "Everybody is asked about each time.\n" : table.text())
+      + former.map(\.notServed).joined()
   }
 
   static func text(_ history: [ConsentReport.Decision]) -> String {
@@ -232,6 +238,13 @@ enum ConsentNews: Encodable {
     if let router = decision.router { words += ", for \(router.description.printable)" }
     if let obstacle = decision.notGiven { words += ", not given: \(obstacle.message.printable)" }
     return words
+  }
+}
+
+extension String {
+  /// Of a home that the settings do not name: a line.
+  var notServed: String {
+    "The home \(printable) is not in the settings: nothing of it holds. Put it back before you revoke.\n"
   }
 }
 

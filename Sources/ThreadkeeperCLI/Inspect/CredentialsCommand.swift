@@ -43,14 +43,25 @@ struct CredentialsListCommand: AsyncParsableCommand {
     try output.show(
       list.rows,
       text: table.isEmpty ? "No credentials are stored.\n" : table.text(style: .init(of: .output)))
-    let unreadable = list.unreadable ?? 0
-    guard unreadable == 0 else {
-      throw CommandFailure(
-        .badInput, "records of the store are damaged, so \(unreadable) more may be missing",
-        remedy:
-          "restore a backup, or delete them with `threadkeeper store forget-damaged`; routers "
-          + "store theirs again when they announce themselves")
+    try CommandFailure.check(unreadable: list.unreadable)
+  }
+}
+
+extension CommandFailure {
+  /// Says that a list may be incomplete, after it was printed.
+  ///
+  /// - Parameter unreadable: by home, how many records cannot be read.
+  static func check(unreadable: [String: Int]?) throws(CommandFailure) {
+    guard let homes = unreadable?.sorted(by: { $0.key < $1.key }), let first = homes.first else {
+      return
     }
+    let counts = homes.map { "\(String.records($0.value)) of the home \($0.key.printable)" }
+    let option = homes.count == 1 ? " --home \(first.key.printable.quoted)" : ""
+    throw CommandFailure(
+      .badInput,
+      "\(counts.joined(separator: ", ")) cannot be read, and each may be of one more",
+      remedy: "restore a backup, or give up what none has with"
+        + " `threadkeeper store forget-damaged\(option)`")
   }
 }
 

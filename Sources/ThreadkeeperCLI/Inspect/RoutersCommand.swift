@@ -54,7 +54,7 @@ struct RoutersListCommand: AsyncParsableCommand {
       table.add(
         router.borderAgentID, router.name ?? "", router.networkName ?? "",
         router.channel.map(String.init) ?? "", thread(router), availability(router),
-        router.credentials.rawValue, router.preferred, router.source)
+        router.credentials.word.description, router.preferred, router.source)
     }
     try output.show(
       list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))

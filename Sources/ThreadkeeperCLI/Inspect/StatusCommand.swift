@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Broker
+import Home
 import KeychainCore
 import LocalAPI
 import Settings
@@ -112,13 +113,13 @@ extension StatusReport {
 
   /// One line for each severity that fires.
   private var alertLines: [(String, String)] {
-    let lines = AlertName.Severity.worstFirst.compactMap { severity -> String? in
+    let lines = AlertSeverity.allCases.compactMap { severity -> String? in
       let alerts = alertsFiring.filter { $0.severity == severity }
       guard !alerts.isEmpty else { return nil }
-      let names = alerts.map { $0.alertname.rawValue + ($0.count > 1 ? " (\($0.count))" : "") }
+      let names = alerts.map { "\($0.alertname.word)" + ($0.count > 1 ? " (\($0.count))" : "") }
       // The report may be another user's.
       let count = alerts.map(\.count).reduce(0, &+)
-      return "\(count) \(severity.rawValue): \(names.joined(separator: ", "))"
+      return "\(count) \(severity.word): \(names.joined(separator: ", "))"
     }
     guard !lines.isEmpty else { return [("alerts", "none")] }
     return lines.enumerated().map { ($0 == 0 ? "alerts" : "", $1) }
@@ -257,11 +258,12 @@ extension AlertState {
   /// For a person: what, since when or until when, why, and what to do.
   func text(style: TerminalStyle) -> String {
     let mark =
-      severity == .critical ? style.red(severity.rawValue) : style.bold(severity.rawValue)
+      severity == .critical
+      ? style.red(severity.word.description) : style.bold(severity.word.description)
     var lines = [facts.summary.printable]
     if let differs = facts.differs { lines.append("differs: \(differs.joined(separator: ", "))") }
     lines.append(facts.remedy.printable)
-    return "\(mark) \(name.rawValue) (\(period))\n"
+    return "\(mark) \(name.word) (\(period))\n"
       + lines.map { "  \($0)\n" }.joined()
   }
 

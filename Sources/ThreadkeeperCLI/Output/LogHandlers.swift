@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 import Logging
 import Synchronization
 import ThreadkeeperDaemon

@@ -88,7 +88,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 struct KeysRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Give the store new root keys, and put every item under new keys.",
+    abstract: "Give the store new root keys, and put every record and item under new keys.",
     discussion: """
       This locks out a key that leaked: it opens nothing that is written from then on. Who has an older copy of the \
       store keeps the secrets in it, and the key opens the records that the audit has by now. It is one transaction, \
@@ -157,7 +157,8 @@ extension RotateKeys.Reply {
 
   /// What came of a rotation; lines.
   var text: String {
-    var text = "The root keys of the store are new, and \(items) items are under new keys.\n"
+    let contents = String.contents(records: records, items: items)
+    var text = "The root keys of the store are new, and \(contents) are under new keys.\n"
     for slot in removed {
       text +=
         "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"

@@ -21,7 +21,8 @@ struct StoreCommand: ParsableCommand {
 struct StoreVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Check that every item opens, and that none was added, removed or replaced.",
+    abstract:
+      "Check that every record and item opens, and that none was added, removed or replaced.",
     discussion: """
       A running daemon verifies while it works. Exits 0 when all is well, 65 when something was altered.
 
@@ -45,21 +46,57 @@ struct StoreVerifyCommand: AsyncParsableCommand {
       defer { keychain.close() }
       return try VerificationOutcome(verifying: keychain)
     }
-    let damagedRecords = report.damagedRecords.map(String.init).joined(separator: ", ")
-    try output.show(
-      report,
-      text: report.isWell
-        ? "All \(report.items) items are as they were left.\n"
-        : "\(report.damagedRows.count) of \(report.items) items are damaged; the store is "
-          + "\(report.condition).\n"
-          + (report.damagedRecords.isEmpty ? "" : "Records \(damagedRecords) are damaged.\n")
-          + (report.auditProblem.map { "The audit: \($0).\n" } ?? ""))
+    try output.show(report, text: report.text)
     if report.locked > 0 {
       try StandardStream.error.write(
         "\(report.locked) items are locked, and their secrets were not opened. Name the passphrase in"
           + " `store.passphrase`, and verify again without the daemon.\n")
     }
     guard report.isWell else { throw ExitCode(ExitStatus.badInput.rawValue) }
+  }
+}
+
+extension VerificationOutcome {
+  /// For a person; lines.
+  var text: String {
+    guard !isWell else {
+      return "All \(String.contents(records: records, items: items)) are as they were left.\n"
+    }
+    var text =
+      "\(damagedRecords.count) of \(String.records(records)) and \(damagedRows.count) of"
+      + " \(String.items(items)) are damaged; the store is \(condition).\n"
+    for damage in damagedRecords { text += damage.text }
+    if let auditProblem { text += "The audit: \(auditProblem).\n" }
+    return text
+  }
+}
+
+extension VerificationOutcome.Damage {
+  /// What it is of: the credentials of something, where they are all that is damaged.
+  var what: String {
+    let home = home.map { " of the home \($0.printable)" } ?? ""
+    if let borderAgentId { return "the credentials of the router \(borderAgentId)\(home)" }
+    if let network {
+      let name = network == "preferred" ? "the preferred network" : "the former network \(network)"
+      return "the credentials of \(name)\(home)"
+    }
+    return "record \(number)\(home)"
+  }
+
+  fileprivate var text: String {
+    let option = home.map { " --home \($0.printable.quoted)" } ?? ""
+    return "Damaged: \(what). Restore a backup, or give it up with"
+      + " `threadkeeper store forget-damaged\(option)`.\n"
+  }
+}
+
+extension String {
+  static func records(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
+  static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+
+  /// What is in a store: "12 records and 3 items".
+  static func contents(records: Int, items: Int) -> String {
+    "\(Self.records(records)) and \(Self.items(items))"
   }
 }
 
@@ -93,6 +130,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
   struct Report: Encodable {
     let file: String
     let storeID: String
+    let records: Int
     let items: Int
     let bytes: Int
     /// Files that a restore on another machine takes besides.
@@ -111,12 +149,13 @@ struct StoreBackupCommand: AsyncParsableCommand {
     }
     let deviceKey = OpenStore.location(settings).deviceKeyPath
     let report = Report(
-      file: file, storeID: made.storeId, items: made.items, bytes: made.bytes,
-      notIncluded: [settings.store.keyFile, deviceKey])
+      file: file, storeID: made.storeId, records: made.records, items: made.items,
+      bytes: made.bytes, notIncluded: [settings.store.keyFile, deviceKey])
     try output.show(
       report,
       text: """
-        \(made.items) items, \(made.bytes / 1024) KiB, are in \(file.printable)
+        \(String.contents(records: made.records, items: made.items)), \(made.bytes / 1024) KiB, are in \
+        \(file.printable)
 
         It opens with any key slot of the store: keep a copy of \(settings.store.keyFile.printable),
           a passphrase or a recovery code in another place.
@@ -163,11 +202,13 @@ struct StoreBackupCommand: AsyncParsableCommand {
 struct StoreForgetDamagedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget-damaged",
-    abstract: "Delete the records of a home that cannot be read.",
+    abstract: "Give up what cannot be read.",
     discussion: """
-      For the alert StoreDamaged, where no backup has them: try `threadkeeper store restore` first. What was in \
-      them is lost: a border router and its credentials, the preferred network, an enrolled client, a consent. \
-      Routers announce themselves again; the rest is yours to enter again.
+      For the alert StoreDamaged, or a rotation of the keys that is refused, where no backup has the records: try \
+      `threadkeeper store restore` first. What was in them is lost: a border router and its credentials, the \
+      preferred network, an enrolled client, a consent. Where only credentials are damaged, they are missing from \
+      then on. A home whose name is lost is called `lost-` and a number. Routers announce themselves again; the \
+      rest is yours to enter again.
 
       Until then the home acts as if a router with the preferred network's key could be among them, so that no \
       router alone changes it.
@@ -180,7 +221,9 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
   @Flag(help: "What is in them may be lost.")
   var yes = false
 
-  @OptionGroup var home: HomeOption
+  @Option(help: "Of this home only, also one that the settings name no more.")
+  var home: String?
+
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
@@ -192,12 +235,21 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
           + "repeat this with --yes")
     }
     let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      ForgetDamaged(home: home.name(settings)))
-    try output.show(
-      report,
-      text: report.records == 0
-        ? "All records of the home \(report.home.printable) can be read.\n"
-        : "\(report.records) damaged records of the home \(report.home.printable) are deleted.\n")
+    let report = try await DaemonClient(settings: settings).perform(ForgetDamaged(home: home))
+    try output.show(report, text: Self.text(report, of: home))
+  }
+
+  static func text(_ report: ForgetDamaged.Reply, of home: String?) -> String {
+    let place = home.map { "the home \($0.printable)" } ?? "the store"
+    var text =
+      report.forgotten.isEmpty
+      ? "All that is stored of \(place) can be read.\n"
+      : report.forgotten.map { "Given up: \($0.what).\n" }.joined()
+    if report.remaining > 0 {
+      text +=
+        "\(String.records(report.remaining)) of other homes cannot be read: `threadkeeper store verify` names them,"
+        + " and `threadkeeper store forget-damaged` without --home gives up all.\n"
+    }
+    return text
   }
 }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bridge
 import Broker
+import Home
 import HomeStore
 import KeychainCore
 import Settings
@@ -60,7 +61,8 @@ struct StoreRestoreCommand: ParsableCommand {
 
   struct Report: Encodable {
     let storeID: String
-    let items: UInt64
+    let records: Int
+    let items: Int
     let replaced: Bool
     /// Changes of the store that the backup does not have; nil where there is no telling how many.
     let changesLost: UInt64?
@@ -68,6 +70,8 @@ struct StoreRestoreCommand: ParsableCommand {
     let leftOut: Int
     /// Items that could not be tried.
     let locked: Int
+    /// Records and items that do not open: they were damaged when the backup was made.
+    let damaged: Int
     /// The slot that the key file of this machine got; nil: it opens the store anyway, or the daemon has to use another
     /// way.
     let newKeySlot: Int64?
@@ -131,8 +135,9 @@ struct StoreRestoreCommand: ParsableCommand {
       throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer)
     }
     let report = Report(
-      storeID: done.backup.store.description, items: done.items, replaced: done.replaced,
-      changesLost: done.changesLost, leftOut: done.leftOut, locked: done.locked,
+      storeID: done.backup.store.description, records: Int(done.records),
+      items: Int(clamping: done.items), replaced: done.replaced, changesLost: done.changesLost,
+      leftOut: done.leftOut, locked: done.locked, damaged: done.damaged,
       newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
@@ -153,7 +158,8 @@ struct StoreRestoreCommand: ParsableCommand {
   }
 
   private func text(_ report: Report, keyFileOpens: Bool) -> String {
-    var text = "\(report.items) items are restored.\n"
+    let contents = String.contents(records: report.records, items: report.items)
+    var text = "\(contents) are restored.\n"
     if report.replaced { text += "The store that was there is gone.\n" }
     switch report.changesLost {
     case 0: break
@@ -173,6 +179,11 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     if report.locked > 0 {
       text += "\(report.locked) items could not be tried: they are locked.\n"
+    }
+    if report.damaged > 0 {
+      text +=
+        "\(report.damaged) of them do not open: they were damaged when the backup was made. An older backup may"
+        + " have them; `threadkeeper store verify` names them.\n"
     }
     let path = report.keyFile.printable
     if let slot = report.newKeySlot {

@@ -52,13 +52,13 @@ package struct EnrollClient: Operation {
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
     let keys = try PublicIdentity.argument(line, whose: "the line")
     // Written by itself. Without a client nothing is sealed to them.
-    let daemon = try context.bridge.identity.findOrMake().keys
+    let daemon = try context.bridge.identity.findOrMake(actor: context.actor).keys
     guard keys != daemon else {
       throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
     }
     let client = EnrolledClient(
       line: keys.line, fingerprint: keys.fingerprint, trust: (trust ?? .broker).value,
-      label: label ?? "", at: SystemClock().now().value,
+      label: label ?? "", at: SystemClock().now(),
       by: context.actor)
     let answer = try context.perform(
       .enroll(client, ExactName(user), by: context.caller), in: home)
@@ -86,15 +86,23 @@ package struct ListClients: Operation {
     package var revoked: [String]?
     /// Nil before the first enrolment.
     package var daemon: PublicKeysReport?
+    /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
+    package var formerHomes: [String]?
+    /// By home, how many records cannot be read: each may be of one more.
+    package var unreadable: [String: Int]?
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let clients = context.bridge.loop.snapshot.clients(in: home)
+    if let home, context.bridge.loop.formerHomes.homes[home] == nil {
+      _ = try context.settings.home(named: home)
+    }
+    let clients = context.everyHome.clients(in: home)
     let revoked = clients.filter(\.value.client.isRevoked).map(\.value.user.text)
     return Reply(
       clients: clients.filter { !$0.value.client.isRevoked }.map(ClientReport.init),
       revoked: revoked.isEmpty ? nil : revoked,
-      daemon: context.bridge.identity.keys.map { PublicKeysReport($0.keys) })
+      daemon: context.bridge.identity.keys.map { PublicKeysReport($0.keys) },
+      formerHomes: context.former(of: clients.map(\.home)), unreadable: context.unreadable)
   }
 }
 
@@ -119,6 +127,7 @@ package struct RevokeClient: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
+    try context.checkIsServed { name, _ in name == self.home }
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
     let answer = try context.perform(
       .revoke(ExactName(user), forgets: forgets, by: context.caller), in: home)
@@ -165,7 +174,7 @@ package struct ClientReport: Codable, Sendable {
     label = client.label
     fingerprint = client.fingerprint
     line = client.line
-    enrolledAt = client.enrolledAt.published.description
+    enrolledAt = client.enrolledAt.description
     enrolledBy = client.enrolledBy
   }
 }

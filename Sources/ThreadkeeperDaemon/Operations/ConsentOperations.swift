@@ -110,14 +110,26 @@ package struct ListGrants: Operation {
 
   package struct Reply: Codable, Sendable, VarlinkFieldNames {
     package var grants: [ConsentReport.Grant]
+    /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
+    package var formerHomes: [String]?
+    /// By home, how many records cannot be read: each may be of one more.
+    package var unreadable: [String: Int]?
+
+    enum CodingKeys: String, CodingKey {
+      case grants
+      case formerHomes = "former_homes"
+      case unreadable
+    }
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let snapshot = context.bridge.loop.snapshot
+    let snapshot = context.everyHome
+    let grants = snapshot.grants
     return Reply(
-      grants: snapshot.grants.map {
+      grants: grants.map {
         ConsentReport.Grant($0, preferred: snapshot.homes[$0.home]?.preferred?.dataset)
-      })
+      },
+      formerHomes: context.former(of: grants.map(\.home)), unreadable: context.unreadable)
   }
 }
 
@@ -132,7 +144,9 @@ package struct RevokeGrant: Operation {
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.Grant {
     let remedy = "`threadkeeper consent list --grants` shows what there is"
-    guard let id = ConsentID(grant: id),
+    let known = ConsentID(grant: id)
+    try context.checkIsServed { $1.grants.contains { $0.id == known } }
+    guard let id = known,
       let home = context.home(where: { $0.grants.contains { $0.id == id } }),
       case .revoked(let grant) = try context.decide(
         .revoke(grant: id), in: home, remedy: remedy)

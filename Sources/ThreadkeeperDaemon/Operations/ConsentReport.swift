@@ -39,7 +39,7 @@ package enum ConsentReport {
 
   /// Why what a person has agreed to was not given.
   package struct Obstacle: Codable, Hashable, Sendable {
-    /// For programs: `hung_up`, `changed`, `not_enrolled`.
+    /// For programs: `hung_up`, `changed`, `not_enrolled`, `damaged_credentials`, `too_large`, `store`.
     package let code: String
     /// For people: a sentence without a full stop.
     package let message: String
@@ -125,7 +125,7 @@ package enum ConsentReport {
 extension ConsentReport.List {
   /// - Parameter namingHome: where the daemon has several.
   init(_ snapshot: HomeSnapshot, namingHome: Bool) {
-    pending = snapshot.waitingQuestions(at: SystemClock().now().value).map {
+    pending = snapshot.waitingQuestions(at: SystemClock().now()).map {
       .init($0, namingHome: namingHome)
     }
     revision = snapshot.revision
@@ -156,14 +156,14 @@ extension ConsentReport.Router: CustomStringConvertible {
 extension ConsentReport.Request {
   private init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
-    at created: HomeTime
+    at created: WireTime
   ) {
     self.init(
       id: id, requester: requester.shown, fingerprint: requester.fingerprint,
       team: requester.team.text, home: home, command: subject.command.wireName,
       networks: subject.networks.map(ConsentReport.Network.init),
       router: subject.router.map(ConsentReport.Router.init),
-      createdAt: created.published.description)
+      createdAt: created.description)
   }
 
   fileprivate init(_ question: ConsentQuestion, in home: String) {
@@ -177,8 +177,7 @@ extension ConsentReport.Request {
   }
 
   fileprivate init(_ record: ConsentRecord, in home: String) {
-    let id = record.outcome == .revoked ? record.id.grantText : record.id.questionText
-    self.init(id, record.requester, record.subject, in: home, at: record.createdAt)
+    self.init(record.idText, record.requester, record.subject, in: home, at: record.createdAt)
   }
 }
 
@@ -189,7 +188,7 @@ extension ConsentReport.Pending {
       request: .init(one.value, in: one.home),
       more: .init(
         reason: one.value.reason(home: namingHome ? one.home : nil),
-        expiresAt: one.value.expiresAt.published.description))
+        expiresAt: one.value.expiresAt.description))
   }
 }
 
@@ -210,7 +209,7 @@ extension ConsentReport.Decision {
     self.init(
       request: .init(record, in: one.home),
       more: .init(
-        outcome: record.outcome.wireName, decidedAt: record.decidedAt.published.description,
+        outcome: record.outcome.wireName, decidedAt: record.decidedAt.description,
         decidedBy: record.by?.shown, scope: record.scope.map { $0 == .always ? "always" : "once" },
         grant: record.grant?.grantText, given: record.obstacle == nil ? nil : false,
         notGiven: record.obstacle.map { .init(code: $0.code, message: $0.message) }))

@@ -6,8 +6,6 @@ import Home
 import LocalAPI
 import ThreadDataset
 
-import struct Broker.WireTime
-
 /// The credentials of a border router.
 package struct ShowCredential: Operation {
   package var home: String
@@ -30,6 +28,12 @@ package struct ShowCredential: Operation {
     guard let report = home.routers[agent].flatMap({ CredentialReport($0, in: name, dataset) }),
       !secret || dataset != nil
     else {
+      guard !home.hasLostCredentials else {
+        throw CommandFailure(
+          .badInput,
+          "records of the home are damaged, and one may have the credentials of \(agent)",
+          remedy: "restore a backup, or let the router announce itself again")
+      }
       throw CommandFailure(
         .noInput, "no credentials of \(agent) are stored",
         remedy: "`threadkeeper credentials list` shows what is stored")
@@ -119,7 +123,7 @@ package struct ShowPreferred: Operation {
       home: name, networkName: summary.name, extendedPANID: summary.network.description,
       channel: parameters?.channelNumber, panID: parameters?.panID,
       activeTimestamp: parameters?.activeTimestamp.seconds,
-      changedAt: preferred.changedAt.published,
+      changedAt: preferred.changedAt,
       credentials: summary.hasCredentials,
       reportedBy: home.unconfirmedReporters.map(\.description), dataset: dataset?.hex)
   }

@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 import KeychainCore
 import LocalAPI
 import Logging
@@ -229,7 +230,7 @@ package struct RemoveKeySlot: KeyOperation {
   }
 }
 
-/// Gives the store new root keys, and puts every item under new keys. What was given to stay must open a slot: nobody
+/// Gives the store new root keys, and puts every record and item under new keys. What was given to stay must open a slot: nobody
 /// loses a key slot by a slip of the fingers, whatever was confirmed. What systemd hands over here stays without being
 /// given.
 package struct RotateKeys: KeyOperation {
@@ -252,7 +253,8 @@ package struct RotateKeys: KeyOperation {
 
   package struct Reply: Codable, Sendable {
     package var removed: [KeySlotReport]
-    /// Items that are under new keys.
+    /// Those that are under new keys.
+    package var records: Int
     package var items: Int
     /// Items for this device only that were deleted, because their device key is gone.
     package var deleted: Int
@@ -298,10 +300,12 @@ package struct RotateKeys: KeyOperation {
     }
     let done = try store.keychain.rotateKeys(
       ways, deletingDeviceItems: deletesDeviceItems == true, for: store.actor)
-    store.logger?.notice("the keys of the store are new", metadata: ["items": "\(done.items)"])
+    store.logger?.notice(
+      "the keys of the store are new",
+      metadata: ["records": "\(done.records)", "items": "\(done.items)"])
     return Reply(
-      removed: done.removedSlots.map { KeySlotReport($0, opens: .no) }, items: done.items,
-      deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
+      removed: done.removedSlots.map { KeySlotReport($0, opens: .no) }, records: done.records,
+      items: done.items, deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
   }
 }
 

@@ -13,8 +13,8 @@ package struct Rows<Row: Codable & Sendable>: Codable, Sendable, VarlinkFieldNam
   package var rows: [Row]
   /// Why there are none.
   package var note: String?
-  /// How many records there are that cannot be read: each may be of one more.
-  package var unreadable: Int?
+  /// By home, how many records cannot be read: each may be of one more.
+  package var unreadable: [String: Int]?
 }
 
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
@@ -119,7 +119,7 @@ package struct ListCredentials: ListOperation {
       rows: homes.flatMap { name, home in
         home.routers.compactMap { CredentialReport($0, in: name) }
       },
-      unreadable: homes.reduce(0) { $0 + context.bridge.loop.damagedRecords(of: $1.name) })
+      unreadable: context.unreadable)
   }
 }
 

@@ -105,6 +105,36 @@ package struct OperationContext: Sendable {
   /// All that the settings name, in their order, as they are on disk.
   var homes: [(name: String, home: Home)] { bridge.loop.snapshot.inOrder(of: settings) }
 
+  /// Also those that the settings do not name: who may have what in them is to be seen.
+  var everyHome: HomeSnapshot {
+    var all = bridge.loop.formerHomes
+    all.homes.merge(bridge.loop.snapshot.homes) { $1 }
+    return all
+  }
+
+  /// Those of these homes that the settings do not name; nil: none.
+  func former(of homes: [String]) -> [String]? {
+    let former = bridge.loop.formerHomes.homes
+    let found = Set(homes).filter { former[$0] != nil }.sorted()
+    return found.isEmpty ? nil : found
+  }
+
+  /// By home, how many records cannot be read, so that lists may be incomplete; nil: none.
+  var unreadable: [String: Int]? {
+    let unreadable = bridge.loop.unreadable
+    return unreadable.isEmpty ? nil : unreadable
+  }
+
+  /// What is in a home that the settings do not name holds nothing, and is not changed.
+  ///
+  /// - Throws: `CommandFailure` where such a home is meant.
+  func checkIsServed(_ isMeant: (String, Home) -> Bool) throws {
+    guard let home = bridge.loop.formerHomes.homes.first(where: isMeant) else { return }
+    throw CommandFailure(
+      .usage, "the home \(home.key) is not in the settings, so nothing of it holds",
+      remedy: "put it back into the settings, start the daemon again, and revoke then")
+  }
+
   /// One of them.
   ///
   /// - Throws: `CommandFailure` where the settings name no such home.

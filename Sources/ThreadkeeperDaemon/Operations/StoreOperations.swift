@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
+import Home
+import HomeStore
 import KeychainCore
 import LocalAPI
 
@@ -27,32 +30,42 @@ package struct VerifyStore: Operation {
   }
 }
 
-/// Deletes the records of a home that cannot be read: a person gives up what was in them, and the home counts as whole
+/// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as whole
 /// again.
 package struct ForgetDamaged: Operation {
   /// A second call finds none.
   package static let isRepeatable = false
 
-  package var home: String
+  /// Also one that the settings name no more; nil: all of the store.
+  package var home: String?
 
-  package init(home: String) { self.home = home }
+  package init(home: String? = nil) { self.home = home }
 
   /// Also what `store forget-damaged --json` prints.
   package struct Reply: Codable, Sendable {
-    package var home: String
-    /// How many there were.
-    package var records: Int
+    package var forgotten: [VerificationOutcome.Damage]
+    /// How much else cannot be read.
+    package var remaining: Int
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let home = try context.settings.home(named: home)
-    let count = try context.bridge.loop.forgetDamage(of: home, actor: context.actor)
-    if count > 0 {
-      context.logger.notice(
-        "damaged records are deleted",
-        metadata: ["home": "\(home)", "records": "\(count)", "by": "\(context.actor)"])
+    let (forgotten, remaining): ([DamagedThing], Int)
+    do {
+      (forgotten, remaining) = try context.bridge.loop.forgetDamage(of: home, actor: context.actor)
+    } catch let error as UnknownHome {
+      throw CommandFailure(
+        .usage, "there is no home \(error.name)",
+        remedy: "`threadkeeper store verify` names what is damaged")
     }
-    return Reply(home: home, records: count)
+    for thing in forgotten {
+      context.logger.notice(
+        "a damaged record is given up",
+        metadata: [
+          "record": "\(thing.id.rawValue)", "home": "\(thing.home ?? "none")",
+          "by": "\(context.actor)",
+        ])
+    }
+    return Reply(forgotten: forgotten.map(VerificationOutcome.Damage.init), remaining: remaining)
   }
 }
 
@@ -78,6 +91,7 @@ package struct BackupStore: StreamOperation {
 /// What a backup came to.
 package struct BackupOutcome: Codable, Equatable, Sendable {
   package var storeId: String
+  package var records: Int
   package var items: Int
   /// Of the database in it.
   package var bytes: Int
@@ -86,6 +100,7 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
 
   init(_ trailer: BackupTrailer, fileBytes: Int) {
     storeId = trailer.store.description
+    records = Int(trailer.records)
     items = Int(clamping: trailer.items)
     bytes = Int(clamping: trailer.databaseLength)
     self.fileBytes = fileBytes
@@ -94,12 +109,23 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
 
 /// What a verification of the whole store found.
 package struct VerificationOutcome: Codable, Equatable, Sendable {
-  /// Items and records that there are.
+  /// A record that does not open.
+  package struct Damage: Codable, Equatable, Sendable {
+    package var number: Int64
+    /// Nil for a record of no home.
+    package var home: String?
+    /// Whose credentials are damaged, where that is all.
+    package var borderAgentId: String?
+    /// Likewise: `preferred`, or the id of one that was.
+    package var network: String?
+  }
+
+  package var records: Int
   package var items: Int
   package var matchesManifest: Bool
+  /// Of items.
   package var damagedRows: [Int64]
-  /// The numbers of records that do not open.
-  package var damagedRecords: [Int64]
+  package var damagedRecords: [Damage]
   /// Items whose secret was not opened, because the store is locked.
   package var locked: Int
   package var condition: String
@@ -114,12 +140,34 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package init(verifying keychain: Keychain) throws(KeychainError) {
     let found = try keychain.verify(.everything)
     auditProblem = try keychain.auditProblem()
-    items = found.items + found.records
+    (records, items) = (found.records, found.items)
     matchesManifest = found.matchesManifest
     damagedRows = keychain.quarantine.sorted()
-    damagedRecords = found.unreadableRecords.map(\.id.rawValue)
+    damagedRecords = Self.named(found.unreadableRecords, in: keychain)
     locked = found.locked
     condition = keychain.condition.words
+  }
+
+  /// Without names where the homes cannot be read.
+  private static func named(_ records: [DamagedRecord], in keychain: Keychain) -> [Damage] {
+    guard !records.isEmpty else { return [] }
+    guard let homes = try? LoadedStore([], SealedRecords(keychain)) else {
+      return records.map { Damage(number: $0.id.rawValue) }
+    }
+    let closed = Set(records.map(\.id))
+    return homes.damage(records).filter { closed.contains($0.id) }.map(Damage.init)
+  }
+}
+
+extension VerificationOutcome.Damage {
+  init(_ thing: DamagedThing) {
+    self.init(number: thing.id.rawValue, home: thing.home)
+    switch thing.key {
+    case .router(let agent): borderAgentId = agent.description
+    case .home: network = "preferred"
+    case .former(let id): network = FormerNetwork.text(of: id)
+    default: break
+    }
   }
 }
 

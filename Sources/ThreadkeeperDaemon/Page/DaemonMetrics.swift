@@ -111,9 +111,9 @@ struct HomeMetrics {
   private var alerts: [Metric.Sample] = []
   private var seen: [Metric.Sample] = []
   /// When a router is seen that is advertised on the local network; nil while the daemon does not look.
-  private let now: HomeTime?
+  private let now: WireTime?
 
-  init(_ homes: [(name: String, home: Home)], now: HomeTime?) {
+  init(_ homes: [(name: String, home: Home)], now: WireTime?) {
     self.now = now
     for (name, home) in homes {
       add(name, HomeCounts(home))
@@ -144,8 +144,8 @@ struct HomeMetrics {
         .init(
           Double(kind.count),
           [
-            ("home", home), ("alert", kind.alertname.rawValue),
-            ("severity", kind.severity.rawValue),
+            ("home", home), ("alert", kind.alertname.word.description),
+            ("severity", kind.severity.word.description),
           ]))
     }
   }

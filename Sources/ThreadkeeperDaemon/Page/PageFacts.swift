@@ -30,7 +30,7 @@ struct PageFacts: PageSource {
       snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery,
       isStoreWritable: isStoreWritable, eventsWaiting: context.bridge.waitingMessages)
     return daemon.all
-      + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now().value : nil).all
+      + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now() : nil).all
   }
 
   func make(_ change: PageChange) async throws -> String {
@@ -46,7 +46,7 @@ struct PageFacts: PageSource {
       health: readiness.checks.map { PageState.Part($0) }
         + [PageState.Part(DaemonState.Discovery(discovery))],
       events: monitor.recent.newest, isDiscovering: discovery.isRunning,
-      at: SystemClock().now().value)
+      at: SystemClock().now())
     return (try? JSONText.line(state)).map { Array($0.utf8.dropLast()) }
   }
 
@@ -156,7 +156,7 @@ struct PageChanges: Sendable {
     local.isAdministrator = true
     local.administrator = context.actor
     let outcome = context.bridge.requests.answer(
-      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now().value)
+      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now())
     guard case .answer(let answer) = outcome else {
       throw PageRefusal("A person would have to agree first.")
     }

@@ -8,9 +8,6 @@ import Settings
 import StatusPage
 import ThreadDataset
 
-import enum Broker.AdoptionState
-import enum Broker.AlertName
-
 /// What the page shows. Nothing secret has a place here, and nothing that changes by itself.
 struct PageState: Encodable {
   struct Part: Encodable {
@@ -144,7 +141,7 @@ extension PageState {
   /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
   init(
     _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part],
-    events: [RecentEvents.Event], isDiscovering: Bool, at now: HomeTime
+    events: [RecentEvents.Event], isDiscovering: Bool, at now: WireTime
   ) {
     version = threadkeeperVersion
     self.health = health
@@ -210,7 +207,7 @@ extension PageState.Network {
 
 extension PageState.Router {
   /// - Parameter seen: nil while it is seen on the local network.
-  init(_ router: Router, _ verdict: PreferredCheck, fault: String?, seen: HomeTime?) {
+  init(_ router: Router, _ verdict: PreferredCheck, fault: String?, seen: WireTime?) {
     id = router.agent.description
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
@@ -218,7 +215,7 @@ extension PageState.Router {
     online = router.isOnline
     let minute: Int64 = 60_000
     self.seen = seen.map {
-      HomeTime(milliseconds: $0.milliseconds / minute * minute).published.description
+      WireTime(milliseconds: $0.milliseconds / minute * minute).description
     }
     notes = []
     if verdict.isMismatch { notes.append("not on the preferred network") }
@@ -246,19 +243,19 @@ extension PageState.Alert {
     id = state.fingerprint
     home = state.home
     router = state.facts.router
-    name = state.name.rawValue
-    severity = state.severity.rawValue
+    name = state.name.word.description
+    severity = state.severity.word.description
     summary = state.facts.headline.printable
     remedy = state.facts.remedy.printable
     since = state.startsAt.description
     canAsk =
       state.name == .adoptionFailed
-      && state.facts.reason.flatMap(AdoptionState.init(rawValue:))?.canBeAskedAgain == true
+      && state.facts.reason.flatMap(AdoptionState.init(word:))?.canBeAskedAgain == true
   }
 
   /// The worst first.
   var rank: Int {
-    AlertName.Severity.worstFirst.firstIndex { $0.rawValue == severity } ?? .max
+    AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max
   }
 }
 
@@ -271,7 +268,7 @@ extension PageState.Consent {
     router = question.subject.router?.shown.printable
     reason = question.reason(home: home).printable
     networks = question.subject.networks.map(\.name.text.printable)
-    expires = question.expiresAt.published.description
+    expires = question.expiresAt.description
   }
 }
 

@@ -121,7 +121,7 @@ struct ClientAdmission: Sendable {
     guard !isExempt(user) else { return .allowed }
     return limiter.judge(
       ExactName("\(user)"), price: price, work: work,
-      at: clock.now().value)
+      at: clock.now())
   }
 
   private func refuse(_ failure: AnswerFailure) -> VarlinkVerdict {

@@ -68,7 +68,7 @@ struct RequestHandler: LocalAPIHandler {
     if command.needsConsent { local.userName = SystemAccount.name(ofUser: user) }
     let outcome = bridge.requests.answer(
       local, by: bridge.loop, isOwnUser: isOwnUser,
-      at: SystemClock().now().value,
+      at: SystemClock().now(),
       isThere: { caller.isThere }, wake: { caller.wake() })
     switch outcome {
     case .answer(let answer): return answer

@@ -8,8 +8,6 @@ import KeychainCore
 import LocalAPI
 import Settings
 
-import enum Broker.AlertName
-
 /// What `status` answers.
 package struct StatusReport: Codable {
   package struct Store: Codable {
@@ -26,16 +24,16 @@ package struct StatusReport: Codable {
 
   /// Firing alerts of one name.
   package struct Alert: Codable {
-    package let severity: AlertName.Severity
+    package let severity: AlertSeverity
     package let alertname: AlertName
     package let count: Int
 
     package static func list(_ alerts: [HomeCounts.AlertKind: Int]) -> [Alert] {
       alerts.map { Alert(severity: $0.severity, alertname: $0.name, count: $1) }
-        .sorted { ($0.rank, $0.alertname.rawValue) < ($1.rank, $1.alertname.rawValue) }
+        .sorted { $0.rank < $1.rank }
     }
 
-    private var rank: Int { AlertName.Severity.worstFirst.firstIndex(of: severity) ?? 0 }
+    private var rank: (UInt8, String) { (severity.rawValue, alertname.word.description) }
   }
 
   package let version: String

@@ -63,13 +63,14 @@ final class DaemonProcess {
   func start() throws -> Int64 {
     let connected = try launch().line(containing: "intake connected").time
     // A session that the broker knows has its subscriptions already.
-    if !isKnown { try waitForSubscription() }
+    if !isKnown { try waitForIntake() }
     isKnown = true
     return connected
   }
 
-  private func waitForSubscription() throws {
-    _ = try wait(within: 30, "a running intake") {
+  /// Waits until the broker has answered all subscriptions of the intake.
+  func waitForIntake() throws {
+    _ = try wait(within: 60, "a running intake") {
       // The socket may come later than the connection.
       guard let text = try? LocalCaller(socket).call("Status.Get") else { return false }
       let reply = try JSONSerialization.jsonObject(with: Data(text.utf8))

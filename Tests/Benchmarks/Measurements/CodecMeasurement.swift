@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 
 /// What it takes to read and to write a dataset and an event, without anything around it.
@@ -52,10 +53,6 @@ struct CodecMeasurement {
     let (announce, heartbeat) = (Array(fleet.announcement(7).utf8), Array(fleet.heartbeat(7).utf8))
     let json = WireJSON()
     let state = Self.state(dataset)
-    var event = OutboundEvent(eventType: "router_joined", time: WireTime(milliseconds: 0))
-    event.borderAgentID = Fleet.agent(7)
-    event.extendedPANID = state.extendedPANID
-    event.user = Fleet.user
     return [
       Codec(name: "dataset from TLVs", bytes: dataset.bytes.count) {
         try OperationalDataset(bytes: dataset.bytes).bytes.count
@@ -78,7 +75,6 @@ struct CodecMeasurement {
       Codec(name: "state of a router to JSON", bytes: json.encode(state).count) {
         json.encode(state).count
       },
-      Codec(name: "event to JSON", bytes: json.encode(event).count) { json.encode(event).count },
     ]
   }
 

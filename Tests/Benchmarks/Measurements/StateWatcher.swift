@@ -7,16 +7,19 @@ import Synchronization
 
 /// A client that publishes one event after the other and waits for the retained state that it brings about.
 final class StateClient: Sendable {
-  private let watcher = StateWatcher()
+  private let watcher: StateWatcher
   private let client: MosquittoClient
   private let running: Task<Void, any Error>
 
   /// Connects, and returns when its subscription is granted.
-  init(port: UInt16) throws {
+  ///
+  /// - Parameter base: the base topic of the routers' home.
+  init(port: UInt16, base: String = DaemonProcess.base) throws {
+    watcher = StateWatcher(base: base)
     let client = MosquittoClient(
       MosquittoConfiguration(
         host: "127.0.0.1", port: port, clientID: "bench-states", cleanStart: true,
-        subscriptions: StateWatcher.topics.map { .init($0) }), handler: watcher)
+        subscriptions: watcher.topics.map { .init($0) }), handler: watcher)
     self.client = client
     running = Task { try await client.run() }
     try watcher.waitForSubscription()
@@ -43,24 +46,28 @@ private final class StateWatcher: MosquittoHandler {
 
   /// Routers that it announces by turns, each time with another name.
   private static let routers = 100
-  /// Where their states come.
-  fileprivate static let topics = (0..<routers).map(topic)
 
+  private let base: String
   private let fleet = Fleet()
   private let state = Mutex(State())
   private let isSubscribed = DispatchSemaphore(value: 0)
   private let isSeen = DispatchSemaphore(value: 0)
+
+  init(base: String) { self.base = base }
+
+  /// Where their states come.
+  fileprivate var topics: [String] { (0..<Self.routers).map(topic) }
 
   /// - Returns: seconds from the publication to the state.
   fileprivate func announce(_ number: Int, _ client: MosquittoClient) throws -> Double {
     let router = number % Self.routers
     let name = "Router \(number)"
     let event = Publication(
-      topic: "\(DaemonProcess.base)/in/\(Fleet.user)/announce",
+      topic: "\(base)/in/\(Fleet.user)/announce",
       payload: Array(fleet.announcement(router, name: name).utf8))
     state.withLock {
       $0.outbox = [event]
-      $0.topic = Self.topic(router)
+      $0.topic = topic(router)
       $0.name = "\"name\":\"\(name)\""
     }
     let begin = bare_now()
@@ -103,8 +110,8 @@ private final class StateWatcher: MosquittoHandler {
     Progress.say("disconnected: \(event.error)")
   }
 
-  private static func topic(_ router: Int) -> String {
-    "\(DaemonProcess.base)/router/\(Fleet.agent(router))"
+  private func topic(_ router: Int) -> String {
+    "\(base)/router/\(Fleet.agent(router))"
   }
 
   private func wait(_ semaphore: DispatchSemaphore, _ what: String) throws {

@@ -11,12 +11,13 @@ struct Figure: Encodable {
     case nanoseconds = "ns"
     case megabytes = "MB"
     case kilobytes = "kB"
+    case percent = "%"
     case fsyncs
 
     var digits: Int {
       switch self {
       case .perSecond, .nanoseconds: 0
-      case .ratio, .milliseconds: 2
+      case .ratio, .milliseconds, .percent: 2
       case .seconds, .microseconds, .megabytes, .kilobytes, .fsyncs: 1
       }
     }

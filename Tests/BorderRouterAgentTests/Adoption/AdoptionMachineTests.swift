@@ -5,6 +5,9 @@ import TestKit
 import Testing
 import ThreadDataset
 
+import enum Home.AdoptionState
+import enum Home.ThreadState
+
 @testable import BorderRouterAgent
 
 /// A row of the machine's table each.

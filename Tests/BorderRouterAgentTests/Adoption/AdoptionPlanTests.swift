@@ -6,6 +6,8 @@ import TestKit
 import Testing
 import ThreadDataset
 
+import enum Home.ThreadState
+
 @Suite("How a router is given a dataset")
 struct AdoptionPlanTests {
   @Test("A router that uses the dataset is left alone, whatever the timestamps")

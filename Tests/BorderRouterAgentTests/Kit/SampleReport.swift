@@ -6,6 +6,8 @@ import TestKit
 import Testing
 import ThreadDataset
 
+import enum Home.ThreadState
+
 /// Reports of routers that a test makes up.
 enum Sample {
   static func agent(_ digit: Character = "1") throws -> BorderAgentID {

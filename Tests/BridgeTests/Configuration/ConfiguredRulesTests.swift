@@ -9,8 +9,6 @@ import TestKit
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 

@@ -15,7 +15,11 @@ struct DaemonIdentityTests {
   private let log = RecordingLog()
   private var keychain: Keychain { store.keychain }
 
-  init() throws { store = try TemporaryStore() }
+  init() throws {
+    var options = KeychainOptions()
+    options.auditor = "daemon"
+    store = try TemporaryStore(options: options)
+  }
 
   private func identity() throws -> DaemonIdentity {
     try DaemonIdentity(keychain, logger: log.logger)
@@ -25,9 +29,12 @@ struct DaemonIdentityTests {
   func made() throws {
     let identity = try identity()
     #expect(identity.keys == nil)
-    let made = try identity.findOrMake()
+    let made = try identity.findOrMake(actor: "uid 7")
     #expect(identity.keys?.keys == made.keys)
-    #expect(try identity.findOrMake().keys == made.keys)
+    #expect(try identity.findOrMake(actor: "uid 8").keys == made.keys)
+    var actors: [String] = []
+    try keychain.forEachAuditRecord { actors.append($0.actor) }
+    #expect(actors.contains("uid 7") && !actors.contains("uid 8"))
     try store.reopen()
     #expect(try self.identity().keys?.keys == made.keys)
     #expect(log.lines == [])
@@ -36,9 +43,9 @@ struct DaemonIdentityTests {
   @Test("Who looks before they are made finds those that are made then")
   func twice() throws {
     let (first, second) = (try identity(), try identity())
-    let made = try first.findOrMake()
+    let made = try first.findOrMake(actor: "uid 7")
     #expect(second.keys == nil)
-    #expect(try second.findOrMake().keys == made.keys)
+    #expect(try second.findOrMake(actor: "uid 7").keys == made.keys)
   }
 
   @Test("Keys that were not committed are none")
@@ -52,13 +59,13 @@ struct DaemonIdentityTests {
         throw Undone()
       }
     }
-    let made = try identity().findOrMake()
+    let made = try identity().findOrMake(actor: "uid 7")
     #expect(undone != nil && made.keys != undone?.keys)
   }
 
   @Test("Damaged ones are named in the log, count as none, and are not replaced")
   func damaged() throws {
-    _ = try identity().findOrMake()
+    _ = try identity().findOrMake(actor: "uid 7")
     try keychain.database.write { tx in
       var bytes = try #require(try tx.first("SELECT secret FROM items") { $0.blob(0) })
       bytes[bytes.count / 2] ^= 1
@@ -68,7 +75,7 @@ struct DaemonIdentityTests {
     #expect(identity.keys == nil)
     #expect(log.lines.count == 1 && log.levels == [.error])
     #expect(log.lines.first?.hasPrefix("what is sealed cannot be opened reason=") == true)
-    let error = try #require(throws: KeychainError.self) { try identity.findOrMake() }
+    let error = try #require(throws: KeychainError.self) { try identity.findOrMake(actor: "uid 7") }
     #expect(error.isItemDamaged && identity.keys == nil)
   }
 
@@ -93,10 +100,10 @@ struct DaemonIdentityTests {
   @Test("A store that cannot be written has those that it has, and gets none")
   func readOnly() throws {
     try store.reopen(access: .readOnly)
-    #expect(throws: (any Error).self) { try identity().findOrMake() }
+    #expect(throws: (any Error).self) { try identity().findOrMake(actor: "uid 7") }
     try store.reopen()
-    let made = try identity().findOrMake()
+    let made = try identity().findOrMake(actor: "uid 7")
     try store.reopen(access: .readOnly)
-    #expect(try identity().findOrMake().keys == made.keys)
+    #expect(try identity().findOrMake(actor: "uid 7").keys == made.keys)
   }
 }

@@ -6,8 +6,6 @@ import TestKit
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 
@@ -17,7 +15,7 @@ struct DiscoveryIntakeTests {
   private struct LoopClock: Clock {
     let time: LoopKit.Time
 
-    func now() -> Broker.WireTime { .init(milliseconds: time.now.milliseconds) }
+    func now() -> WireTime { .init(milliseconds: time.now.milliseconds) }
     func moment() -> ClockMoment { ClockMoment(wall: now(), steady: 0) }
   }
 

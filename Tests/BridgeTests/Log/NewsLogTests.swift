@@ -5,8 +5,6 @@ import TestKit
 import Testing
 import ThreadDataset
 
-import struct Broker.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
@@ -219,7 +217,7 @@ struct NewsLogTests {
       ])
     #expect(scene.log.levels == [.warning, .warning])
     scene.reject([.badDataset])
-    let now = scene.scene.now.published
+    let now = scene.scene.now
     scene.news.logRejections(at: now.adding(seconds: 9))
     #expect(scene.log.lines.count == 2)
     scene.news.logRejections(at: now.adding(seconds: 10))

@@ -6,8 +6,6 @@ import KeychainCore
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 
 @Suite("The loop of homes")

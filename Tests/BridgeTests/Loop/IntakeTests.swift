@@ -6,8 +6,6 @@ import Synchronization
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore

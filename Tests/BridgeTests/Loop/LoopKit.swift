@@ -8,8 +8,6 @@ import SodiumCrypto
 import Synchronization
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 
 /// A loop over a store in memory, with a clock that a test sets.
@@ -84,10 +82,14 @@ final class LoopKit: Sendable {
   }
 
   /// The same store in another process.
+  /// - Parameter damaged: rows that cannot be read from then on.
   func restarted(
-    _ homes: [String] = ["home"], bases: [String: String] = [:], cleanly: Bool = true
+    _ homes: [String] = ["home"], bases: [String: String] = [:], cleanly: Bool = true,
+    damaged: some Sequence<Int64> = []
   ) throws -> LoopKit {
     if cleanly { try loop.stop() }
+    // What is written at the end is whole again.
+    memory.contents.withLock { $0.damaged.formUnion(damaged) }
     return try LoopKit(homes, on: memory, store: store, time: time, bases: bases)
   }
 

@@ -6,8 +6,6 @@ import SodiumCrypto
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
@@ -127,43 +125,13 @@ struct LoopStoreTests {
     let number = kit.home.routers.count
     let row = try #require(
       kit.memory.rows.filter { $0.value.secret != nil }.max { $0.key < $1.key })
-    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
-    let later = try kit.restarted()
+    let later = try kit.restarted(damaged: [row.key])
     #expect(later.home.routers.count == number - 1)
     #expect(later.home.hasDamage && later.home.hasLostCredentials)
     #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
     try later.loop.received((1...8).map { LoopKit.announce($0) })
     #expect(later.home.routers.count == 8)
     #expect(later.memory.rows[row.key]?.state == row.value.state)
-  }
-
-  @Test("What cannot be read is deleted when a person says so, and the home is whole again")
-  func forgetDamage() throws {
-    let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received((1...3).map { LoopKit.announce($0) })
-    let damaged = kit.memory.rows.filter { $0.value.secret != nil || $0.value.home == 0 }.keys
-    kit.memory.contents.withLock { $0.damaged = Set(damaged) }
-    try kit.loop.stop()
-    let later = try LoopKit(["home", "attic"], on: kit.memory, time: kit.time)
-    let alert = AlertKey(.storeDamaged)
-    #expect(throws: UnknownHome.self) { try later.loop.forgetDamage(of: "cabin", actor: nil) }
-    #expect(throws: MemoryStore.Failure.self) {
-      try later.memory.failing { try later.loop.forgetDamage(of: "home", actor: "uid 0") }
-    }
-    #expect(later.home.hasDamage)
-    #expect(later.home.alerts[alert]?.phase == .firing)
-    #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
-    #expect(later.loop.damagedRecords(of: "home") == damaged.count)
-    #expect(try later.loop.forgetDamage(of: "home", actor: "uid 0") == damaged.count)
-    #expect(later.loop.damagedRecords(of: "home") == 0)
-    #expect(!later.home.hasDamage && !later.home.hasLostCredentials)
-    #expect(later.home.alerts[alert]?.phase != .firing)
-    #expect(damaged.allSatisfy { later.memory.rows[$0] == nil })
-    #expect(later.memory.audit.count { $0.actor == "uid 0" } == damaged.count)
-    try later.loop.received([LoopKit.announce(1)])
-    let last = try later.restarted(["home", "attic"])
-    #expect(!last.home.hasDamage)
-    #expect(last.home.routers.count == 1)
   }
 
   @Test("Of two records of one thing the older one is deleted at the start")
@@ -175,8 +143,7 @@ struct LoopStoreTests {
         var home = Home(rules: HomeRules { 0 })
         return (try? home.load(row.value.state)) == .router(LoopKit.agent(1))
       })
-    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
-    let later = try kit.restarted()
+    let later = try kit.restarted(damaged: [row.key])
     try later.loop.received([LoopKit.announce(1, LoopKit.dataset(2), more: #","name":"new""#)])
     // The disk reads again.
     kit.memory.contents.withLock { $0.damaged = [] }
@@ -195,8 +162,7 @@ struct LoopStoreTests {
       kit.memory.rows.first {
         $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state)
       })
-    kit.memory.contents.withLock { _ = $0.damaged.insert(row.key) }
-    let later = try kit.restarted()
+    let later = try kit.restarted(damaged: [row.key])
     #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
     #expect(later.home.hasDamage && !later.home.hasLostCredentials)
   }
@@ -221,8 +187,7 @@ struct LoopStoreTests {
     try kit.loop.received([LoopKit.announce(1)])
     #expect(kit.home.preferred != nil)
     let lost = kit.memory.rows.filter { $0.value.home != 0 }
-    kit.memory.contents.withLock { $0.damaged = Set(lost.keys) }
-    let later = try kit.restarted()
+    let later = try kit.restarted(damaged: lost.keys)
     #expect(later.home.hasDamage)
     #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
     try later.loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "guest")])
@@ -273,14 +238,13 @@ struct LoopStoreTests {
       later.loop.retiredBases == [
         .init(home: "home", base: "tk/home"), .init(home: "attic", base: "tk/attic"),
       ])
-    #expect(later.loop.formerHomes == ["attic"])
-    #expect(later.loop.home("attic")?.routers.count == 1)
-    #expect(later.loop.snapshot.homes.keys.sorted() == ["home"])
-    #expect(try later.dataset(.router(LoopKit.agent(2)), "attic") == LoopKit.dataset(1).bytes)
+    #expect(later.loop.formerHomes.homes.mapValues(\.routers.count) == ["attic": 1])
+    #expect(later.loop.snapshot.homes.keys.sorted() == ["home"] && later.loop.home("attic") == nil)
     try later.loop.basesAreEmpty()
     let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
-    #expect(last.loop.retiredBases.isEmpty)
+    #expect(last.loop.retiredBases.isEmpty && last.loop.formerHomes.homes.isEmpty)
     #expect(last.loop.snapshot.homes["attic"]?.routers.count == 1)
+    #expect(try last.dataset(.router(LoopKit.agent(2)), "attic") == LoopKit.dataset(1).bytes)
     // It has its base topic again, which is given up again.
     let gone = try last.restarted(["home"], bases: ["home": "new"])
     #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])

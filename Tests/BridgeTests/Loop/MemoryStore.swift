@@ -23,11 +23,15 @@ final class MemoryStore: RecordStore {
     var published: Int64 = 0
     /// Commits that succeed before the others fail; nil: all do.
     var left: Int?
+    /// Records whose state does not open, and those whose secret does not.
     var damaged: Set<Int64> = []
+    var damagedSecrets: Set<Int64> = []
     var last: RecordChanges?
   }
 
   let contents = Mutex(Contents())
+  /// Called before a secret is read.
+  let onRead = Mutex<(@Sendable () -> Void)?>(nil)
 
   var commits: Int { contents.withLock { $0.commits } }
   var rows: [Int64: Row] { contents.withLock { $0.rows } }
@@ -70,6 +74,8 @@ final class MemoryStore: RecordStore {
       else { throw BrokenContract() }
       for record in changes.records {
         let id = record.id.rawValue
+        contents.damaged.remove(id)
+        if case .keep = record.secret {} else { contents.damagedSecrets.remove(id) }
         guard before[id].map({ $0.home == record.home }) ?? true, id > 0 else {
           throw BrokenContract()
         }
@@ -96,8 +102,19 @@ final class MemoryStore: RecordStore {
   }
 
   func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+    onRead.withLock { $0 }?()
     guard let secret = rows[id.rawValue]?.secret else { return nil }
     return try secret.withUnsafeBytes { try body($0) }
+  }
+
+  func unreadable() throws -> [DamagedRecord] {
+    contents.withLock { contents in
+      contents.damaged.union(contents.damagedSecrets).sorted().compactMap { id in
+        contents.rows[id].map {
+          DamagedRecord(id: RecordID(id), home: $0.home, hasSecret: $0.secret != nil)
+        }
+      }
+    }
   }
 
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {

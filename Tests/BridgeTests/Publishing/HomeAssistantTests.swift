@@ -4,8 +4,6 @@ import Broker
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
@@ -105,7 +103,7 @@ struct HomeAssistantTests {
         // Lost with the connection, so it is due again.
         var sent: String?
         repeat {
-          sent = try scene.publisher.publications(upTo: 1).first?.topic
+          sent = scene.publisher.publications(upTo: 1).first?.topic
         } while sent != nil && sent != Self.topic
         scene.publisher.disconnected()
         scene.publisher.connected(sessionPresent: true)
@@ -321,15 +319,33 @@ struct HomeAssistantTests {
     }
     let missing = Self.topic.replacing("01/config", with: "02/config")
     scene.forget(missing)
+    // As an earlier version has announced it.
+    scene.put(Self.topic, "{}")
     func devices() throws -> [String] { try scene.pump().topics.filter { $0.hasPrefix("ha/") } }
     scene.publisher.connected(sessionPresent: true)
     #expect(try devices() == [])
     #expect(scene.read() == [])
     #expect(try devices() == [])
     scene.tick(after: 11)
-    #expect(try devices() == [missing])
+    #expect(try devices().sorted() == [Self.topic, missing])
+    scene.tick()
+    #expect(try devices() == [])
     #expect(scene.broker.keys.sorted() == before.broker.keys.sorted())
     #expect(scene.broker[missing] == before.broker[missing])
+  }
+
+  @Test("Home Assistant that starts with the daemon has its devices without waiting for a minute")
+  func birthAtTheStart() throws {
+    let before = try connected()
+    before.commit { $0.publish(.announce, 1, .of(7)) }
+    try before.pump()
+    let scene = PublisherScene(before.settings, before.scene)
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    _ = scene.publisher.received(
+      [IncomingMessage(topic: "ha/status", payload: Array("online".utf8))], delay: 1)
+    scene.tick(after: 2)
+    #expect(try scene.pump().topics.prefix(2) == [Self.bridge, Self.topic])
   }
 
   @Test("Altered buttons are said to be buttons, and emptied ones come back")

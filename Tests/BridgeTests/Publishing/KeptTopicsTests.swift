@@ -136,4 +136,46 @@ struct KeptTopicsTests {
     try scene.pump()
     #expect(scene.broker["tk/alert/\(StoreAlert.fingerprint(home: "home"))"] != nil)
   }
+
+  @Test("A base topic that was given up is empty when nothing comes from there any more")
+  func emptiedBase() throws {
+    let scene = try running { $0.formerBases = ["old"] }
+    scene.put("old/router/0000000000000001", "{}")
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    #expect(!scene.publisher.hasEmptiedBases)
+    scene.read()
+    try scene.pump()
+    scene.tick(after: 11)
+    #expect(!scene.publisher.hasEmptiedBases)
+    for isComplete in [false, true] {
+      scene.publisher.connected(sessionPresent: true)
+      scene.publisher.subscribed(isComplete: isComplete)
+      try scene.pump()
+      scene.tick(after: 11)
+      try scene.pump()
+      #expect(scene.publisher.hasEmptiedBases == isComplete)
+    }
+  }
+
+  @Test("That the broker keeps something else, or not all, is noticed once")
+  func notices() throws {
+    let scene = try running()
+    scene.put("tk/router/0000000000000001", "{}")
+    scene.put("tk/network/0000000000000007", "{}")
+    scene.publisher.connected(sessionPresent: true)
+    scene.read()
+    let notices = scene.publisher.takeNotices()
+    #expect(notices.count == 1)
+    guard case .corrects = notices.first else {
+      Issue.record("\(notices)")
+      return
+    }
+    try scene.pump()
+    scene.forget("tk/router/0000000000000001")
+    scene.publisher.connected(sessionPresent: true)
+    scene.read()
+    scene.tick(after: 11)
+    #expect(scene.publisher.takeNotices() == [.republishes])
+  }
 }

@@ -9,8 +9,6 @@ import Synchronization
 import Testing
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 
 @Suite("A loop and its publisher")
@@ -31,7 +29,7 @@ struct LoopPublishingTests {
 
     func committed(_ batch: CommittedBatch) {
       let (loop, publisher) = parts.withLock { ($0.loop, $0.publisher) }
-      if let loop { publisher?.note(batch, loop.snapshot) }
+      if let loop { publisher?.note(batch, home: loop.home) }
     }
   }
 
@@ -57,7 +55,7 @@ struct LoopPublishingTests {
     var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
     settings.discoveryPrefix = "ha"
     publisher = Publisher(
-      settings, loop.snapshot, store, lastMessage: try store.lastMessage(), rules: rules,
+      settings, loop.snapshot, store, stored: try store.storedMessages(), rules: rules,
       now: { now })
     follower.parts.withLock { [loop, publisher] in $0 = .init(loop: loop, publisher: publisher) }
     publisher.connected(sessionPresent: true)
@@ -66,7 +64,7 @@ struct LoopPublishingTests {
 
   private func pump() throws -> [Publication] {
     var all: [Publication] = []
-    while case let next = try publisher.publications(upTo: 20), !next.isEmpty {
+    while case let next = publisher.publications(upTo: 20), !next.isEmpty {
       all += next
       for publication in next { publisher.acknowledged(publication.token, .delivered) }
     }

@@ -32,6 +32,8 @@ final class MessageStore: RecordStore {
     of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R? { nil }
 
+  func unreadable() throws -> [DamagedRecord] { [] }
+
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
     try state.withLock { state in
       if state.isFailing { throw Failure() }

@@ -4,8 +4,6 @@ import Broker
 import Synchronization
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
@@ -33,7 +31,7 @@ final class PublisherScene {
     store.add(rows, from: 1)
     nextMessage = Int64(rows.count) + 1
     publisher = Publisher(
-      settings, HomeSnapshot(homes: ["home": scene.home]), store, lastMessage: Int64(rows.count),
+      settings, HomeSnapshot(homes: ["home": scene.home]), store, stored: 1..<Int64(rows.count) + 1,
       rules: scene.rules, now: { box.now })
   }
 
@@ -77,7 +75,7 @@ final class PublisherScene {
     refusing error: MosquittoError? = nil, where isRefused: (Publication) -> Bool = { _ in false }
   ) throws -> [Publication] {
     var all: [Publication] = []
-    while case let next = try publisher.publications(upTo: 7), !next.isEmpty {
+    while case let next = publisher.publications(upTo: 7), !next.isEmpty {
       for publication in next {
         all.append(publication)
         if let error, isRefused(publication) {

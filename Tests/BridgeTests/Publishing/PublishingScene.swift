@@ -4,8 +4,6 @@ import Broker
 import Synchronization
 import ThreadDataset
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import TestKit
 import Testing
 import ThreadDataset
-
-import struct Home.AlertFacts
-import enum Home.AlertName
-import enum Home.OfflineReason
-import enum Home.ThreadState
-import struct Home.WireTime
 
 @testable import Bridge
 @testable import Home
@@ -17,8 +12,6 @@ import struct Home.WireTime
 @Suite("States as JSON")
 struct StateWriterTests {
   private let writer = StateWriter(home: "ho\"me", isOnlyHome: true)
-
-  private func old(_ time: WireTime) -> OldWireTime { OldWireTime(milliseconds: time.milliseconds) }
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
@@ -65,9 +58,9 @@ struct StateWriterTests {
       var state = RouterState(
         home: "ho\"me", borderAgentID: agent.description, user: router.user?.text,
         isOnline: router.isOnline,
-        credentials: try #require(WireCredentialState(rawValue: "\(router.credential)")),
+        credentials: router.credential,
         preferred: check == .none ? "none" : check == .match ? "match" : "mismatch",
-        source: "\(router.source)", firstSeen: old(router.firstSeenAt))
+        source: "\(router.source)", firstSeen: router.firstSeenAt)
       state.name = router.name
       state.vendor = router.vendor
       state.model = router.model
@@ -90,11 +83,11 @@ struct StateWriterTests {
       }
       state.currentExtendedPANID = router.currentNetwork?.description
       state.threadState = router.threadState.map { "\($0)" }
-      state.threadStateSince = router.threadStateSince.map(old)
+      state.threadStateSince = router.threadStateSince
       state.offlineReason = router.offlineReason.map { "\($0)" }
       state.partitionID = router.partition
       state.threadVersion = router.threadVersion
-      state.datasetChangedAt = router.datasetChangedAt.map(old)
+      state.datasetChangedAt = router.datasetChangedAt
       #expect(text(writer.router(router, check)) == text(WireJSON().encode(state)))
     }
   }
@@ -110,7 +103,7 @@ struct StateWriterTests {
     for time in all {
       var json = JSONBytes()
       json.time(time)
-      #expect(text(json.bytes) == old(time).description)
+      #expect(text(json.bytes) == time.description)
     }
   }
 
@@ -136,9 +129,8 @@ struct StateWriterTests {
 
   /// As `Broker` has it, with the sentences of the same facts.
   private func state(_ key: AlertKey, _ alert: Alert) throws -> AlertState {
-    let name = try #require(WireAlertName(number: Int64(key.name.rawValue)))
     let sentences = AlertText(alert.facts, homeOption: "")
-    var facts = WireAlertFacts(summary: sentences.summary, remedy: sentences.remedy)
+    var facts = AlertWords(summary: sentences.summary, remedy: sentences.remedy)
     facts.router = alert.facts.router?.description
     facts.routerName = alert.facts.routerName
     facts.extendedPANID = alert.facts.network?.id.description
@@ -150,10 +142,11 @@ struct StateWriterTests {
     facts.reason = alert.facts.reason?.description
     facts.trigger = alert.facts.trigger?.word.description
     return AlertState(
-      fingerprint: AlertFingerprint(home: "ho\"me", name: name, subject: key.subject.text)
-        .description, name: name, status: alert.phase == .firing ? .firing : .resolved,
-      home: "ho\"me", facts: facts, startsAt: old(alert.startsAt ?? alert.heldSince),
-      updatedAt: old(alert.updatedAt), endsAt: alert.endsAt.map(old),
+      fingerprint: AlertFingerprint(home: "ho\"me", name: key.name, subject: key.subject.text)
+        .description, name: key.name, status: alert.phase == .firing ? .firing : .resolved,
+      severity: key.severity(alert.facts),
+      home: "ho\"me", facts: facts, startsAt: alert.startsAt ?? alert.heldSince,
+      updatedAt: alert.updatedAt, endsAt: alert.endsAt,
       sequence: Int64(alert.sequence))
   }
 
@@ -244,11 +237,11 @@ struct StateWriterTests {
         fingerprint: requester.fingerprint, command: question.subject.command.wireName,
         networkName: question.subject.names,
         extendedPANID: question.subject.onlyNetwork?.description,
-        expiresAt: old(question.expiresAt), borderAgentID: router?.agent.description)
+        expiresAt: question.expiresAt, borderAgentID: router?.agent.description)
       let asked = random.maybe(
         ConsentOverview.Asked(
           id: question.id.questionText, message: question.reason(home: nil),
-          expiresAt: old(question.expiresAt), token: "abc"))
+          expiresAt: question.expiresAt, token: "abc"))
       let overview = ConsentOverview(
         pending: 1, head: head, homeAssistant: [asked].compactMap(\.self))
       let written = writer.consent(

@@ -3,8 +3,6 @@
 import Broker
 import Testing
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 

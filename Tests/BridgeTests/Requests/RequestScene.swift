@@ -7,8 +7,6 @@ import Testing
 import ThreadDataset
 import ThreadRequests
 
-import struct Home.WireTime
-
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
@@ -136,7 +134,7 @@ struct RequestScene {
     }
     return exchange.message(
       answer, to: read.requester, at: read.reply, in: home, timeout: read.timeout, now: now
-    ).map { Published(message: $0.message, isRefusal: $0.isRefusal) }
+    ).map { Published(message: $0.message, isRefusal: $0.refusal != nil) }
   }
 
   private mutating func take(
@@ -168,7 +166,7 @@ struct RequestScene {
         return nil
       }
       return exchange.message(answer, to: one.requester, at: one.to, in: home, now: now)
-        .map { Published(message: $0.message, isRefusal: $0.isRefusal) }
+        .map { Published(message: $0.message, isRefusal: $0.refusal != nil) }
     }
   }
 

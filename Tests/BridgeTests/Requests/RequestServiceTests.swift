@@ -2,14 +2,14 @@
 
 import Broker
 import FoundationEssentials
+import KeychainCore
 import SodiumCrypto
 import Synchronization
+import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperSupport
-
-import struct Home.WireTime
 
 @testable import Bridge
 @testable import Home
@@ -25,11 +25,14 @@ struct RequestServiceTests {
   private let daemon: Identity
   private let phone: Identity
   private let key: SecretBytes
+  private let log = RecordingLog()
 
   private final class Follower: LoopFollower {
     let loop = Mutex<HomeLoop?>(nil)
     let batches = Atomic(0)
     let service: RequestService
+    /// What the home is to be told; nil where nothing must be.
+    let owed = Mutex<[RequestService.OwedInput]?>(nil)
 
     init(_ service: RequestService) { self.service = service }
 
@@ -38,7 +41,11 @@ struct RequestServiceTests {
     func committed(_ batch: CommittedBatch) {
       batches.add(1, ordering: .relaxed)
       guard let loop = loop.withLock({ $0 }) else { return }
-      #expect(service.answer(batch, of: loop).isEmpty)
+      let new = service.answer(batch, of: loop)
+      owed.withLock { owed in
+        if owed == nil { #expect(new.isEmpty) }
+        owed? += new
+      }
     }
 
     func willHandle() { service.callers.look() }
@@ -54,6 +61,7 @@ struct RequestServiceTests {
     parts.rules.approvers = ["anna"]
     parts.rules.approversMustSign = false
     parts.version = "1.0"
+    parts.logger = log.logger
     parts.exchange = { SealedExchange(daemon) }
     let callers = WaitingCallers()
     let last = Atomic<UInt64>(0)
@@ -207,8 +215,85 @@ struct RequestServiceTests {
     #expect(home.questions.isEmpty)
   }
 
+  /// What is stored under a record does not open any more.
+  private func damage(_ dataset: OperationalDataset) {
+    memory.contents.withLock { contents in
+      for id in contents.rows.keys where contents.rows[id]?.secret == dataset.bytes {
+        contents.rows[id]?.secret = nil
+      }
+    }
+  }
+
+  /// The home is told what it is to be told of its answers.
+  private func tellHome() throws {
+    let owed = follower.owed.withLock { owed in
+      defer { owed = [] }
+      return owed ?? []
+    }
+    for one in owed { try loop.perform(one.input, in: one.home) }
+  }
+
+  private func audit(_ action: AuditAction) -> [String] {
+    memory.audit.filter { $0.action == action }.map(\.subject)
+  }
+
+  @Test(
+    "What was agreed to and cannot be sent is noted in the audit and the history, by its reason")
+  func notGiven() throws {
+    follower.owed.withLock { $0 = [] }
+    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
+    let id = try #require(home.questions.first?.id)
+    damage(LoopKit.dataset(1))
+    try approve()
+    #expect(
+      published().compactMap { ThreadAnswer(json: $0.payload)?.error?.known }
+        == [.damagedCredentials])
+    #expect(audit(.credentialsNotGiven).isEmpty)
+    try tellHome()
+    let note = try #require(audit(.credentialsNotGiven).first)
+    #expect(
+      note.hasSuffix(
+        "to login phone (team phone) by \(id.questionText): what is stored is damaged"),
+      "\(note)")
+    #expect(home.decisions.last?.obstacle == .damaged)
+  }
+
+  @Test(
+    "What a grant would give and does not open is noted in the audit, over MQTT and on the socket")
+  func grantNotGiven() throws {
+    follower.owed.withLock { $0 = [] }
+    #expect(try ask("preferred/get").isEmpty)
+    let ofPhone = try #require(home.questions.first?.id.questionText)
+    guard case .waiting(let place) = call(.getPreferred) else {
+      Issue.record("it does not wait")
+      return
+    }
+    let ofRoot = try #require(home.questions.last?.id.questionText)
+    for id in [ofPhone, ofRoot] {
+      let answer = try answered(.approveConsent) {
+        $0.id = id
+        $0.scope = .always
+      }
+      #expect(answer.status == .ok)
+    }
+    service.callers.forget(place)
+    _ = published()
+    damage(LoopKit.dataset(1))
+    #expect(try ask("preferred/get").map(\.error?.known) == [.damagedCredentials])
+    #expect(try answered(.getPreferred).error?.known == .damagedCredentials)
+    try tellHome()
+    let notes = audit(.credentialsNotGiven)
+    #expect(notes.count == 2)
+    for grant in home.grants {
+      #expect(
+        notes.contains { $0.contains("by \(grant.id.grantText): what is stored") }, "\(notes)")
+    }
+    #expect(home.decisions.allSatisfy { $0.obstacle == nil })
+  }
+
   @Test("Nothing is given that took the place of what a person has agreed to in the same batch")
   func replaced() throws {
+    follower.owed.withLock { $0 = [] }
     #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
     let id = try #require(home.questions.first?.id.questionText)
     try loop.received([
@@ -216,6 +301,8 @@ struct RequestServiceTests {
       request("preferred/set", #"{"dataset":"\#(LoopKit.dataset(2).hex)"}"#, from: "anna"),
     ])
     let answers = published().compactMap { ThreadAnswer(json: $0.payload) }
+    try tellHome()
+    #expect(home.decisions.last?.obstacle == .changed)
     #expect(home.preferred?.dataset.network == LoopKit.dataset(2).extendedPANID)
     #expect(answers.map(\.status) == [.ok, .error, .ok])
     let refused = try #require(answers.first { $0.transaction == "r" })
@@ -234,9 +321,104 @@ struct RequestServiceTests {
       ]
       var batch = CommittedBatch(time: time.now)
       batch.outcomes = [outcome]
-      _ = service.answer(batch, of: loop)
+      let owed = service.answer(batch, of: loop)
       #expect(published().count == count)
+      // With what is there then.
+      let isDue = owed.contains { if case .deliveriesAreDue = $0.input { true } else { false } }
+      #expect(isDue == (count == 0))
     }
+  }
+
+  @Test(
+    "An adoption whose dataset does not open fails by that reason, and the log names the router")
+  func damagedOrder() throws {
+    follower.owed.withLock { $0 = [] }
+    try startAdoption()
+    try approve()
+    damage(LoopKit.dataset(1))
+    time.advance(seconds: 1)
+    try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
+    #expect(home.routers[LoopKit.agent(2)]?.adoption?.state == .sent)
+    #expect(published().allSatisfy { !$0.topic.contains("dataset/set") })
+    try tellHome()
+    #expect(home.routers[LoopKit.agent(2)]?.adoption?.state == .damagedCredentials)
+    let alert = home.alerts[AlertKey(.adoptionFailed, .router(LoopKit.agent(2)))]
+    #expect(alert?.phase == .firing)
+    #expect(home.decisions.last?.obstacle == .damaged)
+    #expect(audit(.credentialsNotGiven).count == 1)
+    #expect(log.levels == [.error])
+    let line = try #require(log.lines.first)
+    #expect(line.contains("border_agent_id=\(LoopKit.agent(2))") && line.contains("remedy="))
+  }
+
+  @Test("What becomes another dataset while it is read is looked at once more, and no damage")
+  func race() throws {
+    func store(_ dataset: OperationalDataset) throws {
+      let stored = try answered(.storeCredentials) {
+        ($0.agent, $0.dataset) = (LoopKit.agent(7), dataset)
+      }
+      #expect(stored.status == .ok)
+    }
+    func reading(_ change: @escaping @Sendable () -> Void, times: Int, _ body: () throws -> Void)
+      rethrows
+    {
+      let left = Atomic(times)
+      memory.onRead.withLock {
+        $0 = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } }
+      }
+      defer { memory.onRead.withLock { $0 = nil } }
+      try body()
+    }
+    let (loop, agent, key) = (loop, LoopKit.agent(7), key)
+    let update: @Sendable () -> Void = {
+      let seconds = Int.random(in: 100...1_000_000_000)
+      let dataset = LoopKit.dataset(3, seconds: UInt64(seconds))
+      guard let summary = DatasetSummary(dataset, key: key) else { return }
+      var context = RequestContext(
+        Requester(.systemUser(0), team: "root"), reply: .caller, actor: "test")
+      context.isAdministrator = true
+      _ = try? loop.perform(
+        .request(.storeCredentials(agent, summary), context), in: "home", dataset: dataset)
+    }
+    let remove: @Sendable () -> Void = { _ = try? loop.perform(.remove(agent), in: "home") }
+    try store(LoopKit.dataset(3))
+    for command in [RequestCommand.listCredentials, .getCredentials] {
+      try reading(update, times: 1) {
+        let answer = try answered(command) { $0.agent = agent }
+        #expect(answer.data?.credentials?.count == 1 && answer.data?.damaged == nil, "\(command)")
+        let dataset = answer.data?.credentials?.first?.dataset
+        #expect(dataset.flatMap { DatasetSummary($0, key: key) } == home.routers[agent]?.dataset)
+      }
+    }
+    try reading(update, times: 100) {
+      let answer = try answered(.listCredentials)
+      #expect(answer.data?.credentials == [] && answer.data?.damaged == nil)
+    }
+    try reading(remove, times: 1) {
+      let answer = try answered(.listCredentials)
+      #expect(answer.data?.credentials == [] && answer.data?.damaged == nil)
+    }
+    try store(LoopKit.dataset(3))
+    try reading(remove, times: 1) {
+      let answer = try answered(.getCredentials) { $0.agent = agent }
+      #expect(answer.error?.known == .notFound)
+    }
+  }
+
+  @Test("Over MQTT credentials are given as they are after the batch")
+  func raceInBatch() throws {
+    func store(_ seconds: UInt64) -> IncomingMessage {
+      request(
+        "credentials/store",
+        #"{"border_agent_id":"0000000000000009","dataset":"\#(LoopKit.dataset(1, seconds: seconds).hex)"}"#
+      )
+    }
+    try loop.received([store(5)])
+    _ = published()
+    try loop.received([
+      request("credentials/get", #"{"border_agent_id":"0000000000000009"}"#), store(6),
+    ])
+    #expect(published().compactMap { ThreadAnswer(json: $0.payload)?.status } == [.ok, .ok])
   }
 
   @Test("Who waits for a question that is over already has its answer at once")
@@ -319,20 +501,27 @@ struct RequestServiceTests {
     #expect(published().isEmpty)
   }
 
-  @Test("A store that takes no changes refuses them, and says why on the socket")
+  @Test("A store that takes no changes refuses them, and says why on the socket and in the log")
   func readOnly() throws {
     let answer = try memory.failing { try answered(.forgetPreferred) }
     #expect(answer.error?.known == .store)
+    #expect(log.levels == [.error])
+    #expect(log.lines.first?.contains("command=preferred/forget") == true, "\(log.lines)")
     #expect(home.preferred != nil)
   }
 
-  @Test("A router is sent what a person has agreed to, and its home hears when it has arrived")
-  func adoption() throws {
+  /// A person is asked about router 2.
+  private func startAdoption() throws {
     try loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "phone")])
     for _ in 0..<31 {
       time.advance(seconds: 1)
       try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
     }
+  }
+
+  @Test("A router is sent what a person has agreed to, and its home hears when it has arrived")
+  func adoption() throws {
+    try startAdoption()
     try approve()
     time.advance(seconds: 1)
     try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))

@@ -4,9 +4,6 @@ import Broker
 import SQLiteDatabase
 import Testing
 
-import struct Broker.WireTime
-import struct Home.AlertFacts
-
 @testable import Bridge
 @testable import Home
 
@@ -76,7 +73,7 @@ struct BridgeMonitorTests {
 
   @Test("Batches add up: retained messages apart, and events that were too many by their code")
   func counts() {
-    var batch = CommittedBatch(time: now.value)
+    var batch = CommittedBatch(time: now)
     batch.received = 9
     batch.duplicates = 2
     batch.dropped = 4
@@ -107,7 +104,7 @@ struct BridgeMonitorTests {
 
   @Test("Health says how the intake is and why, and counts what no home has: that the store fails")
   func health() throws {
-    let kind = try #require(HomeCounts.AlertKind(AlertKey(.homeMoved), AlertFacts(.plaintext)))
+    let kind = HomeCounts.AlertKind(name: .homeMoved, severity: .warning)
     func health() -> BridgeHealth {
       var counts = HomeCounts()
       counts.networks = 3

@@ -4,9 +4,6 @@ import Broker
 import Testing
 import ThreadDataset
 
-import struct Broker.AlertFacts
-import struct Broker.WireTime
-
 @testable import Bridge
 @testable import Home
 
@@ -76,12 +73,12 @@ struct RecentEventsTests {
 
   @Test("The headline of an alert begins with a capital, unless that is a router's own name")
   func headline() {
-    var facts = AlertFacts(summary: "no network is preferred", remedy: "")
+    var facts = AlertWords(summary: "no network is preferred", remedy: "")
     #expect(facts.headline == "No network is preferred")
-    facts = AlertFacts(summary: "eero attic cannot be reached", remedy: "")
+    facts = AlertWords(summary: "eero attic cannot be reached", remedy: "")
     facts.routerName = "eero attic"
     #expect(facts.headline == "eero attic cannot be reached")
-    facts = AlertFacts(summary: "border-router sends network keys", remedy: "")
+    facts = AlertWords(summary: "border-router sends network keys", remedy: "")
     facts.user = "border-router"
     #expect(facts.headline == "border-router sends network keys")
   }

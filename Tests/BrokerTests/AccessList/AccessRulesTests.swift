@@ -22,6 +22,31 @@ struct AccessRulesTests {
     Set(gaps.filter(\.isExcess).map(\.who))
   }
 
+  @Test("One filter stands for very many base topics of the same depth, and keeps logins apart")
+  func merged() throws {
+    let bases = (1...200).map { "flats/\($0)/tk" }
+    #expect(AccessList.merged(bases) == ["flats/+/tk"])
+    #expect(AccessList.merged(bases + ["house"]).count == 201, "a depth of its own")
+    #expect(AccessList.merged(["a/1", "a/2"]) == ["a/1", "a/2"])
+    var list = AccessList(baseTopics: AccessList.merged(bases), daemons: ["threadkeeper"])
+    list.monitors = ["screen"]
+    let rules = AccessRules(try list.text())
+    for (user, access, topic, expected) in [
+      ("threadkeeper", .write, "flats/7/tk/bridge/state", true),
+      ("threadkeeper", .read, "flats/7/tk/in/hub/announce", true),
+      ("hub", .write, "flats/7/tk/in/hub/announce", true),
+      ("hub", .read, "flats/7/tk/out/hub/answer", true),
+      ("hub", .write, "flats/7/tk/in/other/announce", false),
+      ("hub", .read, "flats/7/tk/out/other/answer", false),
+      ("hub", .write, "flats/7/tk/bridge/state", false),
+      ("hub", .read, "flats/7/tk/router/1", false),
+      ("screen", .read, "flats/7/tk/router/1", true),
+      ("screen", .write, "flats/7/tk/in/screen/announce", false),
+    ] as [(String, AccessRules.Access, String, Bool)] {
+      #expect(rules.allows(user, access, topic) == expected, "\(user) \(access) \(topic)")
+    }
+  }
+
   @Test("A denial wins, then come the user's lines, then the patterns")
   func order() {
     let rules = AccessRules(

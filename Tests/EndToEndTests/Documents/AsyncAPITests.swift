@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Home
 import Testing
 import ThreadDataset
 import ThreadRequests
@@ -175,14 +176,14 @@ struct AsyncAPITests {
       return try #require(names?.list, "\(file): \(path)").compactMap(\.text)
     }
     #expect(
-      try names("alert.json", "properties", "alertname") == AlertName.allCases.map(\.rawValue))
-    let types = OutboundEventTypes.names
+      try names("alert.json", "properties", "alertname")
+        == AlertName.allCases.map(\.word.description))
     #expect(
       try Set(names("event.json", "properties", "event_type"))
-        == Set(types.filter { !OutboundEventTypes.alert.contains($0.type) }.map(\.name)))
+        == Set(OutboundEventTypes.ofRouters + ["message_rejected"]))
     #expect(
       try Set(names("alert-event.json", "properties", "event_type"))
-        == Set(types.filter { OutboundEventTypes.alert.contains($0.type) }.map(\.name)))
+        == Set(OutboundEventTypes.ofAlerts))
     let rejections =
       Rejection.Code.allCases.map(\.rawValue) + EnvelopeRefusal.allCases.map(\.rawValue)
     let datasets = DatasetError.Code.allCases.map(\.rawValue)
@@ -193,22 +194,22 @@ struct AsyncAPITests {
           rejections + datasets + AnswerCode.allCases.map(\.rawValue)))
     #expect(
       try Set(names("router.json", "properties", "adoption"))
-        == Set(AdoptionState.allCases.compactMap(\.published)))
+        == Set(AdoptionState.allCases.compactMap(\.published?.description)))
     #expect(
       try names("router.json", "properties", "offline_reason")
-        == OfflineReason.allCases.map(\.rawValue))
+        == OfflineReason.allCases.map(\.word.description))
     #expect(
       try names("router.json", "properties", "credentials")
-        == CredentialState.allCases.map(\.rawValue))
+        == CredentialState.allCases.map(\.word.description))
     #expect(
       try names("router.json", "definitions", "thread_state")
-        == ThreadState.allCases.map(\.rawValue))
+        == ThreadState.allCases.map(\.word.description))
     #expect(
       try names("offline.json", "definitions", "sent_reason")
-        == OfflineReason.reported.map(\.rawValue))
+        == OfflineReason.reported.map(\.word.description))
     #expect(
       try names("announce.json", "definitions", "sent_thread_state")
-        == ThreadState.allCases.map(\.rawValue))
+        == ThreadState.allCases.map(\.word.description))
     #expect(
       try Set(names("router.json", "definitions", "check")) == ["match", "mismatch", "none"])
   }

@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Home
 import Testing
 
 @Suite("The documents")
@@ -88,7 +89,7 @@ struct DocumentTests {
   func alerts() throws {
     let text = try ProjectFiles.text(of: "docs/reference/alerts.md")
     for name in AlertName.allCases {
-      #expect(text.contains("| `\(name.rawValue)` |"), "\(name) is missing")
+      #expect(text.contains("| `\(name.word)` |"), "\(name) is missing")
     }
   }
 }

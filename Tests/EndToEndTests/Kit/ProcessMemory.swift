@@ -17,6 +17,8 @@ enum ProcessMemory {
     let hex = secret.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     return [
       Needle(name: name, bytes: secret), Needle(name: "\(name), hex", bytes: Array(hex.utf8)),
+      // A number of this machine has its last byte first.
+      Needle(name: "\(name), as a number", bytes: secret.reversed()),
       Needle(name: "\(name), upper-case hex", bytes: Array(hex.uppercased().utf8)),
     ]
   }
@@ -31,7 +33,7 @@ enum ProcessMemory {
         .self)
   }
 
-  /// The names of what is found in all that a process can write, with the part of its memory.
+  /// The names of what is found in all that is not as in a file, with the part of its memory.
   static func finds(of needles: [Needle], in process: Int32) throws -> Set<String> {
     let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw Unreadable() }
@@ -46,7 +48,9 @@ enum ProcessMemory {
     for line in maps.split(separator: "\n") {
       let fields = line.split(separator: " ", maxSplits: 5)
       let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
-      guard ends.count == 2, fields[1].hasPrefix("rw") else { continue }
+      // Of files, what they hold was not written by it. What it has closed to itself is read, too.
+      let isOfFile = fields.count > 5 && fields[5].hasPrefix("/") && !fields[1].contains("w")
+      guard ends.count == 2, !isOfFile else { continue }
       for place in stride(from: ends[0], to: ends[1], by: step) {
         let count = pread(memory, room, min(step + overlap, ends[1] - place), place)
         // Most of a stack was never touched: it is all one value.

@@ -64,6 +64,7 @@ struct AdoptionScene {
       case .sent: break
       case .timeout: pass(300)
       case .disagreement: report(.of(8))
+      case .damagedCredentials: scene.handle(.notSent(message: terms?.message ?? 0))
       default:
         // The reason is final in the last minute.
         pass(290)

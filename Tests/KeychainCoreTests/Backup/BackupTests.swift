@@ -216,6 +216,33 @@ import Testing
     #expect(store.keychain.condition == .healthy)
   }
 
+  @Test("Records are counted beside items, and those that do not open are counted and stay")
+  func records() throws {
+    let store = try TemporaryStore()
+    try store.keychain.add(Sample.password("anna"))
+    try SealedRecords(store.keychain).commit(
+      .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2")))
+    try store.reopen {
+      try RawStore(store.location.databasePath).run(
+        """
+        UPDATE records SET state = CAST(zeroblob(length(state) - 16) || substr(state, -16) AS BLOB)
+        WHERE id = 2
+        """)
+    }
+    let path = store.path + "/backup"
+    let made = try store.keychain.backup(to: path)
+    #expect(made.records == 2 && made.items == 1)
+    var report: RestoreReport?
+    try store.reopen {
+      report = try Keychain.restore(
+        path, to: store.location, with: [store.keyFile], replacing: true)
+    }
+    #expect(report?.records == 2 && report?.items == 1 && report?.damaged == 1)
+    var found: [Int64] = []
+    let damaged = try SealedRecords(store.keychain).load { found.append($0.id.rawValue) }
+    #expect(found == [1] && damaged.map(\.id) == [RecordID(2)])
+  }
+
   @Test func anAlteredStoreGivesNoBackup() throws {
     let store = try TemporaryStore()
     try store.keychain.add(Sample.password("anna"))

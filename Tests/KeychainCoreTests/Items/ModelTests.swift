@@ -26,10 +26,7 @@ import Testing
     }
 
     private var currentKey: String {
-      let isThread =
-        itemClass == .genericPassword
-        && attributes[.service]?.string?.hasPrefix("thread-network/") == true
-      return itemClass.primaryKey.filter { !(isThread && $0 == .accessGroup) }.map {
+      itemClass.primaryKey.map {
         "\(attributes[$0]?.string ?? "")|\(attributes[$0]?.bool ?? false)"
       }.joined(separator: "|") + itemClass.code
     }

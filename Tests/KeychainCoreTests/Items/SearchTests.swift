@@ -68,20 +68,7 @@ import Testing
     #expect(try count(ItemQuery(.internetPassword, [.account: .string("user 1")])) == 2)
   }
 
-  @Test func byTheNetworkOfThreadCredentials() throws {
-    let home: AttributeValue = .string("thread-network/home")
-    let network: AttributeValue = .data([1, 0, 0, 0, 0, 0, 0, 1])
-    #expect(try count(ItemQuery(.genericPassword, [.service: home])) == 4)
-    #expect(try count(ItemQuery(.genericPassword, [.service: home, .generic: network])) == 2)
-    #expect(try count(ItemQuery(.genericPassword, [.generic: network])) == 2)
-    #expect(
-      try count(
-        ItemQuery(
-          .genericPassword, [.service: home, .generic: network], accessGroups: ["team-a"])) == 1)
-  }
-
   @Test func byAccountAlone() throws {
-    // A Thread credential has no account in an index, and is found all the same.
     #expect(
       try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 1)
     #expect(try count(ItemQuery(.genericPassword, [.account: .string("user 2")])) == 2)
@@ -99,7 +86,7 @@ import Testing
     #expect(try count(ItemQuery(.internetPassword, [.port: .integer(8883)])) == 1)
     #expect(try count(ItemQuery(accessible: .always)) == 2)
     #expect(try count(ItemQuery(accessGroups: ["team-a"])) == 2)
-    #expect(try count(ItemQuery(.genericPassword, [.preferredMember: .bool(true)])) == 4)
+    #expect(try count(ItemQuery(.genericPassword, [.isInvisible: .bool(true)])) == 4)
     #expect(try count(ItemQuery(.certificate)) == 0)
     #expect(try count(ItemQuery(limit: 0)) == 0)
   }
@@ -117,18 +104,6 @@ import Testing
     #expect(try keychain.items(ItemQuery(reference: item.reference)).map(\.id) == [item.id])
     let wrong = ItemReference(rowID: item.rowID + 1, id: item.id)
     #expect(try keychain.items(ItemQuery(reference: wrong)).isEmpty)
-  }
-
-  @Test func inPages() throws {
-    var rows: [Int64] = []
-    while true {
-      let page = try keychain.items(
-        ItemQuery(synchronizable: .any, limit: 5, after: rows.last ?? 0))
-      if page.isEmpty { break }
-      #expect(page.count <= 5)
-      rows += page.map(\.rowID)
-    }
-    #expect(rows.count == 13 && rows == rows.sorted() && Set(rows).count == 13)
   }
 
   @Test func theyAreCounted() throws {

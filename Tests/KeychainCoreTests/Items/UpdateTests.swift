@@ -32,29 +32,4 @@ import Testing
     try keychain.update(old, attributes: [.label: .string("x")])
     #expect(try keychain.secret(of: old) == Sample.secret("second"))
   }
-
-  @Test func aPasswordThatBecomesAThreadCredentialFollowsItsRules() throws {
-    let store = try TemporaryStore()
-    let keychain = store.keychain
-    let item = try keychain.add(Sample.password("a1b2c3d4e5f60718", group: "team-a"))
-    let moved = try keychain.update(
-      item,
-      attributes: [.service: .string("thread-network/home"), .generic: .data([1, 2, 3])])
-    #expect(try keychain.secret(of: moved) == Sample.secret("secret"))
-    refuses(.duplicateItem) {
-      try keychain.add(Sample.credential("a1b2c3d4e5f60718", team: "team-b"))
-    }
-    try store.reopen()
-    #expect(store.keychain.condition == .healthy)
-    let query = ItemQuery(
-      .genericPassword,
-      [.service: .string("thread-network/home"), .generic: .data([1, 2, 3])])
-    #expect(try store.keychain.items(query).count == 1)
-    // And back again.
-    try store.keychain.update(moved, attributes: [.service: .string("mail")])
-    #expect(try store.keychain.items(query).isEmpty)
-    #expect(
-      try store.keychain.items(ItemQuery(.genericPassword, [.service: .string("mail")])).count == 1)
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
-  }
 }

@@ -46,7 +46,8 @@ struct LeakedKeys {
     ) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
       let metadata = ItemRow.metadataPlace(
-        keychain.storeID, id, form: UInt8(row.integer(2)), version: row.integer(3))
+        keychain.storeID, id, ItemClass(rawValue: UInt8(row.integer(2))) ?? .key,
+        version: row.integer(3))
       if keys(.metadata).contains(where: { opens(row.blob(4), metadata, $0.key) }) {
         found.append("attributes of row \(row.integer(0))")
       }

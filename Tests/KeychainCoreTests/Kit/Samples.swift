@@ -31,7 +31,7 @@ enum Sample {
       attributes: [
         .account: .string(router), .service: .string("thread-network/\(home)"),
         .accessGroup: .string(team), .generic: .data(network), .label: .string("MyHome"),
-        .preferredMember: .bool(true),
+        .isInvisible: .bool(true),
       ],
       secret: Sample.secret(secret), accessible: .afterFirstUnlock)
   }

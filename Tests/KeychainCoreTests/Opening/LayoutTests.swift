@@ -100,11 +100,11 @@ import Testing
     attribute(3, 0, Array("team-a".utf8))
     attribute(5, 0, Array("MyHome".utf8))
     attribute(8, 1, [0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22])
+    attribute(11, 5, [])
     attribute(12, 4, [])
     attribute(13, 3, Self.created)
     attribute(14, 3, Self.modified)
     attribute(28, 2, [0xFF, 0x7F])
-    attribute(192, 5, [])
     expected.append(0x80)
     expected += [UInt8](repeating: 0, count: 128 - expected.count)
     #expect(plaintext == expected)
@@ -124,17 +124,18 @@ import Testing
     let row = try reader.raw.run(
       "SELECT class, class_key, index_epoch, primary_index, index_1, index_2 FROM items"
         + " WHERE id = ?", [.integer(item.rowID)])[0]
-    #expect(Array(row[0...2]) == [.integer(16), .integer(17 << 24 | 1), .integer(1)])
+    #expect(Array(row[0...2]) == [.integer(1), .integer(17 << 24 | 1), .integer(1)])
     func entry(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] {
       [tag, 0, 0, 0, UInt8(bytes.count)] + bytes
     }
     let primary =
-      [1, 16] + entry(1, Array("a1b2c3d4e5f60718".utf8))
-      + entry(2, Array("thread-network/home".utf8)) + entry(4, [])
+      [1, 1] + entry(1, Array("a1b2c3d4e5f60718".utf8))
+      + entry(2, Array("thread-network/home".utf8)) + entry(3, Array("team-a".utf8)) + entry(4, [])
     #expect(row[3] == .blob(try reader.hash(primary, keyID: 9 << 24 | 1, count: 16)))
-    let network = [2, 16] + entry(8, [0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22])
-    #expect(row[4] == .blob(try reader.hash(network, keyID: 9 << 24 | 1, count: 16)))
-    #expect(row[5] == .null)
+    let service = [2, 1] + entry(2, Array("thread-network/home".utf8))
+    #expect(row[4] == .blob(try reader.hash(service, keyID: 9 << 24 | 1, count: 16)))
+    let account = [2, 1] + entry(1, Array("a1b2c3d4e5f60718".utf8))
+    #expect(row[5] == .blob(try reader.hash(account, keyID: 9 << 24 | 1, count: 16)))
   }
 
   @Test func theIndexesOfAPasswordAreThese() throws {
@@ -171,12 +172,12 @@ import Testing
   @Test func theManifestCountsThis() throws {
     // Seven transactions: the making, two items, two changes, records twice.
     let plaintext = try reader.manifest()
-    #expect(plaintext.count == 56)
+    #expect(plaintext.count == 48)
     func number(_ offset: Int) -> Int {
       plaintext[offset..<(offset + 8)].reduce(0) { $0 << 8 | Int($1) }
     }
-    #expect([number(0), number(8), number(16)] == [7, 2, 1])
+    #expect([number(0), number(8)] == [7, 2])
     let sum: [UInt8] = try reader.manifestSum()
-    #expect([UInt8](plaintext[24...]) == sum)
+    #expect([UInt8](plaintext[16...]) == sum)
   }
 }

@@ -37,7 +37,7 @@ import Testing
     for accessibility in Accessibility.allCases {
       #expect(Accessibility(code: accessibility.code) == accessibility)
     }
-    #expect(ItemAttribute.preferredMember.code == nil)
+    #expect(ItemAttribute.hasNoData.code == nil)
     #expect(ItemAttribute(code: "nope", in: .key) == nil)
     #expect(ItemAttribute(code: "type", in: .key) == .keyType)
     #expect(ItemAttribute(code: "type", in: .genericPassword) == .type)

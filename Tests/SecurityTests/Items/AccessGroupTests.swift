@@ -41,23 +41,5 @@ extension OwnKeychain {
       #expect(item?[kSecAttrAccessGroup] as? String == "one")
       withExtendedLifetime(store) {}
     }
-
-    /// Without the access group in their primary key, they would be in the way of other programs.
-    @Test func noProgramMakesAThreadCredential() throws {
-      let store = try ProgramStore(groups: ["one"])
-      let service = "thread-network/home"
-      #expect(add(password("a", service: service)) == errSecParam)
-      #expect(
-        add(password("a", [kSecAttrService: Data("\(service)/x".utf8)])) == errSecParam)
-      #expect(add(password("a", service: "thread-networks")) == errSecSuccess)
-      #expect(
-        SecItemUpdate(
-          password("a", service: "thread-networks") as CFDictionary,
-          [kSecAttrService: service] as CFDictionary)
-          == errSecParam)
-      #expect(copy(password("a", service: service)).status == errSecItemNotFound)
-      #expect(copy(password("a", service: "thread-networks")).status == errSecSuccess)
-      withExtendedLifetime(store) {}
-    }
   }
 }

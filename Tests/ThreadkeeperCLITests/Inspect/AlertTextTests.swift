@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Testing
 
 @testable import ThreadkeeperCLI
@@ -10,8 +11,9 @@ import Testing
 struct AlertTextTests {
   private func alert(_ status: AlertState.Status, endsAt: Int64?) -> AlertState {
     AlertState(
-      fingerprint: "0011", name: .borderRouterOffline, status: status, home: "home",
-      facts: AlertFacts(
+      fingerprint: "0011", name: .borderRouterOffline, status: status, severity: .warning,
+      home: "home",
+      facts: AlertWords(
         summary: "Attic is offline", remedy: "Check its power, then run `threadkeeper routers`."),
       startsAt: WireTime(milliseconds: 1_000), updatedAt: WireTime(milliseconds: 2_000),
       endsAt: endsAt.map { WireTime(milliseconds: $0) }, sequence: 1)

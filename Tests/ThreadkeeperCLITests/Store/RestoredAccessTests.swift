@@ -38,6 +38,20 @@ struct RestoredAccessTests {
     #expect(try RestoredAccess(place.keychain).clients.map(\.user) == ["hub"])
   }
 
+  @Test("Where the name of a home is lost, who has access there is named all the same")
+  func lostName() throws {
+    let place = try MovedStore()
+    try place.fill()
+    let name = "lost-\(try place.damageName())"
+    let access = try RestoredAccess(place.keychain)
+    #expect(access.clients.map(\.user) == ["hub", "router"])
+    #expect(access.clients.allSatisfy { $0.home == name } && access.damaged == [name])
+    #expect(access.grants.map(\.home) == [name])
+    let text = access.text(made: "then")
+    let words = "  maybe more, in records that cannot be read\n    home \(name)\n"
+    #expect(text.contains("    hub, home \(name)\n") && text.contains(words), "\(text)")
+  }
+
   @Test("Of a store that lets nobody have anything, only the ways into it are listed")
   func nobody() throws {
     let place = try MovedStore()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import DaemonTestKit
 import Home
 import HomeStore
 import LocalAPI
@@ -26,7 +27,7 @@ struct ConsentOperationTests {
     var local = LocalRequest(request, user: 0, team: "root")
     local.isAdministrator = true
     let outcome = context.bridge.requests.answer(
-      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now().value)
+      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now())
     guard case .answer(let answer) = outcome else { throw CancellationError() }
     _ = try answer.result()
   }
@@ -97,8 +98,37 @@ struct ConsentOperationTests {
     var local = LocalRequest(request, user: 0, team: "root")
     local.isAdministrator = true
     _ = context.bridge.requests.answer(
-      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now().value)
+      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now())
     #expect(try ListGrants().perform(context).grants.map(\.asksAgain) == [true])
+  }
+
+  @Test("What is in a home that the settings do not name is listed, and revoked when it is back")
+  func formerHome() throws {
+    let place = try MovedStore()
+    try place.fill()
+    var context = try OperationContext(place.store, homes: ["cabin"])
+    let grants = try ListGrants().perform(context)
+    #expect(grants.grants.map(\.home) == ["home"] && grants.formerHomes == ["home"])
+    let clients = try ListClients().perform(context)
+    #expect(clients.clients.map(\.user) == ["hub", "router"] && clients.formerHomes == ["home"])
+    #expect(try ListClients(home: "home").perform(context).clients.count == 2)
+    #expect(try ListClients(home: "cabin").perform(context).formerHomes == nil)
+    let revokeGrant = RevokeGrant(id: try #require(grants.grants.first).id)
+    let revokeClient = RevokeClient(home: "home", user: "hub", forgets: false)
+    for failure in [
+      #expect(throws: CommandFailure.self) { _ = try revokeGrant.perform(context) },
+      #expect(throws: CommandFailure.self) { _ = try revokeClient.perform(context) },
+    ] {
+      #expect(failure?.status == .usage)
+      #expect(failure?.message == "the home home is not in the settings, so nothing of it holds")
+      #expect(failure?.remedy?.contains("put it back") == true)
+    }
+    context = try OperationContext(place.store, homes: ["cabin", "home"])
+    _ = try revokeGrant.perform(context)
+    _ = try revokeClient.perform(context)
+    let left = try ListGrants().perform(context)
+    #expect(left.grants.isEmpty && left.formerHomes == nil)
+    #expect(try ListClients().perform(context).clients.map(\.user) == ["router"])
   }
 
   @Test("Why nothing can be decided has a code, an exit status and a remedy")

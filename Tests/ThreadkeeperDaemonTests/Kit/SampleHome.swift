@@ -14,7 +14,7 @@ struct SampleHome {
 
   private(set) var home: Home
   private let rules: HomeRules
-  var now = HomeTime(milliseconds: 1_700_000_000_000)
+  var now = WireTime(milliseconds: 1_700_000_000_000)
 
   init() {
     rules = HomeRules { .random(in: .min ... .max) }

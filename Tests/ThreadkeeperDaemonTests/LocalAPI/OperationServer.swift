@@ -12,8 +12,12 @@ import Testing
 
 extension OperationContext {
   /// Of a daemon that is not connected to its broker.
-  init(_ store: TemporaryStore) throws {
-    let (settings, logger) = (MovedStore.settings(store), Logger(label: "test"))
+  ///
+  /// - Parameter homes: of the settings; nil: the one that is there without them.
+  init(_ store: TemporaryStore, homes: [String]? = nil) throws {
+    var settings = MovedStore.settings(store)
+    if let homes { settings.homes = homes.map { .init(name: $0, baseTopic: "tk/\($0)") } }
+    let logger = Logger(label: "test")
     self.init(
       settings,
       bridge: try Bridge(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import DaemonTestKit
 import Home
 import KeychainCore
 import SQLiteDatabase
@@ -49,7 +50,7 @@ struct CredentialOperationTests {
     #expect(try failure(of: show(), context).status == .noInput)
     try announce(Self.agent, Self.other)
     let rows = try ListCredentials().list(context)
-    #expect(rows.rows.map(\.borderAgentID) == [Self.agent, Self.other] && rows.unreadable == 0)
+    #expect(rows.rows.map(\.borderAgentID) == [Self.agent, Self.other] && rows.unreadable == nil)
     #expect(rows.rows.allSatisfy { $0.dataset == nil && $0.team == "hub" })
     let shown = try show(secret: true).perform(context)
     #expect(shown.dataset == dataset.hex)
@@ -118,17 +119,53 @@ struct CredentialOperationTests {
     // The router's and the preferred network's.
     #expect(try damageSecretRecords() == 2)
     let context = try OperationContext(store)
-    #expect(try ListCredentials().list(context).unreadable == 2)
+    let counts = ["home": 2]
+    #expect(try ListCredentials().list(context).unreadable == counts)
+    #expect(try ListClients().perform(context).unreadable == counts)
+    #expect(try ListGrants().perform(context).unreadable == counts)
     let preferred = ShowPreferred(home: "home", secret: false)
     let failure = try failure(of: preferred, context)
     #expect(failure.status == .badInput && failure.message.contains("damaged"), "\(failure)")
+    for secret in [false, true] {
+      #expect(try self.failure(of: show(secret: secret), context).status == .badInput)
+    }
+    let refused = #expect(throws: KeychainError.self) {
+      try store.keychain.rotateKeys([store.keyFile])
+    }
+    #expect(refused?.message.contains("`threadkeeper store forget-damaged`") == true)
     let forgotten = try ForgetDamaged(home: "home").perform(context)
-    #expect(forgotten.records == 2 && forgotten.home == "home")
-    #expect(try ForgetDamaged(home: "home").perform(context).records == 0)
+    #expect(forgotten.forgotten.map(\.home) == ["home", "home"] && forgotten.remaining == 0)
+    #expect(try ForgetDamaged().perform(context).forgotten.isEmpty)
     #expect(!ForgetDamaged.isRepeatable)
-    #expect(try ListCredentials().list(context).unreadable == 0)
+    #expect(try ListCredentials().list(context).unreadable == nil)
     #expect(try self.failure(of: preferred, context).status == .noInput)
     let verified = try VerifyStore().perform(context)
     #expect(verified.isWell, "\(verified)")
+    #expect(try store.keychain.rotateKeys([store.keyFile]).records == verified.records)
+  }
+
+  @Test(
+    "Whatever refuses a rotation is given up: also of homes that are not in the settings",
+    arguments: ["state", "secret", "name"], [["home"], ["cabin"], ["cabin", "attic"]])
+  func rotation(_ part: String, _ homes: [String]) throws {
+    let place = try MovedStore()
+    try place.fill()
+    let agent = BorderAgentID(high: 7, low: 0)
+    try place.storeCredentials(of: agent)
+    let number =
+      part == "name" ? try place.damageName() : try place.damageLastRecord(part)
+    let context = try OperationContext(place.store, homes: homes)
+    let isNamedAgain = part == "name" && homes.count == 1
+    let name = part == "name" ? "lost-\(number)" : "home"
+    let forgotten = try ForgetDamaged().perform(context)
+    let damage = VerificationOutcome.Damage(
+      number: number, home: name, borderAgentId: part == "secret" ? agent.description : nil)
+    #expect(forgotten.forgotten == (isNamedAgain ? [] : [damage]) && forgotten.remaining == 0)
+    #expect(try VerifyStore().perform(context).isWell)
+    let records = try place.keychain.rotateKeys([place.store.keyFile]).records
+    #expect(try VerifyStore().perform(context).records == records)
+    let again = try OperationContext(place.store, homes: homes)
+    #expect(again.unreadable == nil)
+    #expect(again.homes.allSatisfy { !$0.home.hasDamage })
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import SodiumCrypto
 import ThreadDataset
 
@@ -16,8 +17,9 @@ package struct AlertState: Codable, Sendable {
   package var fingerprint: String
   package var name: AlertName
   package var status: Status
+  package var severity: AlertSeverity
   package var home: String
-  package var facts: AlertFacts
+  package var facts: AlertWords
   package var startsAt: WireTime
   package var updatedAt: WireTime
   package var endsAt: WireTime?
@@ -26,15 +28,16 @@ package struct AlertState: Codable, Sendable {
   /// Set in events only.
   package var eventType: String?
   /// Set in the event of an update that has changed it.
-  package var previousSeverity: AlertName.Severity?
+  package var previousSeverity: AlertSeverity?
 
   package init(
-    fingerprint: String, name: AlertName, status: Status, home: String, facts: AlertFacts,
-    startsAt: WireTime, updatedAt: WireTime, endsAt: WireTime?, sequence: Int64
+    fingerprint: String, name: AlertName, status: Status, severity: AlertSeverity, home: String,
+    facts: AlertWords, startsAt: WireTime, updatedAt: WireTime, endsAt: WireTime?, sequence: Int64
   ) {
     self.fingerprint = fingerprint
     self.name = name
     self.status = status
+    self.severity = severity
     self.home = home
     self.facts = facts
     self.startsAt = startsAt
@@ -42,8 +45,6 @@ package struct AlertState: Codable, Sendable {
     self.endsAt = endsAt
     self.sequence = sequence
   }
-
-  package var severity: AlertName.Severity { name.severity(facts.reason) }
 
   enum CodingKeys: String, CodingKey {
     case v, fingerprint, alertname, status, severity, home
@@ -61,6 +62,7 @@ package struct AlertState: Codable, Sendable {
     fingerprint = try container.decode(String.self, forKey: .fingerprint)
     name = try container.decode(AlertName.self, forKey: .alertname)
     status = try container.decode(Status.self, forKey: .status)
+    severity = try container.decode(AlertSeverity.self, forKey: .severity)
     home = try container.decode(String.self, forKey: .home)
     startsAt = try container.decode(WireTime.self, forKey: .startsAt)
     updatedAt = try container.decode(WireTime.self, forKey: .updatedAt)
@@ -68,8 +70,8 @@ package struct AlertState: Codable, Sendable {
     sequence = try container.decode(Int64.self, forKey: .sequence)
     eventType = try container.decodeIfPresent(String.self, forKey: .eventType)
     previousSeverity = try container.decodeIfPresent(
-      AlertName.Severity.self, forKey: .previousSeverity)
-    facts = try AlertFacts(from: decoder)
+      AlertSeverity.self, forKey: .previousSeverity)
+    facts = try AlertWords(from: decoder)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -90,29 +92,8 @@ package struct AlertState: Codable, Sendable {
   }
 }
 
-/// `bridge/alerts`, retained: counts, and the newest of the active ones.
-package struct AlertsOverview: Encodable, Sendable {
-  /// Alerts that are listed at the most.
-  package static let listed = 20
-
-  package var v = 1
-  package var active: Int
-  package var critical: Int
-  package var warning: Int
-  package var info: Int
-  package var alerts: [AlertState]
-
-  package init(active: Int, critical: Int, warning: Int, info: Int, alerts: [AlertState]) {
-    self.active = active
-    self.critical = critical
-    self.warning = warning
-    self.info = info
-    self.alerts = alerts
-  }
-}
-
 /// What an alert says, in the words that people and scripts read. Holds names, never secrets.
-package struct AlertFacts: Codable, Hashable, Sendable {
+package struct AlertWords: Codable, Hashable, Sendable {
   package var router: String?
   package var routerName: String?
   package var networkName: String?
@@ -133,15 +114,6 @@ package struct AlertFacts: Codable, Hashable, Sendable {
   package init(summary: String, remedy: String) {
     self.summary = summary
     self.remedy = remedy
-  }
-
-  /// Equal but for what brought it up: then there is nothing new to tell.
-  package func saysTheSame(as other: AlertFacts) -> Bool {
-    var a = self
-    var b = other
-    a.trigger = nil
-    b.trigger = nil
-    return a == b
   }
 
   /// The summary as a headline. The name of a router or a login stays as it is.
@@ -169,19 +141,14 @@ extension String {
 ///
 /// 8 bytes of BLAKE2b (RFC 7693) over length-prefixed texts, written as 16 lower-case hex digits.
 package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
-  package let bytes: [UInt8]
+  private let bytes: [UInt8]
 
   /// Public: it keeps these hashes apart from others, and hides nothing.
   private static let domain = Array("threadkeeper/alert-fingerprint/1".utf8)
 
   package init(home: String, name: AlertName, subject: String) {
-    self.init(home: home, word: name.rawValue, subject: subject)
-  }
-
-  /// - Parameter word: the name of the alert, as it is published.
-  package init(home: String, word: String, subject: String) {
     var input: [UInt8] = []
-    for text in [home, word, subject] {
+    for text in [home, name.word.description, subject] {
       let length = UInt32(truncatingIfNeeded: text.utf8.count)
       for shift in [24, 16, 8, 0] { input.append(UInt8(truncatingIfNeeded: length >> shift)) }
       input.append(contentsOf: text.utf8)
@@ -189,18 +156,6 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
     // The lengths are constants that the function allows.
     let hash = Self.domain.withUnsafeBytes { try? BLAKE2b.hash(input, key: $0, count: 16) }
     bytes = Array((hash ?? []).prefix(8))
-  }
-
-  /// As it was stored; `nil` unless it has 8 bytes.
-  package init?(bytes: [UInt8]) {
-    guard bytes.count == 8 else { return nil }
-    self.bytes = bytes
-  }
-
-  /// As it is published; `nil` unless it has 16 hex digits.
-  package init?(hex: String) {
-    guard let bytes = Hexadecimal.decode(hex) else { return nil }
-    self.init(bytes: bytes)
   }
 
   package var description: String { Hexadecimal.encode(bytes) }

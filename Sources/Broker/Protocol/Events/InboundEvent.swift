@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
 
 /// An event as a border router or a Wi-Fi watcher published it: checked, but not yet believed.
@@ -62,37 +63,6 @@ package enum InboundEventKind: String, CaseIterable, Sendable {
   case offline
   /// The Wi-Fi network of its access point has another name.
   case ssid
-}
-
-/// Why a border router is offline. The raw values are stored and published.
-package enum OfflineReason: String, Hashable, Sendable, CaseIterable {
-  /// Thread was stopped on it.
-  case stopped
-  /// Nothing accepts connections where its agent should be.
-  case unreachable
-  /// Its agent accepts connections and does not answer.
-  case frozen
-  /// On its own machine, a program of another user than its agent's listens in its place.
-  case untrusted
-  /// Its heartbeats stopped. Found by the daemon, not reported.
-  case silent
-
-  /// What an `offline` event may give as its reason.
-  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted]
-}
-
-/// The state of a border router's Thread interface, as `/node/state` of an OpenThread Border Router names it.
-package enum ThreadState: String, Hashable, Sendable, CaseIterable {
-  /// Thread was stopped.
-  case disabled
-  /// It looks for its network.
-  case detached
-  case child
-  case router
-  case leader
-
-  /// Whether the router takes part in a network.
-  package var isAttached: Bool { self != .disabled && self != .detached }
 }
 
 /// How much of an untrusted message is read.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
 import ThreadkeeperSupport
 
@@ -168,15 +169,15 @@ extension InboundEvent {
     return network
   }
 
-  private static func value<Value: RawRepresentable<String>>(
+  private static func value<Value: WireWord & Equatable>(
     _ text: String?, _ field: String, of values: [Value]
   ) throws(Rejection) -> Value? {
     guard let text else { return nil }
     // The value found is not repeated: it may be anything.
-    guard let value = values.first(where: { $0.rawValue == text }) else {
+    guard let value = Value(word: text), values.contains(value) else {
       throw Rejection(
         .badValue, field: field,
-        message: "expected one of \(values.map(\.rawValue).joined(separator: ", "))")
+        message: "expected one of \(values.map(\.word.description).joined(separator: ", "))")
     }
     return value
   }

@@ -25,7 +25,6 @@ package struct Rejection: Error, Hashable, Sendable {
     case notFound = "not_found"
     case outOfOrder = "out_of_order"
     case retained
-    case damagedCredentials = "damaged_credentials"
     case tooManyRouters = "too_many_routers"
     case cannotApply = "cannot_apply"
     case rateLimited = "rate_limited"

@@ -204,23 +204,3 @@ extension HomeAssistantDevice {
     return ([place.home.base] + bases).map { Availability(topic: OutboundTopic(base: $0).state) }
   }
 }
-
-/// Whether a device would be announced as it was before: 16 bytes of BLAKE2b (RFC 7693) of what it is made from.
-package struct HomeAssistantForm: Hashable, Sendable {
-  package let bytes: [UInt8]
-
-  /// Public: it keeps these hashes apart from others, and hides nothing.
-  private static let domain = Array("threadkeeper/home-assistant/1".utf8)
-
-  /// - Parameter device: as it is published, or what differs in it.
-  package init(of device: [UInt8]) {
-    // The lengths are constants that the function allows.
-    bytes = Self.domain.withUnsafeBytes { try? BLAKE2b.hash(device, key: $0, count: 16) } ?? []
-  }
-
-  /// As it was stored; nil unless it has 16 bytes.
-  package init?(bytes: [UInt8]) {
-    guard bytes.count == 16 else { return nil }
-    self.bytes = bytes
-  }
-}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
+
 /// An entity of a device in Home Assistant. Keys as Home Assistant has them; what is nil is left out.
 package struct HomeAssistantEntity: Encodable, Sendable {
   package enum Platform: String, Encodable, Sendable {
@@ -89,7 +91,7 @@ extension HomeAssistantPlace {
     var alert = HomeAssistantEntity(
       .event, "alert", "Alert", icon: "mdi:alert-outline", stateTopic: topic.alertEvent, nil,
       isDiagnostic: false)
-    alert.eventTypes = Self.names(of: .alert)
+    alert.eventTypes = OutboundEventTypes.ofAlerts
 
     var networks = HomeAssistantEntity(
       .sensor, "networks", "Networks", icon: "mdi:lan", stateTopic: topic.info,
@@ -140,11 +142,11 @@ extension HomeAssistantPlace {
     var credentials = HomeAssistantEntity(
       .sensor, "credentials", "Credentials", icon: "mdi:key-variant", deviceClass: "enum",
       stateTopic: state, HomeAssistantTemplate.field("credentials"))
-    credentials.options = CredentialState.allCases.map(\.rawValue)
+    credentials.options = CredentialState.allCases.map(\.word.description)
     var event = HomeAssistantEntity(
       .event, "event", "Event", icon: "mdi:message-text-outline", stateTopic: "\(state)/event", nil,
       isDiagnostic: false)
-    event.eventTypes = Self.names(of: .ofRouter)
+    event.eventTypes = OutboundEventTypes.ofRouters
     return keyed(
       [connectivity, mismatch, network, channel, extendedPANID, changed, credentials, event],
       id: "\(bridgeID)_\(agent)", named: name)
@@ -167,17 +169,6 @@ extension HomeAssistantPlace {
     }
     return keyed
   }
-
-  private static func names(of types: OutboundEventTypes) -> [String] {
-    OutboundEventTypes.names.filter { types.contains($0.type) }.map(\.name)
-  }
-}
-
-extension OutboundEventTypes {
-  /// All that `router/<id>/event` may carry.
-  static let ofRouter = Self(
-    rawValue: names.reduce(0) { $0 | $1.type.rawValue }
-      & ~(alert.rawValue | messageRejected.rawValue))
 }
 
 /// The Jinja templates by which Home Assistant reads the states.

@@ -17,11 +17,17 @@ package struct HomeAssistantPlace: Hashable, Sendable {
 
   /// - Returns: nil for a home that is not among `topics`.
   package init?(home name: String, in topics: BaseTopics, prefix: String, version: String) {
-    guard let home = topics.homes.first(where: { $0.name == name }), let first = topics.homes.first
-    else { return nil }
+    guard let home = topics.homes.first(where: { $0.name == name }) else { return nil }
+    self.init(home, in: topics, prefix: prefix, version: version)
+  }
+
+  /// - Parameter home: one of `topics`.
+  package init(
+    _ home: BaseTopics.Home, in topics: BaseTopics, prefix: String, version: String
+  ) {
     self.prefix = prefix
     self.home = home
-    self.firstBase = first.base
+    self.firstBase = topics.homes.first?.base ?? home.base
     self.isOnlyHome = topics.homes.count == 1
     self.version = version
   }

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Home
 import ThreadkeeperSupport
 
-/// Milliseconds since 1970-01-01T00:00:00Z, written as RFC 3339 in UTC.
-package struct WireTime: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-  package let milliseconds: Int64
-
-  package init(milliseconds: Int64) {
-    self.milliseconds = milliseconds
-  }
-
-  package static func < (a: WireTime, b: WireTime) -> Bool { a.milliseconds < b.milliseconds }
-
-  package func adding(seconds: Int) -> WireTime {
-    WireTime(milliseconds: milliseconds + Int64(seconds) * 1000)
-  }
-
+/// Written as RFC 3339 in UTC.
+extension WireTime: Codable, CustomStringConvertible {
   package var description: String {
     var seconds = time_t(milliseconds.flooredQuotient(by: 1000))
     var date = tm()

@@ -130,9 +130,4 @@ package struct BrokerTeams: Sendable, Hashable {
       users[user] != nil || others.contains(user) || user.hasPrefix(Self.reservedPrefix)
     return isTaken ? "user/\(user)" : user
   }
-
-  /// The users who speak for the same team, this one among them.
-  package func teammates(of user: String) -> [String] {
-    users.values.first { $0.contains { $0.utf8.elementsEqual(user.utf8) } } ?? [user]
-  }
 }

@@ -52,29 +52,42 @@ package struct OutboundTopic: Sendable {
   /// Whether a topic is one that only this user may read: below `out/<user>/`, and nothing that a
   /// broker or a reader of topics could take for another place.
   package func isAnswer(_ topic: String, to user: String) -> Bool {
-    let own = "\(base)/out/\(user)/"
-    guard topic.utf8.count <= Self.topicBytes, topic.utf8.starts(with: own.utf8) else {
-      return false
+    var topic = topic
+    return topic.withUTF8 { bytes in
+      guard bytes.count <= Self.topicBytes else { return false }
+      var rest = bytes[...]
+      for part in [base, "/out/", user, "/"] {
+        guard rest.starts(with: part.utf8) else { return false }
+        rest = rest.dropFirst(part.utf8.count)
+      }
+      // Where a router is told what to do: no answer may look like that.
+      guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else {
+        return false
+      }
+      return Self.hasSoundLevels(rest)
     }
-    let rest = topic.utf8.dropFirst(own.utf8.count)
-    // Where a router is told what to do: no answer may look like that.
-    guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else {
-      return false
-    }
-    return Self.hasSoundLevels(rest)
   }
 
   /// Bytes of a Response Topic that is honoured: its levels are names that a program chose.
   private static let topicBytes = 1_024
 
-  private static func hasSoundLevels(_ rest: Substring.UTF8View) -> Bool {
-    // A wildcard may not be published to, a control character is no part of a name.
-    guard rest.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != 0x23 && $0 != 0x2B }) else {
-      return false
+  /// Whether no level is empty, `.` or `..`, and no character may not be published to.
+  private static func hasSoundLevels(_ rest: some Sequence<UInt8>) -> Bool {
+    // Bytes of the level so far, and whether all of them are dots.
+    var (count, areDots) = (0, true)
+    func isSound() -> Bool { count > 2 || count > 0 && !areDots }
+    for byte in rest {
+      // A wildcard may not be published to, a control character is no part of a name.
+      guard byte >= 0x20, byte != 0x7F, byte != 0x23, byte != 0x2B else { return false }
+      guard byte == UInt8(ascii: "/") else {
+        count += 1
+        areDots = areDots && byte == UInt8(ascii: ".")
+        continue
+      }
+      guard isSound() else { return false }
+      (count, areDots) = (0, true)
     }
-    return rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).allSatisfy {
-      !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8)
-    }
+    return isSound()
   }
 }
 
@@ -93,9 +106,14 @@ package struct BaseTopics: Hashable, Sendable {
 
   /// In the order of the settings. The first one carries what concerns the daemon as a whole.
   package let homes: [Home]
+  /// Their places, by the bytes of their base topics.
+  private let places: [[UInt8]: Int]
 
   package init(_ homes: [Home]) {
     self.homes = homes
+    places = Dictionary(
+      homes.enumerated().map { (Array($0.element.base.utf8), $0.offset) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// Splits a topic into its home and what follows the base topic; `nil` for a foreign topic.
@@ -103,15 +121,14 @@ package struct BaseTopics: Hashable, Sendable {
   /// No base topic lies below another one: the settings see to that.
   package func split(_ topic: String) -> (home: Home, rest: Substring)? {
     let bytes = topic.utf8
-    for home in homes where bytes.starts(with: home.base.utf8) {
-      let rest = bytes.dropFirst(home.base.utf8.count)
-      if rest.first == UInt8(ascii: "/") { return (home, Substring(rest.dropFirst())) }
+    var end = bytes.firstIndex(of: UInt8(ascii: "/"))
+    while let slash = end {
+      let next = bytes.index(after: slash)
+      if let place = places[Array(bytes[..<slash])] { return (homes[place], topic[next...]) }
+      end = bytes[next...].firstIndex(of: UInt8(ascii: "/"))
     }
     return nil
   }
-
-  /// The base topic of a home; empty for one that the settings do not name.
-  package func base(of home: String) -> String { homes.first { $0.name == home }?.base ?? "" }
 
   /// One subscription for each home: everything that is said to the daemon.
   package var intakeFilters: [String] { homes.map { "\($0.base)/in/#" } }

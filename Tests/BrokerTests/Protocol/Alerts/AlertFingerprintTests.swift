@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Testing
 
 @Suite("Alert fingerprints")
@@ -31,15 +32,5 @@ struct AlertFingerprintTests {
       }
     }
     #expect(seen.count == 5 * AlertName.allCases.count * 5)
-  }
-
-  @Test("A stored fingerprint is read back; other lengths are none")
-  func stored() throws {
-    let fingerprint = AlertFingerprint(home: "home", name: .storeReadOnly, subject: "")
-    #expect(fingerprint.bytes.count == 8)
-    #expect(AlertFingerprint(bytes: fingerprint.bytes) == fingerprint)
-    #expect(AlertFingerprint(bytes: []) == nil)
-    #expect(AlertFingerprint(bytes: Array(fingerprint.bytes.dropLast())) == nil)
-    #expect(AlertFingerprint(bytes: fingerprint.bytes + [0]) == nil)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import TestKit
 import Testing
 import ThreadDataset
@@ -17,7 +18,7 @@ struct InboundThreadReportTests {
   func reported(kind: InboundEventKind) throws {
     for state in ThreadState.allCases {
       let event = try decode(
-        kind, ["ext_pan_id": "DEAD00BEEF00CAFE", "thread_state": state.rawValue])
+        kind, ["ext_pan_id": "DEAD00BEEF00CAFE", "thread_state": state.word.description])
       #expect(event.currentNetwork?.description == "dead00beef00cafe")
       #expect(event.threadState == state)
     }
@@ -49,7 +50,7 @@ struct InboundThreadReportTests {
   @Test("offline says why: stopped, unreachable, frozen or untrusted, and nothing else")
   func reasons() throws {
     for reason in OfflineReason.reported {
-      #expect(try decode(.offline, ["reason": reason.rawValue]).offlineReason == reason)
+      #expect(try decode(.offline, ["reason": reason.word.description]).offlineReason == reason)
     }
     #expect(try decode(.offline, [:]).offlineReason == nil)
     for text in ["silent", "", "off"] {

@@ -102,8 +102,7 @@ struct HomeAssistantDeviceTests {
     let alert = try #require(try components(try both[0])["alert"]?["event_types"] as? [String])
     #expect(alert == ["alert_raised", "alert_updated", "alert_resolved"])
     let events = try #require(try components(try both[1])["event"]?["event_types"] as? [String])
-    let all = OutboundEventTypes.names.map(\.name)
-    #expect(Set(events) == Set(all).subtracting(alert + ["message_rejected"]))
+    #expect(Set(events) == Set(OutboundEventTypes.ofRouters))
   }
 
   @Test("Entities of a further home also need the topic that has the last will")
@@ -152,53 +151,4 @@ struct HomeAssistantDeviceTests {
     #expect(device.components.values.allSatisfy { $0.defaultEntityID == nil })
   }
 
-  @Test(
-    "What is published of a router is its device, encoded",
-    arguments: [
-      nil, "Living room", "A \"quoted\" \\ name/\u{1}\n", "K\u{FC}che", "\u{1F3E0}", "!!!", " ",
-      "ASCII-only_ 2  Name ", "c83f6a1d94e7b052_", "\"device\":{",
-    ], [nil, "hass"] as [String?])
-  func published(name: String?, login: String?) throws {
-    let texts: [(vendor: String?, model: String?)] = [
-      (nil, nil), ("ACME \"2\"", nil), (nil, "H\u{FC}b"), ("", "Hub 2"),
-    ]
-    for home in ["home", "cabin"] {
-      let place = try place(home, [("home", "tk"), ("cabin", "lets/cabin")])
-      let devices = HomeAssistantRouterDevices(place, login: login)
-      for (vendor, model) in texts {
-        for isOnlySeen in [false, true] {
-          let router = HomeAssistantDevice.Router(
-            agent: Self.agent, name: name, vendor: vendor, model: model, isOnlySeen: isOnlySeen)
-          let device = HomeAssistantDevice.router(router, place, login: login)
-          #expect(devices.json(of: router) == WireJSON().encode(device))
-        }
-      }
-    }
-  }
-
-  @Test("Its form changes with each of its texts, its place and the version, and with nothing else")
-  func forms() throws {
-    func form(_ router: HomeAssistantDevice.Router, _ place: HomeAssistantPlace)
-      -> HomeAssistantForm
-    {
-      HomeAssistantRouterDevices(place).form(of: router)
-    }
-    var others = [Self.router, Self.router, Self.router, Self.router, Self.router]
-    others[0].name = "Lounge"
-    others[1].vendor = nil
-    others[2].model = ""
-    others[3].name = nil
-    others[4].agent = "deadbeefcafe0042"
-    let all =
-      try others.map { form($0, try place()) } + [
-        form(Self.router, try place()), form(Self.router, try place("home", [("home", "t")])),
-        form(Self.router, try place("home", [("first", "f"), ("home", "tk")])),
-        form(.init(agent: Self.agent, name: "a", vendor: "b"), try place()),
-        form(.init(agent: Self.agent, name: "ab"), try place()),
-        form(.init(agent: Self.agent, name: "ab", isOnlySeen: true), try place()),
-        HomeAssistantRouterDevices(try place(), login: "hass").form(of: Self.router),
-      ]
-    #expect(Set(all).count == all.count)
-    #expect(form(Self.router, try place()) == form(Self.router, try place()))
-  }
 }

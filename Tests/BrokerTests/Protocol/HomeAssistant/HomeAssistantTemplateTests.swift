@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Home
+import TestKit
 import Testing
 
 @testable import Broker
@@ -28,8 +30,8 @@ struct HomeAssistantTemplateTests {
       networks: 1, alertsHold: 30, onMismatch: "alert",
       offlineAfter: 300)
     let alert = AlertState(
-      fingerprint: "f", name: .staleDataset, status: .firing, home: "home",
-      facts: AlertFacts(summary: "s", remedy: "r"), startsAt: now, updatedAt: now, endsAt: nil,
+      fingerprint: "f", name: .staleDataset, status: .firing, severity: .warning, home: "home",
+      facts: AlertWords(summary: "s", remedy: "r"), startsAt: now, updatedAt: now, endsAt: nil,
       sequence: 1)
     let consent = ConsentOverview(
       pending: 1,

@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Home
 import Testing
 
 /// What is published, by its documented keys. An allow-list: a new key must be added here too.
@@ -21,27 +22,6 @@ struct PublishedPayloadTests {
     #expect(
       try object(BridgeState.stopped) as? [String: String]
         == ["state": "offline", "reason": "stopped"])
-  }
-
-  @Test("bridge/info is an allow-list")
-  func bridgeInfo() throws {
-    var info = BridgeInfo(
-      version: "1.0", instanceID: "i", home: "home",
-      preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 3,
-      networks: 2, alertsHold: 30, onMismatch: "alert",
-      offlineAfter: 300)
-    let full = try object(info)
-    #expect(
-      Set(full.keys) == [
-        "v", "version", "instance_id", "home", "preferred_network", "routers", "networks",
-        "alerts_hold", "on_mismatch", "offline_after",
-      ])
-    #expect(full["v"] as? Int == 1)
-    #expect(
-      full["preferred_network"] as? [String: String]
-        == ["network_name": "home", "ext_pan_id": "1111111122222222"])
-    info.preferredNetwork = nil
-    #expect(try object(info)["preferred_network"] == nil)
   }
 
   @Test("bridge/health is flat, and says why intake stands still")
@@ -107,7 +87,9 @@ struct PublishedPayloadTests {
   @Test("Names for what is held of a router")
   func credentialStates() {
     #expect(
-      CredentialState.allCases.map(\.rawValue) == ["stored", "missing", "stale", "conflict"])
+      CredentialState.allCases.map(\.word.description) == [
+        "stored", "missing", "stale", "conflict",
+      ])
   }
 
   @Test("network/<ext_pan_id>")
@@ -129,7 +111,8 @@ struct PublishedPayloadTests {
   func alertState() throws {
     var alert = AlertState(
       fingerprint: "6f1c2a90b7d4e311", name: .preferredNetworkMismatch, status: .firing,
-      home: "home", facts: Self.facts, startsAt: time, updatedAt: time, endsAt: nil, sequence: 1)
+      severity: .warning, home: "home", facts: Self.facts, startsAt: time, updatedAt: time,
+      endsAt: nil, sequence: 1)
     let firing = try object(alert)
     #expect(
       Set(firing.keys) == [
@@ -153,75 +136,15 @@ struct PublishedPayloadTests {
     #expect(AlertState.resolvedRetention == 86_400)
   }
 
-  @Test("bridge/alerts")
-  func overview() throws {
-    let overview = AlertsOverview(active: 3, critical: 1, warning: 2, info: 0, alerts: [])
-    #expect(
-      Set(try object(overview).keys) == ["v", "active", "critical", "warning", "info", "alerts"])
-    #expect(AlertsOverview.listed == 20)
-  }
-
-  @Test("bridge/event: the subject and the details in one flat object")
-  func event() throws {
-    var event = OutboundEvent(eventType: "dataset_updated", time: time)
-    var detail = EventDetail()
-    func keys() throws -> Set<String> {
-      let json = Data(event.json(with: WireJSON().encode(detail)))
-      let object = try JSONSerialization.jsonObject(with: json) as? [String: Any]
-      return Set(try #require(object).keys)
-    }
-    #expect(try keys() == ["v", "event_type", "time"])
-    event.borderAgentID = "a1b2c3d4e5f60718"
-    event.extendedPANID = "1111111122222222"
-    event.user = "anna"
-    detail.networkName = "home"
-    detail.differs = ["channel"]
-    detail.reason = "older"
-    detail.previousExtendedPANID = "3333333344444444"
-    detail.ssid = "attic"
-    detail.previousSSID = "cellar"
-    detail.preferred = "match"
-    detail.topic = "threadkeeper/in/anna/announce"
-    detail.code = "bad_length"
-    detail.field = "dataset"
-    detail.tlv = "Network Key"
-    detail.offset = 50
-    detail.message = "words"
-    #expect(
-      try keys() == [
-        "v", "event_type", "time", "border_agent_id", "ext_pan_id", "user", "network_name",
-        "differs", "reason", "previous_ext_pan_id", "ssid", "previous_ssid", "preferred", "topic",
-        "code", "field", "tlv", "offset", "message",
-      ])
-  }
-
-  @Test("The stored forms of facts and details are read back, and are empty when nothing is said")
-  func stored() throws {
+  @Test("What an alert says is read back")
+  func facts() throws {
     let facts = try JSONDecoder().decode(
-      AlertFacts.self, from: JSONEncoder().encode(Self.facts))
+      AlertWords.self, from: JSONEncoder().encode(Self.facts))
     #expect(facts == Self.facts)
-    var detail = EventDetail()
-    #expect(detail.isEmpty)
-    detail.offset = 0
-    #expect(!detail.isEmpty)
-    #expect(
-      try JSONDecoder().decode(EventDetail.self, from: JSONEncoder().encode(detail)) == detail)
   }
 
-  @Test("What brought an alert up is no news by itself; everything else is")
-  func news() {
-    var other = Self.facts
-    other.trigger = "start"
-    #expect(other.saysTheSame(as: Self.facts))
-    other.differs = ["channel"]
-    #expect(!other.saysTheSame(as: Self.facts))
-    other = Self.facts
-    other.summary = "other words"
-    #expect(!other.saysTheSame(as: Self.facts))
-  }
-
-  private static let facts: AlertFacts = {
-    var facts = AlertFacts(summary: "words", remedy: "do this")
+  private static let facts: AlertWords = {
+    var facts = AlertWords(summary: "words", remedy: "do this")
     facts.router = "a1b2c3d4e5f60718"
     facts.routerName = "Living room"
     facts.networkName = "guest-thread"

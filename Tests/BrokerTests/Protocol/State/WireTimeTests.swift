@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Home
 import TestKit
 import Testing
 

@@ -26,8 +26,8 @@ struct OutboundTopicTests {
     #expect(topic.routerEvent(agent) == "lets/3b/router/a1b2c3d4e5f60718/event")
     let network = try #require(ExtendedPANID(hex: "1111111122222222"))
     #expect(topic.network(network) == "lets/3b/network/1111111122222222")
-    let fingerprint = try #require(AlertFingerprint(bytes: [0, 1, 2, 3, 4, 5, 6, 0xFF]))
-    #expect(topic.alert(fingerprint) == "lets/3b/alert/00010203040506ff")
+    let fingerprint = AlertFingerprint(home: "home", name: .storeReadOnly, subject: "")
+    #expect(topic.alert(fingerprint) == "lets/3b/alert/b0134f915fc4b05e")
   }
 
   @Test("A long id with eight zero bytes at its end has the topics of the short one")

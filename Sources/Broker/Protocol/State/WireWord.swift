@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+
+/// A value of a home that is called by a word in everything that is published.
+package protocol WireWord: CaseIterable {
+  var word: StaticString { get }
+}
+
+extension WireWord {
+  /// - Returns: nil for what no value is called.
+  package init?(word: String) {
+    guard let value = Self.allCases.first(where: { $0.isCalled(word) }) else { return nil }
+    self = value
+  }
+
+  private func isCalled(_ text: String) -> Bool {
+    word.withUTF8Buffer { text.utf8.elementsEqual($0) }
+  }
+
+  fileprivate init(wordFrom decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let value = Self(word: try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no such word")
+    }
+    self = value
+  }
+
+  fileprivate func encodeWord(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(word.description)
+  }
+}
+
+extension AlertName: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .preferredNetworkMismatch: "PreferredNetworkMismatch"
+    case .datasetConflict: "DatasetConflict"
+    case .staleDataset: "StaleDataset"
+    case .credentialsMissing: "CredentialsMissing"
+    case .borderRouterOffline: "BorderRouterOffline"
+    case .wellKnownNetworkKey: "WellKnownNetworkKey"
+    case .noPreferredNetwork: "NoPreferredNetwork"
+    case .plaintextCredentials: "PlaintextCredentials"
+    case .messagesDropped: "MessagesDropped"
+    case .sessionLost: "SessionLost"
+    case .storeReadOnly: "StoreReadOnly"
+    case .brokerAuthenticationFailed: "BrokerAuthenticationFailed"
+    case .adoptionFailed: "AdoptionFailed"
+    case .routerDetached: "RouterDetached"
+    case .preferredKeyDisputed: "PreferredKeyDisputed"
+    case .preferredNetworkChanged: "PreferredNetworkChanged"
+    case .homeMoved: "HomeMoved"
+    case .sessionTakenOver: "SessionTakenOver"
+    case .storeDamaged: "StoreDamaged"
+    case .networkSplit: "NetworkSplit"
+    case .unknownRouter: "UnknownRouter"
+    case .consentByHomeAssistant: "ConsentByHomeAssistant"
+    case .discoveryAltered: "DiscoveryAltered"
+    }
+  }
+}
+
+extension AlertName: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension AlertSeverity: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .critical: "critical"
+    case .warning: "warning"
+    case .info: "info"
+    }
+  }
+}
+
+extension AlertSeverity: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension CredentialState: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .missing: "missing"
+    case .stored: "stored"
+    case .stale: "stale"
+    case .conflict: "conflict"
+    }
+  }
+}
+
+extension CredentialState: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension ThreadState: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .disabled: "disabled"
+    case .detached: "detached"
+    case .child: "child"
+    case .router: "router"
+    case .leader: "leader"
+    }
+  }
+}
+
+extension OfflineReason: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .stopped: "stopped"
+    case .unreachable: "unreachable"
+    case .frozen: "frozen"
+    case .untrusted: "untrusted"
+    case .silent: "silent"
+    }
+  }
+
+  /// What an `offline` event may give as its reason.
+  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted]
+}
+
+extension AdoptionState: WireWord {
+  /// As the reason of an alert.
+  package var word: StaticString {
+    switch self {
+    case .due: "due"
+    case .asked: "asked"
+    case .agreed: "agreed"
+    case .sent: "sent"
+    case .notEnrolled: "not_enrolled"
+    case .damagedKeys: "damaged_enrolment"
+    case .damagedCredentials: "damaged_credentials"
+    case .denied: "denied"
+    case .expired: "expired"
+    case .timeout: "timeout"
+    case .disagreement: "disagreement"
+    case .pendingChange: "pending_change"
+    case .refused: "refused"
+    case .noAnswer: "no_answer"
+    case .notAttached: "not_attached"
+    }
+  }
+
+  /// As it is published of a router; nil where nobody was asked yet.
+  package var published: StaticString? {
+    switch self {
+    case .due: nil
+    case .asked, .agreed, .sent: word
+    default: "failed"
+    }
+  }
+
+  /// What an `announce` or `dataset` may give as its reason.
+  package static let reported: [AdoptionState] = [
+    .pendingChange, .refused, .noAnswer, .notAttached,
+  ]
+}
