@@ -18,7 +18,7 @@ final class BridgeFollower: LoopFollower {
     var parts: Parts?
     /// Committed by the start of the loop.
     var early: [CommittedBatch] = []
-    /// What homes are to be told of their answers.
+    /// What became of answers, which their homes have still to handle.
     var owed: [RequestService.OwedInput] = []
   }
 
@@ -84,8 +84,8 @@ final class BridgeFollower: LoopFollower {
 
   func hasHandled() { requests.callers.wake() }
 
-  /// Tells the homes what they are to be told of their answers. What fails is due again.
-  func tellHomes(_ loop: HomeLoop) throws {
+  /// Lets the homes handle what became of their answers. What fails is due again.
+  func reportAnswers(_ loop: HomeLoop) throws {
     while let next = state.withLock({ $0.owed.first }) {
       try loop.perform(next.input, in: next.home)
       state.withLock { _ = $0.owed.removeFirst() }

@@ -2,7 +2,7 @@
 
 /*
  * A store that hangs when it is to write a long record: a library to be preloaded into a program (ld.so(8)). Records are
- * sealed, so only by its length one is told from others.
+ * sealed, so only by its length one can be distinguished from others.
  *
  * HANGING_LENGTH: the bytes that a part of a record may have.
  */

@@ -52,7 +52,7 @@ package final class AnswerQueue: Sendable {
 
   package struct Dropped: Equatable, Sendable {
     package var count = 0
-    /// Names of the homes that are to be told `deliveriesAreDue`, as the message of an adoption is among them.
+    /// Names of the homes that have to handle `deliveriesAreDue`, as the message of an adoption is among them.
     package var homes: Set<String> = []
   }
 
@@ -127,7 +127,7 @@ package final class AnswerQueue: Sendable {
   /// The broker has taken what was sent with this token; or it refuses it, which is due again when its time on the
   /// broker would be over.
   ///
-  /// - Returns: the message of an adoption, of which its home is to be told; nil for another token.
+  /// - Returns: the message of an adoption, which its home has to handle; nil for another token.
   package func settled(_ token: UInt64, isDelivered: Bool) -> WaitingMessage.Order? {
     let order = state.withLock { $0.sent.removeValue(forKey: token) }
     return isDelivered ? order : nil

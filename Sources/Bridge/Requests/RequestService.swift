@@ -137,7 +137,7 @@ package final class RequestService: Sendable {
   /// Answers what is on disk: requests over MQTT, and all that have waited for a person; and makes the messages of
   /// adoptions.
   ///
-  /// - Returns: what the homes are to be told of it.
+  /// - Returns: what the homes have to handle for it.
   package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> [OwedInput] {
     var owed: [OwedInput] = []
     let exchange = parts.exchange()
@@ -201,7 +201,7 @@ package final class RequestService: Sendable {
     return owed + send(messages, at: batch.time).map { ($0, .deliveriesAreDue) }
   }
 
-  /// What a home is to be told of an adoption whose message cannot be made.
+  /// The input of a home for an adoption whose message cannot be made.
   private func notSent(
     _ order: AdoptionOrder, _ failure: AnswerFailure, in home: String, _ writer: AnswerWriter
   ) -> HomeInput {

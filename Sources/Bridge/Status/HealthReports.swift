@@ -9,7 +9,7 @@ import Synchronization
 final class HealthReports: Sendable {
   private struct State {
     var next: WireTime?
-    var told: BridgeMonitor.Intake?
+    var published: BridgeMonitor.Intake?
   }
 
   private let loop: HomeLoop
@@ -41,10 +41,10 @@ final class HealthReports: Sendable {
     let known = monitor.snapshot
     guard known.isStatusConnected else { return }
     let isDue = state.withLock { state in
-      guard state.told != known.intake || state.next.map({ $0 <= now }) ?? true else {
+      guard state.published != known.intake || state.next.map({ $0 <= now }) ?? true else {
         return false
       }
-      state.told = known.intake
+      state.published = known.intake
       state.next = now.adding(seconds: BridgeHealth.intervalSeconds)
       return true
     }

@@ -10,7 +10,7 @@ import Synchronization
 
 /// What is due by the clock, once a second.
 final class Ticker: Sendable {
-  /// Who is told that time has passed.
+  /// What a tick is for.
   struct Parts: Sendable {
     let loop: HomeLoop
     let publisher: Publisher
@@ -34,9 +34,9 @@ final class Ticker: Sendable {
   private struct State {
     var clock: ClockJumps
     var rest = RestWatch()
-    /// Conditions of the daemon as its first home has them; those that it was not told since the start are missing.
+    /// Conditions of the daemon as its first home has them; those that were not set since the start are missing.
     var conditions: [AlertName: AlertFacts?] = [:]
-    /// The device that its home was told of last.
+    /// The device that was reported to its home last.
     var altered: BridgeMonitor.AlteredDevice?
     var dropped: Int64?
     var droppedGrew: WireTime?
@@ -126,7 +126,7 @@ final class Ticker: Sendable {
     try set(
       .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.sessionTakenOver), &state)
     try watchDevices(&state, at: now)
-    try parts.follower.tellHomes(loop)
+    try parts.follower.reportAnswers(loop)
     let known = monitor.snapshot
     loop.acknowledged(upTo: parts.publisher.published)
     try loop.tick(
@@ -142,7 +142,7 @@ final class Ticker: Sendable {
     try parts.keychain.tick()
   }
 
-  /// Where the clock has jumped, the deadlines of this process are reset. The homes are told with the next write that
+  /// Where the clock has jumped, the deadlines of this process are reset. The homes get it with the next write that
   /// succeeds.
   ///
   /// - Returns: now.

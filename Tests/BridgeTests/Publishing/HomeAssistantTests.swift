@@ -90,12 +90,7 @@ struct HomeAssistantTests {
 
   @Test("A device is emptied after its last event, also while messages of before wait for states")
   func removalDuringWalk() throws {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.discoveryPrefix = "ha"
-    var before = PublishingScene()
-    before.publish(.announce, 1, .of(7))
-    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
-      .messages(for: before.output, of: before.home, at: before.now)
+    let (settings, before, rows) = PublisherScene.announced()
     for isSent in [true, false] {
       let scene = PublisherScene(settings, before, ofEarlier: rows)
       scene.publisher.connected(sessionPresent: true)

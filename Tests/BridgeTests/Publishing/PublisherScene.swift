@@ -35,6 +35,17 @@ final class PublisherScene {
       rules: scene.rules, now: { box.now })
   }
 
+  /// What a process before has left: a router that announced itself, and the events of that.
+  static func announced() -> (PublisherSettings, PublishingScene, rows: [[UInt8]]) {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    settings.discoveryPrefix = "ha"
+    var scene = PublishingScene()
+    scene.publish(.announce, 1, .of(7))
+    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
+      .messages(for: scene.output, of: scene.home, at: scene.now)
+    return (settings, scene, rows)
+  }
+
   final class ClockBox: Sendable {
     private let time: Mutex<WireTime>
     init(_ now: WireTime) { time = Mutex(now) }

@@ -226,12 +226,7 @@ struct PublisherTests {
 
   @Test("After a start, what messages of before are about comes before them")
   func earlierMessages() throws {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.discoveryPrefix = "ha"
-    var before = PublishingScene()
-    before.publish(.announce, 1, .of(7))
-    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
-      .messages(for: before.output, of: before.home, at: before.now)
+    let (settings, before, rows) = PublisherScene.announced()
     let scene = PublisherScene(settings, before, ofEarlier: rows)
     scene.publisher.connected(sessionPresent: false)
     let topics = try scene.pump().topics

@@ -31,7 +31,7 @@ struct RequestServiceTests {
     let loop = Mutex<HomeLoop?>(nil)
     let batches = Atomic(0)
     let service: RequestService
-    /// What the home is to be told; nil where nothing must be.
+    /// What the home has to handle; nil where nothing must be.
     let owed = Mutex<[RequestService.OwedInput]?>(nil)
 
     init(_ service: RequestService) { self.service = service }
@@ -224,7 +224,7 @@ struct RequestServiceTests {
     }
   }
 
-  /// The home is told what it is to be told of its answers.
+  /// The home handles what became of its answers.
   private func tellHome() throws {
     let owed = follower.owed.withLock { owed in
       defer { owed = [] }

@@ -14,11 +14,11 @@ struct ClockJumpsTests {
     ClockMoment(wall: WireTime(milliseconds: wall), steady: steady)
   }
 
-  /// What the homes are told.
+  /// What the homes get.
   private func handedOver(_ jumps: inout ClockJumps) -> Int64? {
-    var told: Int64?
-    jumps.handOver { told = $0 }
-    return told
+    var given: Int64?
+    jumps.handOver { given = $0 }
+    return given
   }
 
   @Test(
@@ -45,7 +45,7 @@ struct ClockJumpsTests {
   }
 
   @Test(
-    "What the homes are owed adds up until they take it, and they are told when the daemon starts")
+    "What the homes are owed adds up until they take it, and they get it when the daemon starts")
   func owed() {
     var jumps = ClockJumps(since: moment(0, 0))
     #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }

@@ -60,7 +60,7 @@ package struct OutboundTopic: Sendable {
         guard rest.starts(with: part.utf8) else { return false }
         rest = rest.dropFirst(part.utf8.count)
       }
-      // Where a router is told what to do: no answer may look like that.
+      // Where a router gets what it shall do: no answer may look like that.
       guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else {
         return false
       }
