@@ -242,8 +242,6 @@ extension Home {
     if let before, event.types.isEmpty, router.looksTheSame(as: before) {
       // Numbers and signs of life are saved with the next change.
       routers.set(router, firstSeen: now)
-      // That it sends heartbeats is written at once: it is watched for silence from the start.
-      if router.beats != before.beats { changes.records.insert(.router(router.agent)) }
       return
     }
     var event = event

@@ -61,25 +61,16 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
   }
 
-  @Test("That a router sends heartbeats is written with the first one, and later ones are not")
-  func firstHeartbeat() {
-    var scene = Self.scene()
-    _ = scene.home.takeChanges()
-    scene.publish(.heartbeat, 1)
-    #expect(Array(scene.home.takeChanges().records) == [.router(.number(1))])
-    scene.publish(.heartbeat, 1)
-    #expect(scene.home.takeChanges().isEmpty)
-  }
-
-  @Test("A heartbeat without news changes only when the router was seen")
+  @Test("A heartbeat without news changes only when the router was seen, also the first one")
   func signOfLife() {
     var scene = Self.scene()
-    scene.publish(.heartbeat, 1)
     _ = scene.home.takeChanges()
-    scene.wait(seconds: 20)
-    #expect(scene.publish(.heartbeat, 1) == HomeOutput())
-    #expect(scene.home.takeChanges().isEmpty)
-    #expect(scene.home.routers.lastSeen(.number(1)) == scene.now)
+    for _ in 1...2 {
+      scene.wait(seconds: 20)
+      #expect(scene.publish(.heartbeat, 1) == HomeOutput())
+      #expect(scene.home.takeChanges().isEmpty)
+      #expect(scene.home.routers.lastSeen(.number(1)) == scene.now)
+    }
   }
 
   @Test("A router that runs on another network than it is configured for does not match")

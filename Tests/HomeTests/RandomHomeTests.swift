@@ -40,7 +40,7 @@ import ThreadDataset
       guard number % 25 == 0 else { continue }
       let read = try records.home(scene.rules)
       try #require(read.looksTheSame(as: scene.home), context())
-      let published = "\(output.events)\(output.orders)\(output.audit)"
+      let published = "\(output.events)\(output.audit)"
       try #require(!published.contains("\(DatasetSummary.Parameters.self)"), context())
       guard number % 500 == 0 else { continue }
       // Another process continues.
