@@ -15,7 +15,8 @@ enum Delivery: String, CaseIterable {
 struct IntakeMeasurement {
   /// What the daemon is to reach with a backlog, as a part of what the bare subscriber does.
   static let firstGoal = 0.40
-  static let unchangedGoal = 0.65
+  static let unchangedGoal = 0.70
+  static let heartbeatGoal = 0.75
   /// Microseconds of processor time.
   static let firstCost = 35.0
   static let unchangedCost = 15.0
@@ -160,6 +161,7 @@ struct IntakeMeasurement {
     switch (way, kind) {
     case (.backlog, .first): .atLeast(Self.firstGoal)
     case (.backlog, .unchanged): .atLeast(Self.unchangedGoal)
+    case (.backlog, .heartbeat): .atLeast(Self.heartbeatGoal)
     default: nil
     }
   }

@@ -8,7 +8,7 @@ import Foundation
 /// beside the time that this disk needs to keep something.
 struct LatencyMeasurement {
   /// Times of the disk that the slowest of a hundred events may take.
-  static let goal = 5.0
+  static let goal = 4.0
   /// The figure that others look for.
   static let fsync = "fsync of the disk"
   /// Announcements that show how much the daemon can take.
