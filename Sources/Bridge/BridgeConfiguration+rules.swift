@@ -21,7 +21,8 @@ extension BridgeConfiguration {
   func servedHomes(
     canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
   ) -> [ServedHome] {
-    topics.homes.map { home in
+    let trusted = Set(homeAssistant.trusted.map { ExactName($0) })
+    return topics.homes.map { home in
       var rules = HomeRules { .random(in: .min ... .max) }
       rules.team = team
       rules.routersPerTeam = routersPerTeam
@@ -31,6 +32,7 @@ extension BridgeConfiguration {
       rules.ownUser = geteuid()
       rules.canSeal = canSeal
       rules.isAwaited = { callers.isAwaited($0) }
+      rules.trustsShared = { trusted.contains($0) }
       return ServedHome(name: home.name, base: home.base, rules: rules)
     }
   }

@@ -43,6 +43,8 @@ package struct BridgeConfiguration: Sendable {
     package var consent = Consent.off
     /// Its login at the broker; nil: it decides nothing.
     package var login: String?
+    /// Logins whose credentials of the preferred network are used without a question.
+    package var trusted: [String] = []
 
     package init() {}
 

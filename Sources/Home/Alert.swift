@@ -28,6 +28,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case unknownRouter = 20
   case consentByHomeAssistant = 21
   case discoveryAltered = 25
+  case homeAssistantDiffers = 26
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
@@ -54,7 +55,8 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
       if case .preferredChanged(_, disagrees: true) = message { true } else { false }
     case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
-      .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter:
+      .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
+      .homeAssistantDiffers:
       true
     }
   }
@@ -199,11 +201,18 @@ package struct AlertFacts: Hashable, Sendable {
     case plaintext
     /// `names` claim other keys, `otherNames` use the current ones.
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
-    /// `names` have other parameters.
+    /// `names` have other parameters. `user` shares them, where no router reports them.
     indirect case preferredChanged(PreferredChange, disagrees: Bool)
     case movedTo(routers: Int)
     /// The routers of the first ones of so many parts.
     case split([Names], parts: Int)
+    // About credentials that a login shares: `names` is what people call it.
+    /// It prefers `network`, and the home another one.
+    case otherPreferred
+    /// Its dataset of the preferred network is older.
+    case sharedOlder
+    /// Its dataset of the preferred network is of the same age and differs, or its timestamp is too far ahead.
+    case sharedConflict
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
   }
@@ -261,7 +270,8 @@ extension AlertKey {
     case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
-      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _):
+      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _),
+      (.homeAssistantDiffers, _):
       .warning
     }
   }

@@ -64,7 +64,7 @@ extension AlertFacts.Message: Recorded {
   private static let plain: [Self] = [
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
     .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
-    .daemon,
+    .daemon, .otherPreferred, .sharedOlder, .sharedConflict,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -85,6 +85,9 @@ extension AlertFacts.Message: Recorded {
     case .joined: 13
     case .plaintext: 14
     case .daemon: 15
+    case .otherPreferred: 16
+    case .sharedOlder: 17
+    case .sharedConflict: 18
     case .elsewhere: 32
     case .offline: 33
     case .notSeen: 34
@@ -156,7 +159,7 @@ extension PreferredChange: Recorded {
 }
 
 extension PreferredCause: Recorded {
-  private static let plain: [Self] = [.first, .sameKeys, .onlyMember, .owner, .person]
+  private static let plain: [Self] = [.first, .sameKeys, .onlyMember, .owner, .person, .shared]
 
   private var tag: UInt8 {
     switch self {
@@ -166,6 +169,7 @@ extension PreferredCause: Recorded {
     case .owner: 4
     case .person: 5
     case .confirmed: 6
+    case .shared: 7
     }
   }
 

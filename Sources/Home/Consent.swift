@@ -25,7 +25,8 @@ package struct Requester: Hashable, Sendable {
   package let team: ExactName
   /// The name that the system had for a user of this machine.
   package var userName: String?
-  /// What a program of this machine calls itself. Anybody can choose it: for people to read only.
+  /// What a program of this machine, or who shares credentials, calls itself. Anybody can choose it: for people to
+  /// read only.
   package var program: String?
   /// Of the key that answers are sealed to. Nil on this machine, where nothing is sealed.
   package var fingerprint: String?
@@ -83,6 +84,15 @@ package struct ConsentSubject: Hashable, Sendable {
     case nearby
     /// An enrolled router would be given the preferred network's credentials, sealed to it.
     case adopt
+    /// What a login shares would become the credentials of the preferred network.
+    case accept
+
+    /// Whether the home asks by itself, and owes nobody an answer. Home Assistant decides about these where it decides
+    /// about adoptions.
+    package var isAskedByHome: Bool { self == .adopt || self == .accept }
+
+    /// Seconds for which a question waits. Nobody waits for the answer to a long one.
+    var timeout: Int { self == .accept ? 7 * 86_400 : ConsentQuestion.timeout }
   }
 
   package let command: Command
@@ -140,12 +150,13 @@ package enum ReplyAddress: Hashable, Sendable {
 /// | waits | denied | denied | history; owes no answers; about a router the time restarts |
 /// | waits | withdrawn | waits | its time is over |
 /// | denied | wanted again | gone | |
+/// | waits about `accept` | denied | gone | history; not asked again before other keys are shared |
 /// | waits, denied | its requester ended | the same | its time is over |
 /// | waits, its time is over | clock | gone | history: expired |
 /// | denied, its time is over | clock | gone | |
 /// | its time is over, or denied | approved, denied | the same | refused: `staleID` |
 package struct ConsentQuestion: Hashable, Sendable {
-  /// Seconds for which it waits.
+  /// Seconds for which it waits, but for `accept`.
   package static let timeout = 120
   /// Answers that one question may owe: the same requester may ask the same several times.
   static let mostReplies = 8
@@ -159,13 +170,14 @@ package struct ConsentQuestion: Hashable, Sendable {
   /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once
   /// then, and no person is asked the same again and again.
   package internal(set) var isDenied = false
-  /// "Always" was approved for the same with another network key, which no longer counts.
+  /// "Always" was approved for the same with another network key, which no longer counts. Of `accept`: the home has
+  /// credentials with other keys, which these would replace.
   package let keyHasChanged: Bool
 
   /// A clock that was set back must not make a request wait for hours: one from further in the future than it may
   /// wait is over too.
   package func isOver(at now: WireTime) -> Bool {
-    now >= expiresAt || now < createdAt.adding(seconds: -Self.timeout)
+    now >= expiresAt || now < createdAt.adding(seconds: -subject.command.timeout)
   }
 }
 
@@ -179,6 +191,19 @@ package enum ConsentApprover: Hashable, Sendable {
   case statusPage
   /// Whom a program without a daemon has asked.
   case program(user: UInt32)
+
+  /// Nil for who is no login.
+  var login: ExactName? { if case .login(let name, _) = self { name } else { nil } }
+
+  /// `mqtt user anna`, `uid 0 (command line)`, `the status page`, `uid 1000 (in the program)`.
+  package var shown: String {
+    switch self {
+    case .login(let name, _): "mqtt user \(name.text)"
+    case .commandLine(let user): "uid \(user) (command line)"
+    case .statusPage: "the status page"
+    case .program(let user): "uid \(user) (in the program)"
+    }
+  }
 }
 
 /// For how long an approval holds.

@@ -7,7 +7,7 @@ extension Home {
   /// Questions that wait at a time. A person looks at a handful, and a requester that floods the list hides what others
   /// ask.
   static let mostQuestions = 100
-  /// Of what a requester asks itself; and as many of what the daemon asks for its routers.
+  /// Of what a requester asks itself; and as many of what the home asks about it.
   static let mostOfRequester = 5
   /// Of all, for the daemon's own user and root: no number of other users can have their own programs refused.
   static let reservedQuestions = 2 * mostOfRequester
@@ -21,7 +21,8 @@ extension Home {
 
   /// Asks for consent. The same question of the same requester joins the one that waits already.
   mutating func ask(
-    _ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress
+    _ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress,
+    replacesKeys: Bool = false
   ) throws(ConsentRefusal) -> Asked {
     if rules.grantsCount, let grant = grants.first(where: { $0.covers(subject, of: requester) }) {
       return .granted(grant.id)
@@ -33,11 +34,12 @@ extension Home {
       try join(same, reply)
       return .waiting(questions[same].id)
     }
-    try checkRoom(for: requester, isAboutRouter: subject.router != nil)
+    try checkRoom(for: requester, isAskedByHome: subject.command.isAskedByHome)
     let question = ConsentQuestion(
       id: ConsentID(rules.random()), requester: requester, subject: subject, createdAt: now,
-      expiresAt: now.adding(seconds: ConsentQuestion.timeout), replies: [reply],
-      keyHasChanged: grants.contains { $0.isOutdated(for: subject, of: requester) })
+      expiresAt: now.adding(seconds: subject.command.timeout), replies: [reply],
+      keyHasChanged: replacesKeys
+        || grants.contains { $0.isOutdated(for: subject, of: requester) })
     questions.append(question)
     changes.records.insert(.question(question.id))
     step.output.events.append(.asked(question))
@@ -56,12 +58,13 @@ extension Home {
   }
 
   private func checkRoom(
-    for requester: Requester, isAboutRouter: Bool
+    for requester: Requester, isAskedByHome: Bool
   ) throws(ConsentRefusal) {
     let waiting = questions.filter { !$0.isOver(at: now) }
     // By identity alone: who is moved to another team is no other requester.
     let own = waiting.count {
-      $0.requester.identity == requester.identity && ($0.subject.router != nil) == isAboutRouter
+      $0.requester.identity == requester.identity
+        && $0.subject.command.isAskedByHome == isAskedByHome
     }
     guard own < Self.mostOfRequester else { throw .rateLimited(waiting: own) }
     func isReserved(_ requester: Requester) -> Bool {
@@ -104,7 +107,7 @@ extension Home {
   ) throws(HomeRefusal) {
     guard decision.extent == nil || scope != .always else { throw .onceOnly }
     guard let question = waiting(id) else { return }
-    guard decision.extent != .adoptions || question.subject.command == .adopt else {
+    guard decision.extent != .adoptions || question.subject.command.isAskedByHome else {
       throw .adoptionsOnly(id)
     }
     guard let button = decision.button else { return }
@@ -121,6 +124,8 @@ extension Home {
   ) throws(HomeRefusal) -> ConsentRecord {
     let question = questions[try decidable(id)]
     guard mayApprove(question, approver) else { throw .consent(.notAuthorized) }
+    // The next credentials are another question: who need not be asked about is in the settings.
+    let scope = question.subject.command == .accept ? .once : scope
     var grant: ConsentID?
     if scope == .always { grant = try keepGrant(question, by: approver) }
     remove(question)
@@ -132,6 +137,10 @@ extension Home {
   ) throws(HomeRefusal) -> ConsentRecord {
     let index = try decidable(id)
     let question = questions[index]
+    if question.subject.command == .accept {
+      remove(question)
+      return end(question, .denied, by: approver)
+    }
     // The same question is refused until it would have expired. About a router the daemon itself asks, which does not
     // wait for an answer, so there it is refused for as long as a request waits, from now on.
     questions[index].isDenied = true
@@ -259,7 +268,8 @@ extension Home {
     remember(record)
     step.output.events.append(.decided(record))
     settleAdoption(record)
-    if question.subject.command != .adopt { answer(question, record) }
+    settleAccept(record)
+    if !question.subject.command.isAskedByHome { answer(question, record) }
     return decisions.last { $0.id == record.id } ?? record
   }
 
@@ -335,6 +345,7 @@ extension Home {
     }
     changes.records.insert(.client(user))
     endConsents(of: .login(user), by: approver)
+    for one in allShared where one.user == user { drop(one) }
     step.output.audit.append(.revoked(user, isKept: clients[user] != nil))
     return .revokedClient(true)
   }

@@ -2,8 +2,8 @@
 
 import ThreadDataset
 
-/// What border routers and Wi-Fi watchers publish: who may report it, whether it is news, and what becomes of the
-/// router.
+/// What logins publish about border routers and access points: who may report it, whether it is news, and what becomes
+/// of the router.
 extension Home {
   /// A Wi-Fi router with Thread in it is one border router, and a mesh of them announces each.
   static let mostBehindAccessPoint = 16
@@ -18,6 +18,7 @@ extension Home {
       case .accessPoint(let name):
         for router in try routersBehind(name, of: user) { takeSSID(message, router) }
       case .router(let agent): try receive(message, about: agent, from: user)
+      case .network: try takeCredentials(message, from: user)
       }
       // Only signed events of this user count: then there is nothing left that could come as plaintext.
       if message.dataset != nil, clients[user]?.trust == .signed {
@@ -44,6 +45,7 @@ extension Home {
     case .leave:
       guard let router = try order(message, stored, agent, user) else { return }
       leave(stored, ordered: router)
+    case .credentials: return
     case .heartbeat, .offline:
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
       guard let router = try order(message, stored, agent, user) else { return }
@@ -353,10 +355,12 @@ extension Home {
     setAlert(AlertKey(.plaintextCredentials, .user(user)), facts)
   }
 
-  /// When no router of a user is left, there is nothing that it could send unsealed.
+  /// When a user has no router left and shares nothing, there is nothing that it could send unsealed.
   mutating func endPlaintext(of user: ExactName) {
     let key = AlertKey(.plaintextCredentials, .user(user))
-    guard alerts[key] != nil, routers.counts.ofUser[user] == nil else { return }
+    guard alerts[key] != nil, routers.counts.ofUser[user] == nil,
+      !shared.values.contains(where: { $0[user] != nil })
+    else { return }
     setAlert(key, nil)
   }
 }

@@ -90,6 +90,8 @@ extension Home {
       else { return }
       step.output.audit.append(.formerDeleted(former[index].dataset.network))
       removeFormer(at: index)
+    case .shared(let user, let network):
+      if let one = shared[network]?[user] { drop(one) }
     case .alert, .question, .grant, .decision, .client, .signer: return
     }
   }

@@ -12,15 +12,23 @@ extension Home {
   ///   - source: where its secrets come from.
   ///   - who: the router that reports it, or the person who chose it.
   ///   - reporter: the router that reports it, where that is not stored for it yet.
+  ///   - sharer: the login that shares it, where no router reports it and nobody chose it.
   mutating func prefer(
     _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?,
-    by reporter: BorderAgentID? = nil
+    by reporter: BorderAgentID? = nil, sharedBy sharer: ExactName? = nil
   ) {
     let before = preferred
     isPreferredForgotten = false
     preferred = PreferredNetwork(
       dataset: dataset, createdAt: before?.createdAt ?? now, changedAt: now)
-    if before?.dataset.isSameNetwork(as: dataset) != true { markMembers(of: dataset) }
+    let hasNewKeys = before?.dataset.isSameNetwork(as: dataset) != true
+    if hasNewKeys { markMembers(of: dataset) }
+    for var one in shared(of: dataset.network) where hasNewKeys || !cause.isReported {
+      one.follows = one.dataset.isSame(as: dataset)
+      // What was refused is asked about again.
+      one.denied.removeAll { $0 == dataset.parameters?.networkKey }
+      put(one)
+    }
     var formerID: UInt32?
     if let former = before?.dataset, !former.isSame(as: dataset) {
       dropFormer(coveredBy: dataset)
@@ -30,7 +38,7 @@ extension Home {
       SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
     notePreferred(before?.dataset)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
-    noteChange(from, dataset, cause, who, formerID, reporter)
+    noteChange(from, dataset, cause, who, formerID, reporter, sharer)
   }
 
   /// Leaves the home without a preferred network, until a person chooses one.
@@ -70,7 +78,7 @@ extension Home {
 
   private mutating func noteChange(
     _ from: DatasetSummary, _ to: DatasetSummary, _ cause: PreferredCause, _ who: String?,
-    _ formerID: UInt32?, _ reporter: BorderAgentID?
+    _ formerID: UInt32?, _ reporter: BorderAgentID?, _ sharer: ExactName?
   ) {
     var second: String?
     if case .confirmed(let agent) = cause { second = shownName(agent) }
@@ -85,6 +93,7 @@ extension Home {
     facts.names = .init(disagreeing)
     facts.network = .init(to)
     facts.preferred = .init(to)
+    facts.user = sharer
     facts.differs = bringsCredentials ? nil : change.differs
     facts.trigger = .preferredChanged
     setAlert(AlertKey(.preferredNetworkChanged), facts)
@@ -328,6 +337,7 @@ extension Home {
       AlertKey(.noPreferredNetwork),
       AlertFacts(
         .noPreferred(
-          isForgotten: isPreferredForgotten, networks: named, more: networkCount - named.count)))
+          isForgotten: isPreferredForgotten, networks: named,
+          more: routers.counts.networks.count - named.count)))
   }
 }

@@ -9,7 +9,7 @@ extension Home {
 
   private enum Kind: UInt8, Recorded {
     case home = 1
-    case router, former, alert, question, grant, decision, client, signer
+    case router, former, alert, question, grant, decision, client, signer, shared
   }
 
   /// The bytes of a record; nil for one that is not there any more.
@@ -27,6 +27,8 @@ extension Home {
       signers[key]?.window(subject).map {
         Self.bytes(.signer, Signer(key: key, subject: subject, window: $0))
       }
+    case .shared(let user, let network):
+      shared[network]?[user].map { Self.bytes(.shared, $0) }
     }
   }
 
@@ -92,6 +94,10 @@ extension Home {
         signers[read.key, default: SignerNumbers()].mark = read.window.high
       }
       key = .signer(read.key, read.subject)
+    case .shared:
+      let read: SharedCredentials = try coder(nil)
+      shared[read.network, default: [:]][read.user] = read
+      key = .shared(read.user, read.network)
     }
     guard coder.isAtEnd else { throw RecordError() }
     return key
@@ -274,6 +280,20 @@ extension Adoption.Terms: Recorded {
       reported: try coder(value?.reported),
       consent: try coder(value?.consent), message: try coder(value?.message),
       deadline: try coder(value?.deadline))
+  }
+}
+
+// MARK: - Shared credentials
+
+extension SharedCredentials: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      user: try coder(value?.user), dataset: try coder(value?.dataset),
+      agent: try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
+      isPreferredThere: try coder(value?.isPreferredThere), createdAt: try coder(value?.createdAt),
+      changedAt: try coder(value?.changedAt), isSigned: try coder(value?.isSigned),
+      follows: try coder(value?.follows), denied: try coder(value?.denied),
+      order: try coder(value?.order))
   }
 }
 
@@ -470,10 +490,14 @@ extension RouterMessage.Subject: Recorded {
     case .accessPoint(let name):
       _ = try coder.byte(2)
       return .accessPoint(try coder(name))
+    case .network(let network):
+      _ = try coder.byte(3)
+      return .network(try coder(network))
     case nil:
       switch try coder.byte(nil) {
       case 1: return .router(try coder(nil))
       case 2: return .accessPoint(try coder(nil))
+      case 3: return .network(try coder(nil))
       default: throw RecordError()
       }
     }

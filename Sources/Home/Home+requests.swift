@@ -103,9 +103,11 @@ extension Home {
   ) throws(HomeRefusal) -> HomeAnswer {
     guard context.canReceiveSecrets else { throw .noKey }
     // What another team holds is not found: no answer reveals that it has it.
-    guard let router = routers[agent], router.owner == context.requester.team,
-      let found = credentials(of: router)
-    else { throw noCredentials(of: agent) }
+    let team = context.requester.team
+    let own = routers[agent].flatMap { $0.owner == team ? credentials(of: $0) : nil }
+    let shared = credentials(sharedBy: team).filter { $0.agent == agent }
+    let latest = shared.max { ($0.changedAt ?? now) < ($1.changedAt ?? now) }
+    guard let found = own ?? latest else { throw noCredentials(of: agent) }
     return .credentials([found])
   }
 
@@ -116,8 +118,9 @@ extension Home {
   private func list(
     _ context: RequestContext, onlyActive: Bool
   ) throws(HomeRefusal) -> HomeAnswer {
-    let found = routers.filter { $0.owner == context.requester.team }
-      .compactMap(credentials(of:)).filter { $0.isActive || !onlyActive }
+    let team = context.requester.team
+    let own = routers.filter { $0.owner == team }.compactMap(credentials(of:))
+    let found = (own + credentials(sharedBy: team)).filter { $0.isActive || !onlyActive }
     if let most = context.mostCredentials, found.count > most { throw .tooMany(most) }
     return .credentials(found)
   }
@@ -211,7 +214,7 @@ extension Home {
       if preferredCredentials?.network == network {
         return [try preferredRecord(for: team)].filter { isAsked($0.network) }
       }
-      let found = routers.compactMap(credentials(of:)).filter { $0.dataset.network == network }
+      let found = allCredentials.filter { $0.dataset.network == network }
       guard !found.isEmpty else {
         throw hasLostCredentials ? .damaged : .noCredentialsOfNetwork
       }
@@ -224,10 +227,17 @@ extension Home {
         if isNewer != false { best = one }
       }
       return best.map { [$0] } ?? []
-    case .nearby, .adopt:
-      return routers.compactMap(credentials(of:)).filter(\.isActive).compactMap(disclosable)
+    case .nearby, .adopt, .accept:
+      return allCredentials.filter(\.isActive).compactMap(disclosable)
         .filter { isAsked($0.network) }
     }
+  }
+
+  /// What routers have, and what is shared of other networks.
+  private var allCredentials: [StoredCredentials] {
+    let known = Set(routers.lazy.compactMap(\.dataset?.network))
+    let others = allShared.filter { !known.contains($0.network) }
+    return routers.compactMap(credentials(of:)) + others.map(credentials(of:))
   }
 
   /// Nil for what only claims to be the preferred network: it has its Extended PAN ID, and something else is different.
@@ -264,9 +274,11 @@ extension Home {
       )
       if isActive != wasActive ? isActive : router.owner == team { best = router }
     }
+    let shared = shared(of: preferred.dataset.network)
+      .first { $0.dataset.isSame(as: preferred.dataset) }.map(credentials(of:))
     return StoredCredentials(
-      agent: best?.agent, dataset: preferred.dataset,
-      isActive: best.map { $0.isPresent && $0.isOnline } ?? false,
+      agent: best?.agent ?? shared?.agent, dataset: preferred.dataset,
+      isActive: best.map { $0.isPresent && $0.isOnline } ?? shared?.isActive ?? false,
       createdAt: preferred.createdAt, changedAt: preferred.changedAt, secret: .home, team: nil)
   }
 
@@ -284,15 +296,15 @@ extension Home {
     markMembers(of: dataset)
     step.needsKeyCheck = true
     step.needsRouterChecks = true
-    if isChanged { noteChoice(before, dataset, context) }
+    if isChanged { noteChoice(before, dataset, context.requester.login) }
     return .preferredSet(isChanged: isChanged, hasCredentials: dataset.hasCredentials)
   }
 
-  private mutating func noteChoice(
-    _ before: DatasetSummary?, _ dataset: DatasetSummary?, _ context: RequestContext
+  mutating func noteChoice(
+    _ before: DatasetSummary?, _ dataset: DatasetSummary?, _ user: ExactName?
   ) {
     var event = RouterEvent(.preferredChanged)
-    event.user = context.requester.login
+    event.user = user
     event.network = dataset.map { .init($0) }
     if let before {
       if let dataset, before.network == dataset.network {
@@ -348,6 +360,7 @@ extension Home {
     var datasets = routers.filter {
       context.choosesPreferred || $0.owner == context.requester.team
     }.compactMap(\.dataset)
+    datasets += allShared.filter { mayChoose($0, context) }.map(\.dataset)
     if context.choosesPreferred {
       datasets += former.map(\.dataset)
       if let preferred { datasets.append(preferred.dataset) }
@@ -396,7 +409,14 @@ extension Home {
     {
       known.append((claim(nil, last.id, last.dataset), last.dataset, .record(.former(last.id))))
     }
-    guard var best = known.first else { return try seen(network, context) }
+    guard var best = known.first else {
+      let shared = shared(of: network).filter { mayChoose($0, context) }
+      // Where their keys differ, a person is asked about each.
+      guard let one = newest(of: shared),
+        shared.allSatisfy({ $0.dataset.hasKeys(of: one.dataset) })
+      else { return try seen(network, context) }
+      return (one.dataset, .record(.shared(one.user, network)))
+    }
     guard known.allSatisfy({ $0.dataset.hasKeys(of: best.dataset) }) else {
       throw .severalKeys(known.prefix(8).map(\.claim))
     }
@@ -420,7 +440,9 @@ extension Home {
     let isSeen = routers.contains {
       $0.isPresent && ($0.network == network || $0.currentNetwork == network)
     }
-    guard context.choosesPreferred, isSeen else { throw .noCredentialsOfNetwork }
+    guard context.choosesPreferred, isSeen || shared[network] != nil else {
+      throw .noCredentialsOfNetwork
+    }
     return (DatasetSummary(network: network, name: self.network(network)?.name ?? ""), .nothing)
   }
 
@@ -431,29 +453,37 @@ extension Home {
     guard context.isAdministrator else { throw .onlyAdministrator }
     guard let before = preferred?.dataset else { throw .noPreferred }
     let kept = forgetPreferred()
-    noteChoice(before, nil, context)
-    return .forgotten(kept.map { [$0] } ?? [], remaining: [])
+    noteChoice(before, nil, context.requester.login)
+    return .forgotten(kept.map { [$0] } ?? [], remaining: [], sharedBy: [])
   }
 
   private mutating func forget(
     _ network: HomeRequest.ForgottenNetwork, _ context: RequestContext
   ) throws(HomeRefusal) -> HomeAnswer {
     guard context.isAdministrator else { throw .onlyAdministrator }
-    if case .network(let id) = network, preferred?.dataset.network == id { throw .isPreferred }
+    var named: ExtendedPANID?
+    if case .network(let id) = network { named = id }
+    let shared = named.map { self.shared(of: $0) } ?? []
+    // Of the preferred network only what is shared goes.
+    let isPreferred = named != nil && named == preferred?.dataset.network
+    if isPreferred, shared.isEmpty { throw .isPreferred }
     let meant = former.filter {
-      switch network {
-      case .former(let id): $0.id == id
-      case .network(let id): $0.dataset.network == id
+      if case .former(let id) = network {
+        $0.id == id
+      } else {
+        !isPreferred && $0.dataset.network == named
       }
     }
-    var id = meant.first?.dataset.network
-    if case .network(let named) = network { id = named }
+    let id = named ?? meant.first?.dataset.network
     let remaining = routers.filter { $0.dataset != nil && $0.dataset?.network == id }.map(\.agent)
-    guard !meant.isEmpty else { throw .notInHistory(isUsed: !remaining.isEmpty) }
+    guard !meant.isEmpty || !shared.isEmpty else {
+      throw .notInHistory(isUsed: !remaining.isEmpty)
+    }
     for one in meant {
       if let index = former.firstIndex(of: one) { removeFormer(at: index) }
       step.output.audit.append(.formerDeleted(one.dataset.network))
     }
-    return .forgotten(meant, remaining: remaining)
+    for one in shared { drop(one) }
+    return .forgotten(meant, remaining: remaining, sharedBy: shared.map(\.user))
   }
 }

@@ -9,6 +9,7 @@ extension Home {
     step.needsRouterChecks = true
     step.needsHomeCheck = true
     step.needsKeyCheck = true
+    step.needsSharedCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
     for key in alerts.keys.sorted() {
       if case .user(let user) = key.subject { endPlaintext(of: user) }
@@ -24,6 +25,10 @@ extension Home {
     expireQuestions()
     continueAdoptions(link)
     if needsNetworkNames { nameNetworks() }
+    for (user, time) in askedUntil where time <= now {
+      askedUntil[user] = nil
+      step.needsSharedCheck = true
+    }
   }
 
   /// Alerts whose conditions have lasted long enough; notices that have been published for as long as their
@@ -80,6 +85,7 @@ extension Home {
     current.step.rules = rules
     for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
     for question in questions { note(question.expiresAt) }
+    for time in askedUntil.values { note(time) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.offlineAfter
     for router in routers {
@@ -112,6 +118,7 @@ extension Home {
       changes.records.insert(.alert(key))
     }
     routers.seeNotLater(than: now)
+    for user in askedUntil.keys { askedUntil[user] = now }
     discovery.needsSplitCheck = true
     for stored in routers {
       var router = stored
@@ -186,7 +193,7 @@ extension Home {
     of signature: RouterMessage.Signature, _ user: ExactName, _ subject: RouterMessage.Subject
   ) -> SequenceWindow.Verdict {
     let key = SignerKey(user: user, issuer: signature.issuer)
-    // Routers, and access points beside them.
+    // Routers, and access points and networks beside them.
     let most = max(1, 2 * rules.routersPerTeam)
     step.signer = .signer(key, subject)
     let (verdict, gone) =

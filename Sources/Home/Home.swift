@@ -27,6 +27,8 @@ package struct Home: Sendable {
   package internal(set) var decisions: [ConsentRecord] = []
   package internal(set) var clients: [ExactName: EnrolledClient] = [:]
   var signers: [SignerKey: SignerNumbers] = [:]
+  /// By network and user.
+  package internal(set) var shared: [ExtendedPANID: [ExactName: SharedCredentials]] = [:]
 
   // What follows from that, or is of this process.
   /// Records could not be read. One of them may be that of the preferred network, or say that there is none.
@@ -44,6 +46,8 @@ package struct Home: Sendable {
   var discovery = DiscoveryMemory()
   /// The alert that no network is preferred may name others now: looked at with the next tick.
   var needsNetworkNames = false
+  /// Until when no person is asked again about what a user shares: it may change its keys again and again.
+  var askedUntil: [ExactName: WireTime] = [:]
 
   /// What has changed since it was taken.
   package internal(set) var changes = Changes()
@@ -74,6 +78,8 @@ package struct Home: Sendable {
     var needsRouterChecks = false
     /// A router came or went, or the preferred network changed.
     var needsHomeCheck = false
+    /// What is shared may mean something else now.
+    var needsSharedCheck = false
     /// No router makes room for another one that is only seen.
     var isListFull = false
     var raisedMismatches: [BorderAgentID] = []
@@ -112,6 +118,8 @@ package struct Home: Sendable {
       step.output.answer = enroll(client, as: user, by: approver)
     case .revoke(let user, let forgets, let approver):
       step.output.answer = revoke(user, forgets: forgets, by: approver)
+    case .acceptCredentials(let network, let approver):
+      step.output.answer = acceptCredentials(network, by: approver)
     case .secretLost(let key): loseSecret(of: key)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
@@ -146,7 +154,7 @@ extension Home: Equatable {
       && a.isPreferredForgotten == b.isPreferredForgotten && a.former == b.former
       && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince && a.alerts == b.alerts
       && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
-      && a.clients == b.clients && a.signers == b.signers
+      && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared
   }
 }
 
@@ -154,6 +162,7 @@ extension Home: Equatable {
 
 extension Home {
   private mutating func settle() {
+    settlePreferredByShared()
     if step.preferredBefore != nil { checkRouters() }
     if step.needsKeyCheck
       || step.hasChangedRouters && isActive(AlertKey(.preferredKeyDisputed))
@@ -175,6 +184,7 @@ extension Home {
       }
     }
     if step.needsHomeCheck { settlePreferredExists() }
+    settleShared()
   }
 
   /// Every router is checked again, because what it is checked against has changed.
@@ -393,17 +403,19 @@ extension Home {
 
 // MARK: - Networks
 
-/// A network that border routers of the home are on, or that it prefers. It follows from the routers.
+/// A network that border routers of the home are on, that it prefers, or of which a login shares credentials.
 package struct NetworkView: Hashable, Sendable {
   package let id: ExtendedPANID
   /// Empty where it is not known.
   package var name = ""
-  /// Of its newest dataset; nil where no router of it has one.
+  /// Of the preferred network its own; else the newest one of its routers, or of those that are shared.
   package var dataset: DatasetSummary?
   package var routers = 0
   package var online = 0
   package var isPreferred = false
   package var isAccepted = false
+  /// Users who share its credentials.
+  package var sharedBy: [ExactName] = []
 }
 
 extension NetworkView: Comparable {
@@ -418,6 +430,7 @@ extension Home {
   package var networks: [NetworkView] {
     var all = Set(routers.counts.networks.keys)
     if let preferred { all.insert(preferred.dataset.network) }
+    all.formUnion(shared.keys)
     return all.compactMap(network).sorted()
   }
 
@@ -438,11 +451,12 @@ extension Home {
   /// How many there are.
   package var networkCount: Int {
     let seen = routers.counts.networks
-    let isSeen = preferred.map { seen[$0.dataset.network] != nil } ?? true
-    return seen.count + (isSeen ? 0 : 1)
+    var others = Set(shared.keys)
+    if let preferred { others.insert(preferred.dataset.network) }
+    return seen.count + others.count { seen[$0] == nil }
   }
 
-  /// Nil where no router is on it, and it is not preferred.
+  /// Nil where no router is on it, it is not preferred, and nobody shares its credentials.
   package func network(_ id: ExtendedPANID) -> NetworkView? {
     let tally = routers.counts.networks[id]
     var view = NetworkView(id: id, isAccepted: accepted.contains(id))
@@ -451,14 +465,19 @@ extension Home {
     if let preferred, preferred.dataset.network == id {
       view.isPreferred = true
       view.name = preferred.dataset.name
-      // Anybody can name an Extended PAN ID that is on the air: only its own dataset is shown.
-      if preferred.dataset.hasCredentials { view.dataset = preferred.dataset }
     }
-    guard tally != nil else { return view.isPreferred ? view : nil }
-    if view.dataset != nil { return view }
-    let router = routers.shown(id)
-    view.dataset = router?.dataset
-    if view.dataset != nil || view.name.isEmpty { view.name = router?.networkName ?? "" }
+    let shared = shared(of: id)
+    view.sharedBy = shared.map(\.user)
+    guard tally != nil || view.isPreferred || !shared.isEmpty else { return nil }
+    let router = tally.flatMap { _ in view.name.isEmpty ? routers.shown(id) : nil }
+    // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is shown.
+    view.dataset =
+      view.isPreferred ? preferredCredentials : router?.dataset ?? newest(of: shared)?.dataset
+    if let dataset = view.dataset {
+      view.name = dataset.name
+    } else if view.name.isEmpty {
+      view.name = router?.networkName ?? ""
+    }
     return view
   }
 

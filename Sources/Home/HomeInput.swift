@@ -7,7 +7,7 @@ import ThreadDataset
 package enum HomeInput: Sendable {
   /// The daemon has started: its settings may be others.
   case started
-  /// What a login published about a router or an access point.
+  /// What a login published about a router, an access point or a network.
   case message(RouterMessage, from: ExactName)
   indirect case request(HomeRequest, RequestContext)
   indirect case decision(ConsentDecision)
@@ -38,6 +38,9 @@ package enum HomeInput: Sendable {
   /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext counts again. Else it
   ///   counts no more than before.
   case revoke(ExactName, forgets: Bool, by: ConsentApprover)
+  /// A person makes what a login shares of the preferred network its credentials, also where the question about it was
+  /// denied or has expired. With another network nothing is done.
+  case acceptCredentials(ExtendedPANID?, by: ConsentApprover)
   /// The secret of a record does not open, and a person has given it up.
   case secretLost(RecordKey)
   /// A condition of the daemon or its broker begins, or, without facts, ends.
@@ -64,7 +67,7 @@ package struct Link: Hashable, Sendable {
   }
 }
 
-/// An event as a border router or a Wi-Fi watcher published it.
+/// An event as a border router, a Wi-Fi watcher or a store of credentials published it.
 package struct RouterMessage: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     /// The router is on the Thread network.
@@ -79,20 +82,25 @@ package struct RouterMessage: Hashable, Sendable {
     case offline
     /// The Wi-Fi network of its access point has another name.
     case ssid
+    /// The sender, which is no border router, has credentials of a network.
+    case credentials
   }
 
   package enum Subject: Hashable, Comparable, Sendable {
     case router(BorderAgentID)
     /// `ssid` may name the access point instead of the border router.
     case accessPoint(ExactName)
+    /// `credentials` are of the network of their dataset.
+    case network(ExtendedPANID)
 
     /// Any order, as long as it is always the same.
     package static func < (a: Self, b: Self) -> Bool {
       switch (a, b) {
       case (.router(let a), .router(let b)): a.numbers < b.numbers
       case (.accessPoint(let a), .accessPoint(let b)): a < b
-      case (.router, .accessPoint): true
-      case (.accessPoint, .router): false
+      case (.network(let a), .network(let b)): a.number < b.number
+      case (.router, _), (.accessPoint, .network): true
+      case (.accessPoint, .router), (.network, _): false
       }
     }
   }
@@ -127,6 +135,10 @@ package struct RouterMessage: Hashable, Sendable {
   package var offlineReason: OfflineReason?
   /// Of `announce` and `dataset`: why the router does not use what it was sent.
   package var adoptionFailure: AdoptionState?
+  /// Of `credentials`: the border agent that the sender names for them.
+  package var borderAgent: BorderAgentID?
+  /// Of `credentials`: whether the sender prefers this network.
+  package var isPreferred = false
 
   package init(_ kind: Kind, _ subject: Subject) {
     self.kind = kind
@@ -338,6 +350,8 @@ package struct HomeRules: Sendable {
   package var team: @Sendable (ExactName) -> ExactName = { $0 }
   /// Border agent ids of one team.
   package var routersPerTeam = 10_000
+  /// Users whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
+  package var trustsShared: @Sendable (ExactName) -> Bool = { _ in false }
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
   /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router

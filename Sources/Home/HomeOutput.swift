@@ -50,6 +50,8 @@ package enum RecordKey: Hashable, Sendable {
   case client(ExactName)
   /// The numbers of a signer's envelopes about something; nil: its mark.
   case signer(SignerKey, RouterMessage.Subject?)
+  /// A network's credentials that a user shares.
+  case shared(ExactName, ExtendedPANID)
 }
 
 /// Records, each once, in the order in which they were noted first.
@@ -90,12 +92,14 @@ package enum HomeRejection: Hashable, Sendable, Error {
   case unknownAccessPoint
   /// More than so many have.
   case tooManyBehindAccessPoint(Int)
-  /// A later event of this router was acted upon already.
+  /// A later event of this router or network was acted upon already.
   case outOfOrder
-  /// A later envelope of this user for this router was opened already.
+  /// A later envelope of this user for this router or network was opened already.
   case envelopeOutOfOrder
   /// The team has so many border agent ids already.
   case tooManyRouters(Int)
+  /// The user shares the credentials of so many networks already.
+  case tooManyNetworks(Int)
   /// Only signed events of this user count.
   case notSealed
   /// Nobody is enrolled for the user of an envelope.
@@ -210,7 +214,8 @@ package enum HomeAnswer: Hashable, Sendable {
   case available(Bool)
   case checked(PreferredCheck)
   case preferredSet(isChanged: Bool, hasCredentials: Bool)
-  case forgotten([FormerNetwork], remaining: [BorderAgentID])
+  /// - sharedBy: users whose shared credentials were deleted, too. They come back where they are reported again.
+  case forgotten([FormerNetwork], remaining: [BorderAgentID], sharedBy: [ExactName])
   case questions([ConsentQuestion])
   /// A person is asked first.
   case waiting(ConsentID)
@@ -230,7 +235,7 @@ package enum HomeAnswer: Hashable, Sendable {
 
 /// Credentials in an answer. Their dataset is opened when the answer is made.
 package struct StoredCredentials: Hashable, Sendable {
-  /// Nil for a preferred network that no stored router is on.
+  /// Nil for a preferred network that no stored router is on, and where who shares them names none.
   package var agent: BorderAgentID?
   package let dataset: DatasetSummary
   /// Whether its border router is there and can be reached now.
@@ -271,6 +276,14 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   case damaged
   case noCredentials(BorderAgentID)
   case noPreferred
+  /// What is shared of another network than the preferred one is not accepted.
+  case notPreferred(ExtendedPANID)
+  /// No login shares other credentials of the preferred network.
+  case nothingToAccept(ExtendedPANID)
+  /// Only older ones are shared.
+  case onlyOlderShared(ExtendedPANID)
+  /// These logins share different keys of the preferred network: a person approves the question about one.
+  case severalShared([ExactName])
   /// The network is preferred, and its credentials are not here.
   case preferredWithoutCredentials(ExtendedPANID)
   /// Nothing of this network is stored.
@@ -300,7 +313,7 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   case denied
 
   package struct Claim: Hashable, Sendable {
-    /// A router, or a former network.
+    /// A router or a former network.
     package let agent: BorderAgentID?
     package let former: UInt32?
     package let seconds: UInt64
@@ -311,6 +324,9 @@ package enum HomeRefusal: Hashable, Sendable, Error {
 package enum AuditNote: Hashable, Sendable {
   case credentialsStored(BorderAgentID, DatasetDecision)
   case credentialsDeleted(BorderAgentID)
+  /// Credentials that a login shares.
+  case sharedStored(by: ExactName, ExtendedPANID, isNew: Bool)
+  case sharedDeleted(of: ExactName, ExtendedPANID)
   case preferredChanged(from: ExtendedPANID?, to: ExtendedPANID?)
   /// What the history had of a network.
   case formerDeleted(ExtendedPANID)

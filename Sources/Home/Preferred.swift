@@ -130,11 +130,13 @@ package enum PreferredCause: Hashable, Sendable {
   case owner
   /// A person chose it, or decided that no network is preferred.
   case person
+  /// A login that the settings trust shares credentials of the network that was preferred by its Extended PAN ID alone.
+  case shared
 
-  /// Whether border routers report it, and nobody chose it.
+  /// Whether it is reported, and nobody chose it.
   var isReported: Bool {
     switch self {
-    case .first, .sameKeys, .onlyMember, .confirmed: true
+    case .first, .sameKeys, .onlyMember, .confirmed, .shared: true
     case .owner, .person: false
     }
   }

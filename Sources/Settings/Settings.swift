@@ -188,6 +188,8 @@ extension Settings {
     package var consent: Consent = .adoptions
     /// Home Assistant's login at the broker. Nil: it decides nothing.
     package var login: String?
+    /// Logins whose credentials of the preferred network are used without a question.
+    package var trusted: [String] = []
 
     /// What Home Assistant may decide about, in plaintext.
     package enum Consent: String, Sendable, Equatable, CaseIterable {

@@ -216,7 +216,8 @@ extension Setting {
       """
       What a person may decide [through Home Assistant](../guides/home-assistant.md#decide-from-the-phone), in \
       plaintext, by buttons, once `login` is named. `adoptions`: whether the login of a router on another network gets \
-      the preferred credentials, sealed to its enrolled key. `all`: whatever waits for consent; WHOEVER CAN PUBLISH \
+      the preferred credentials, sealed to its enrolled key, and whether credentials that another login shares are \
+      used for the preferred network. `all`: whatever waits for consent; WHOEVER CAN PUBLISH \
       THROUGH HOME ASSISTANT, as all its users and add-ons, can then approve every request for network keys, and an \
       alert says so.
       """),
@@ -229,6 +230,14 @@ extension Setting {
       Home Assistant's login at the broker. Whoever can publish as it decides; without it nothing is decided through \
       Home Assistant. `threadkeeper acl --monitor LOGIN --approver LOGIN` prints what the broker has to allow, with \
       `--keep LOGIN` where Home Assistant does more there.
+      """),
+    Setting(
+      "home_assistant.trusted", .list("a list of user names") { $0.users($1, of: $2) },
+      \.homeAssistant.trusted,
+      """
+      Logins of `threadkeeper agent home-assistant` whose signed credentials of a network that is preferred by its \
+      Extended PAN ID alone are used without a question: `[home-assistant]`. Without it, and about what comes in \
+      plaintext, a person is asked, or runs `threadkeeper networks accept-credentials`.
       """),
   ]
 

@@ -23,7 +23,7 @@ extension PageDocument {
         const line = make("li", "", make("span", "name", item.name), ": ",
           make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
         if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
-        if (item.isNew) line.append(button("Accept", fullName(item), "/routers/accept", body));
+        if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
         if (!item.online) line.append(button("Forget", fullName(item), "/routers/forget", body,
           "Forget " + fullName(item) + "? Its stored credentials are deleted."));
         return line;
@@ -31,7 +31,7 @@ extension PageDocument {
       function facts(item) {
         return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
           make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
-            item.onlySeen ? ", on the local network only" : ""));
+            item.only_seen ? ", on the local network only" : ""));
       }
       function network(home, item, heading) {
         const title = make(heading, "", item.id ? item.name || "Network without a name" : "Without a network");
@@ -41,6 +41,8 @@ extension PageDocument {
         if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));
         const card = make("article", "card net" + (item.preferred ? " preferred" : ""), head);
         if (item.credentials === false) card.append(make("p", "dim small", "Its credentials are not here."));
+        if (item.shared_by.length)
+          card.append(make("p", "dim small", "Its credentials are shared by " + item.shared_by.join(", ") + "."));
         const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
         if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
         else card.append(make("p", "dim", "No border router is on it."));
@@ -59,8 +61,9 @@ extension PageDocument {
         else if (item.id) {
           if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
             "Make " + named + " the preferred network of " + home + "? All border routers are checked again."));
-          (item.accepted ? details : card).append(button(item.accepted ? "Do not accept" : "Accept", named,
-            "/networks/accept", {...body, accepted: !item.accepted}));
+          // What is accepted are border routers on it.
+          if (item.accepted || item.routers.length) (item.accepted ? details : card).append(button(
+            item.accepted ? "Do not accept" : "Accept", named, "/networks/accept", {...body, accepted: !item.accepted}));
         }
         card.append(details);
         return card;
@@ -82,11 +85,12 @@ extension PageDocument {
           make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
           make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
             when(item.since, "for")),
-          item.canAsk ? button("Ask again", item.summary, "/consent/ask",
+          item.can_ask ? button("Ask again", item.summary, "/consent/ask",
             {home: item.home, border_agent_id: item.router}) : null);
       }
       function asking(item) {
-        return item.requester + " asks for the credentials of " + item.networks.join(", ") + ".";
+        const what = "the credentials of " + item.networks.join(", ");
+        return item.offers ? item.requester + " has " + what + ". Use them?" : item.requester + " asks for " + what + ".";
       }
       function consent(item) {
         const whose = item.requester + (item.fingerprint ? ", key " + item.fingerprint : "");
@@ -96,8 +100,8 @@ extension PageDocument {
           make("p", "", sentence(item.reason)),
           item.fingerprint ? make("p", "dim small", "Fingerprint of its key: ", item.fingerprint) : null,
           make("p", "small", when(item.expires, "left")),
-          button("Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
-          button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
+          button(item.offers ? "Use them" : "Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
+          item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
             "Let " + whose + " have these credentials from now on, without asking again?"),
           button("Deny", item.requester, "/consent/deny", {id: item.id}),
           mayChange ? null : make("p", "dim", ...words("Decide with `threadkeeper consent`, or " +

@@ -171,6 +171,8 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var forgotten: [FormerNetworkRecord]?
   /// Border agent ids of which credentials of the network stay. Of `networks/forget`.
   package var remaining: [String]?
+  /// Logins whose shared credentials of the network were deleted, too. Of `networks/forget`.
+  package var sharedBy: [String]?
   // Of `consent/pending`.
   package var pending: [WaitingQuestion]?
   // Of the lists, as they are published.

@@ -67,6 +67,27 @@ struct BrowserChangeTests {
     try await home.daemon.stop()
   }
 
+  @Test("Credentials that a login shares are shown, and used when a person says so")
+  func offered() async throws {
+    let home = try await PageHome()
+    let network = try ThreadNetwork("home")
+    try await home.announce(BorderRouter(number: 1), "Kitchen", network)
+    try await eventually("the preferred network") { try await home.preferred == "home" }
+    let newer = try network.hex(at: 2, channel: 20)
+    try await home.publisher.publish("threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
+    let tab = try await home.browser()
+    try await tab.open(home.link)
+    try await tab.waitForText("login ha (team ha) has the credentials of home. Use them?")
+    try await tab.waitForText("Its credentials are shared by ha.")
+    try await tab.click("Use them")
+    try await tab.waitForText("The credentials are used from now on.")
+    try await tab.wait("document.getElementById('consents').hidden")
+    #expect(
+      try await home.installation.json("preferred", "show", "--show-secrets")["dataset"]?.text
+        == newer)
+    try await home.daemon.stop()
+  }
+
   @Test("A program that asks gets its answer when a person approves, and none when one denies")
   func consent() async throws {
     let (home, tab) = try await scene()

@@ -10,29 +10,6 @@ import Testing
   "The page in Chromium", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: DebianTool.chromium != nil))
 struct BrowserTests {
-  private static let takesPictures =
-    ProcessInfo.processInfo.environment["MAKE_SCREENSHOTS"] == "1"
-
-  /// On a phone and on a desktop, light and dark.
-  private func pictures(_ tab: BrowserTab, _ name: String) async throws {
-    guard Self.takesPictures else { return }
-    for scheme in ["light", "dark"] {
-      try await tab.prefer(colorScheme: scheme)
-      for (device, width, height, scale) in [
-        ("phone", 390, 844, 2), ("desktop", 1_280, 900, 1),
-      ] {
-        try await tab.resize(
-          width: width, height: height, isPhone: device == "phone", scale: scale)
-        try await tab.wait("innerWidth === \(width)")
-        let file = ProjectFiles.root.appendingPathComponent(
-          "docs/images/\(name)-\(device)-\(scheme).png")
-        try await tab.picture().write(to: file)
-      }
-    }
-    try await tab.prefer(colorScheme: "light")
-    try await tab.resize(width: 1_000, height: 900)
-  }
-
   @Test("It shows a healthy home, a router on another network, and a request for consent")
   func shows() async throws {
     let home = try await PageHome()
@@ -51,14 +28,14 @@ struct BrowserTests {
       try await tab.waitForText(text)
     }
     try await tab.wait("document.querySelectorAll('.fault').length === 1")
-    try await pictures(tab, "page")
+    try await tab.pictures("page")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(PageHome.token))
 
     let asking = home.ask()
     try await tab.waitForText(" asks for the credentials of home")
     try await tab.waitForText("Waits for ")
-    try await pictures(tab, "page-consent")
+    try await tab.pictures("page-consent")
     try await tab.click("Deny")
     #expect(try await !asking.value)
 
@@ -102,7 +79,9 @@ struct BrowserTests {
     try await home.daemon.stop()
   }
 
-  @Test("A network has a button to prefer it where it can be preferred")
+  @Test(
+    "A network has a button to prefer it where it can be, and one to accept it where routers are on it"
+  )
   func preferable() async throws {
     let home = try await PageHome()
     try await home.announce(BorderRouter(number: 1), "Kitchen", try ThreadNetwork("home"))
@@ -118,6 +97,16 @@ struct BrowserTests {
       show()
       """)
     #expect(try await tab.evaluate(buttons) == 1)
+    let accept = "document.querySelectorAll('button[aria-label^=\"Accept: third\"]').length"
+    #expect(try await tab.evaluate(accept) == 1)
+    try await tab.evaluate(
+      """
+      Object.assign(known.homes[0].networks.find(item => item.name === 'third'), {
+        routers: [], shared_by: ['ha']
+      });
+      show()
+      """)
+    #expect(try await tab.evaluate(accept) == 0)
     try await home.daemon.stop()
   }
 
@@ -154,7 +143,7 @@ struct BrowserTests {
     let paint = "performance.getEntriesByName('first-contentful-paint')[0]"
     try await tab.wait("\(paint) !== undefined")
     let milliseconds = try await tab.evaluate("Math.round(\(paint).startTime)")
-    if Self.takesPictures { print("first contentful paint: \(milliseconds) ms") }
+    if BrowserTab.takesPictures { print("first contentful paint: \(milliseconds) ms") }
     let loaded = try await tab.evaluate(
       "performance.getEntriesByType('resource').filter(e => !e.name.endsWith('/events')).length")
     #expect(loaded == 0)

@@ -79,7 +79,7 @@ import ThreadDataset
 
   @Test("The raw values of names are those that are stored, and three are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 23 && AlertName.discoveryAltered.rawValue == 25)
+    #expect(AlertName.allCases.count == 24 && AlertName.homeAssistantDiffers.rawValue == 26)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered,
@@ -125,7 +125,8 @@ import ThreadDataset
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
       (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
       (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
-      (.storeReadOnly, .daemon, .critical),
+      (.storeReadOnly, .daemon, .critical), (.homeAssistantDiffers, .otherPreferred, .warning),
+      (.staleDataset, .sharedOlder, .warning), (.datasetConflict, .sharedConflict, .critical),
     ])
   func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {
     #expect(AlertKey(name).severity(AlertFacts(message)) == severity)

@@ -247,7 +247,7 @@ import ThreadDataset
   func forget() throws {
     var scene = Self.scene { $0.alertsHold = 0 }
     let answer = scene.command(.forgetPreferred)
-    #expect(answer == .forgotten(scene.home.former, remaining: []))
+    #expect(answer == .forgotten(scene.home.former, remaining: [], sharedBy: []))
     #expect(scene.home.preferred == nil && Self.history(scene) == [.of(1)])
     #expect(scene.output.secrets.last == SecretMove(to: .home, from: .nothing))
     #expect(

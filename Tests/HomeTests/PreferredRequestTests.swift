@@ -272,7 +272,7 @@ import ThreadDataset
       #expect(scene.ask(.forgetPreferred, by: requester) == .refused(.onlyAdministrator))
     }
     let answer = scene.command(.forgetPreferred)
-    #expect(answer == .forgotten(scene.home.former, remaining: []))
+    #expect(answer == .forgotten(scene.home.former, remaining: [], sharedBy: []))
     #expect(scene.home.former.map(\.dataset) == [.of(1, at: 5)])
     #expect(scene.output.secrets.last == SecretMove(to: .home, from: .nothing))
     #expect(scene.command(.forgetPreferred) == .refused(.noPreferred))
@@ -305,10 +305,10 @@ import ThreadDataset
       scene.command(.forgetNetwork(.former(id: 99))) == .refused(.notInHistory(isUsed: false)))
     #expect(
       scene.command(.forgetNetwork(.network(.number(7))))
-        == .forgotten([former[0], former[1]], remaining: []))
+        == .forgotten([former[0], former[1]], remaining: [], sharedBy: []))
     #expect(
       scene.command(.forgetNetwork(.former(id: former[2].id)))
-        == .forgotten([former[2]], remaining: [.number(1)]))
+        == .forgotten([former[2]], remaining: [.number(1)], sharedBy: []))
     #expect(scene.home.former.isEmpty)
     #expect(scene.output.audit == [.formerDeleted(.number(1))])
     #expect(

@@ -61,8 +61,8 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
   }
 
-  @Test("A heartbeat without news changes only when the router was seen, also the first one")
-  func signOfLife() {
+  @Test("A heartbeat without news, also the first one, changes only when the router was seen")
+  func signOfLife() throws {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
     for _ in 1...2 {
@@ -71,6 +71,10 @@ import ThreadDataset
       #expect(scene.home.takeChanges().isEmpty)
       #expect(scene.home.routers.lastSeen(.number(1)) == scene.now)
     }
+    // That there are heartbeats is in the record, which is saved with the next change or after some minutes.
+    var read = Home(rules: scene.rules)
+    _ = try read.load(try #require(scene.home.record(.router(.number(1)))))
+    #expect(read.routers[.number(1)]?.beats == true)
   }
 
   @Test("A router that runs on another network than it is configured for does not match")

@@ -21,6 +21,7 @@ import ThreadDataset
     var scene = HomeScene {
       $0.adoptTimeout = 300
       $0.routersPerTeam = 4
+      $0.trustsShared = { $0 == "guest" }
     }
     var records = Records()
     var secrets = Secrets()
@@ -40,6 +41,7 @@ import ThreadDataset
       guard number % 25 == 0 else { continue }
       let read = try records.home(scene.rules)
       try #require(read.looksTheSame(as: scene.home), context())
+      // An order names the dataset that it is about, by its hashes; it is not published.
       let published = "\(output.events)\(output.audit)"
       try #require(!published.contains("\(DatasetSummary.Parameters.self)"), context())
       guard number % 500 == 0 else { continue }
@@ -79,6 +81,9 @@ private struct Secrets {
     for former in home.former { known[.former(former.id)] = former.dataset.parameters?.whole }
     for router in home.routers {
       known[.router(router.agent)] = router.dataset?.parameters?.whole
+    }
+    for one in home.allShared {
+      known[.shared(one.user, one.network)] = one.dataset.parameters?.whole
     }
     return known == sealed
   }
@@ -128,6 +133,10 @@ extension Home {
     guard a.routers.count == b.routers.count,
       a.routers.allSatisfy({ b.routers[$0.agent]?.looksTheSame(as: $0) == true })
     else { return false }
+    for one in a.allShared + b.allShared {
+      a.shared[one.network]?[one.user]?.order = SequenceWindow()
+      b.shared[one.network]?[one.user]?.order = SequenceWindow()
+    }
     a.routers = RouterTable()
     b.routers = RouterTable()
     a.signers = [:]
@@ -176,6 +185,21 @@ extension HomeScene {
       }
     }
     check(.preferredKeyDisputed, claims == true)
+    // Nothing is due for what is shared, and no question waits that is none.
+    var settled = home
+    settled.step.needsSharedCheck = true
+    settled.settlePreferredByShared()
+    settled.settleShared()
+    if settled.preferred != home.preferred { wrong.append(AlertKey(.preferredNetworkChanged)) }
+    wrong += Set(home.alerts.keys).union(settled.alerts.keys).filter {
+      home.isActive($0) != settled.isActive($0)
+    }
+    for question in home.questions
+    where question.subject.command == .accept && home.waiting(question.id) != nil
+      && settled.waiting(question.id) == nil
+    {
+      wrong.append(AlertKey(.homeAssistantDiffers))
+    }
     guard !home.discovery.needsSplitCheck else { return wrong }
     var copy = home
     copy.checkSplits()

@@ -66,11 +66,24 @@ import ThreadDataset
     return router
   }
 
+  /// Shared credentials with a value in each of their fields.
+  private static var fullShared: SharedCredentials {
+    let now = WireTime(milliseconds: 1_700_000_000_123)
+    var order = SequenceWindow()
+    _ = order.take(.number(5))
+    return SharedCredentials(
+      user: "ha", dataset: .of(2), agent: .number(4), name: "Home Assistant",
+      isPreferredThere: true, createdAt: now, changedAt: now.adding(seconds: 1), follows: true,
+      denied: [Hash128(low: 7)],
+      order: order)
+  }
+
   static var home: Home {
     var scene = HomeScene { $0.adoptTimeout = 300 }
     scene.announce(1, .of(1))
     scene.enroll("otbr")
     scene.home.put(fullRouter)
+    scene.home.shared[.number(2)] = ["ha": fullShared]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home
   }
@@ -90,6 +103,16 @@ import ThreadDataset
       #expect(
         String(describing: mine.value) != String(describing: other.value), "\(mine.label ?? "")")
     }
+  }
+
+  @Test("Shared credentials come back with all their fields")
+  func shared() throws {
+    let key = RecordKey.shared("ha", .number(2))
+    let bytes = try #require(Self.home.record(key))
+    var read = Home(rules: Self.home.step.rules)
+    #expect(try read.load(bytes) == key)
+    #expect(read.shared == [.number(2): ["ha": Self.fullShared]])
+    #expect(read.record(.shared("ha", .number(1))) == nil)
   }
 
   @Test("Every message of an alert comes back")
@@ -140,7 +163,10 @@ import ThreadDataset
       cause(after: old.cause).map { .preferredChanged(change(because: $0), disagrees: false) }
         ?? .movedTo(routers: 3)
     case .movedTo: .split([.init(["a"])], parts: 2)
-    case .split: .daemon
+    case .split: .otherPreferred
+    case .otherPreferred: .sharedOlder
+    case .sharedOlder: .sharedConflict
+    case .sharedConflict: .daemon
     case .daemon: nil
     }
   }
@@ -152,7 +178,8 @@ import ThreadDataset
     case .onlyMember: .confirmed(by: .number(3))
     case .confirmed: .owner
     case .owner: .person
-    case .person: nil
+    case .person: .shared
+    case .shared: nil
     }
   }
 
@@ -166,7 +193,9 @@ import ThreadDataset
   @Test("A record that is cut anywhere, or has more bytes, is refused")
   func cut() throws {
     let home = Self.home
-    var keys: [RecordKey] = [.home, .router(.number(7)), .client("otbr")]
+    var keys: [RecordKey] = [
+      .home, .router(.number(7)), .client("otbr"), .shared("ha", .number(2)),
+    ]
     keys += home.questions.map { .question($0.id) }
     for key in keys {
       let bytes = try #require(home.record(key))

@@ -41,6 +41,17 @@ struct HomeAssistantTests {
     #expect(all?.homeAssistant.consent == .all)
   }
 
+  @Test("Nobody's credentials are used without a question, unless a login is named; each once")
+  func trusted() throws {
+    #expect(try #require(try load("").settings).homeAssistant.trusted == [])
+    let named = try #require(try load("home_assistant: {trusted: [ha, hb]}").settings)
+    #expect(named.homeAssistant.trusted == ["ha", "hb"])
+    for line in ["trusted: [ha, ha]", "trusted: [a/b]", "trusted: ha"] {
+      let found = try problems("home_assistant:\n  \(line)")
+      #expect(found.count == 1 && found.first?.hasPrefix("2:") == true, "\(found)")
+    }
+  }
+
   @Test(
     "A login that cannot be one, and another extent, are refused at their places",
     arguments: ["login: a/b", "login: '+'", "consent: true", "consent: some"])

@@ -66,7 +66,7 @@ package struct RouterNote: Equatable, Sendable {
       case .leave: "it has left the Thread network"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
-      case .ssid: "ssid"
+      case .ssid, .credentials: "\(event.kind.rawValue)"
       }
     self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(news)\(place)")
   }

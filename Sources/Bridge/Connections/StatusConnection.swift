@@ -100,13 +100,15 @@ final class StatusConnection: MosquittoHandler {
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
     publisher.acknowledged(token, outcome)
     if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
-      try? loop.perform(.delivered(message: order.message), in: order.home)
+      _ = try? loop.perform(.delivered(message: order.message), in: order.home)
     }
     // Once the broker's access list is corrected, all that the daemon has is published there.
     guard refusals.acknowledged(token, outcome) else { return }
     publisher.accessRegained()
     health.restart()
-    for home in loop.snapshot.homes.keys { try? loop.perform(.deliveriesAreDue, in: home) }
+    for home in loop.snapshot.homes.keys {
+      _ = try? loop.perform(.deliveriesAreDue, in: home)
+    }
   }
 
   func sessionRegained() {

@@ -26,7 +26,7 @@ struct PlainEventReader {
     case .announce: message = RouterMessage(.announce, .router(BorderAgentID(high: 0, low: 0)))
     case .dataset: message = RouterMessage(.dataset, .router(BorderAgentID(high: 0, low: 0)))
     case .heartbeat: message = RouterMessage(.heartbeat, .router(BorderAgentID(high: 0, low: 0)))
-    case .leave, .offline, .ssid: return nil
+    case .leave, .offline, .ssid, .credentials: return nil
     }
     self.kind = kind
     guard payload.count <= InboundLimits.payloadBytes, read(payload.span), let agent,

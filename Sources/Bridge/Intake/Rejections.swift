@@ -60,17 +60,24 @@ extension Rejection {
     case .outOfOrder:
       self.init(
         .outOfOrder, field: "seq",
-        message: "a later event of this router was acted upon already; `seq` must rise")
+        message: "a later event of this router or network was acted upon already; `seq` must rise"
+      )
     case .envelopeOutOfOrder:
       self.init(
         .outOfOrder, field: "seq",
-        message: "a later envelope of this user for this router was opened already; `seq` must rise"
+        message: "a later envelope of this user for this router or network was opened already; "
+          + "`seq` must rise"
       )
     case .tooManyRouters(let most):
       self.init(
         .tooManyRouters, field: "border_agent_id",
         message: "this team has \(most) border agent ids already (setting "
           + "`limits.routers_per_team`); publish `leave` for routers that are gone")
+    case .tooManyNetworks(let most):
+      self.init(
+        .tooManyNetworks, field: "dataset",
+        message: "this user has shared the credentials of \(most) networks already; "
+          + "`threadkeeper networks forget` deletes those of one")
     case .notSealed:
       self.init(
         .notSealed,

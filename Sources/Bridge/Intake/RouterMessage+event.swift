@@ -30,6 +30,8 @@ extension RouterMessage {
       state: event.threadState, network: event.currentNetwork)
     offlineReason = event.offlineReason
     adoptionFailure = event.adoptionFailure
+    borderAgent = event.borderAgent
+    isPreferred = event.isPreferred
   }
 }
 
@@ -43,6 +45,7 @@ extension RouterMessage.Kind {
       case .heartbeat: .heartbeat
       case .offline: .offline
       case .ssid: .ssid
+      case .credentials: .credentials
       }
   }
 }
@@ -53,6 +56,7 @@ extension RouterMessage.Subject {
       switch subject {
       case .router(let agent): .router(agent)
       case .accessPoint(let name): .accessPoint(ExactName(name))
+      case .network(let network): .network(network)
       }
   }
 }

@@ -142,7 +142,10 @@ extension BatchNews {
     metadata["fingerprint"] = requester.fingerprint.map { "\($0)" }
     append(
       .notice, "consent is asked for", metadata, of: .consent,
-      as: "\(requester.shown) asks for the credentials of \(question.subject.names)")
+      as: "\(requester.shown) "
+        + (question.subject.command == .accept ? "has" : "asks for")
+        + " the credentials of \(question.subject.names)"
+        + (question.subject.command == .accept ? ": a person is asked whether they are used" : ""))
   }
 
   private mutating func append(_ record: ConsentRecord) {
@@ -155,10 +158,13 @@ extension BatchNews {
     metadata["by"] = (record.by?.shown).map { "\($0)" }
     metadata["scope"] = record.scope.map { $0 == .once ? "once" : "always" }
     let by = (record.by?.shown).map { " by \($0)" } ?? ""
+    let what =
+      record.subject.command == .accept
+      ? "The question about the credentials of \(record.subject.names) that \(requester) has"
+      : "The request of \(requester) for the credentials of \(record.subject.names)"
     append(
       .notice, "consent \(outcome)", metadata, of: .consent,
-      as: "The request of \(requester) for the credentials of \(record.subject.names) "
-        + (record.outcome == .expired ? "expired: nobody decided" : "was \(outcome)\(by)"))
+      as: what + (record.outcome == .expired ? " expired: nobody decided" : " was \(outcome)\(by)"))
   }
 }
 

@@ -4,8 +4,7 @@ import Home
 import ThreadDataset
 
 /// When routers were seen last, and that they send heartbeats, is saved every five minutes, where nothing else of them
-/// has changed meanwhile. After a crash silence counts from the start, and from the next heartbeat of one that had just
-/// begun to send them.
+/// has changed meanwhile. After a crash silence counts from the start, for those that have sent heartbeats before.
 struct SignsOfLife {
   static let interval = 300
   /// Records of one commit.

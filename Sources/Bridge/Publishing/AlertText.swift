@@ -183,6 +183,7 @@ private struct Sentences {
     case .preferredChanged(let change, _): changed(change)
     case .movedTo(let routers): moved(routers)
     case .split(let named, let parts): split(named, parts)
+    case .otherPreferred, .sharedOlder, .sharedConflict: shared()
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }
   }
@@ -347,6 +348,46 @@ private struct Sentences {
     }
   }
 
+  // MARK: What a login shares
+
+  /// What people call the sender is its own word, and the login was checked.
+  private func shared() -> (String, String) {
+    let login = "login \(user)"
+    let name = facts.names.first.first.flatMap(ShownName.quoted)
+    let (sender, short) = (name.map { "\($0) (\(login))" } ?? login, name ?? login)
+    let id = facts.preferred?.id.description ?? ""
+    let write = "start its agent with `--write`, which does so once you have agreed"
+    func gone(_ network: String) -> String {
+      "If \(short) is gone, or does not have this network any more, run `threadkeeper networks forget "
+        + "\(network)\(homeOption)`."
+    }
+    switch facts.message {
+    case .otherPreferred:
+      let other = facts.network?.id.description ?? ""
+      let network = (facts.network?.name).flatMap(ShownName.quoted) ?? "a network without a name"
+      return (
+        "\(sender) prefers network \(network) (\(other)), this home prefers \(preferredName) (\(id))",
+        "To use \(network) here, too, run `threadkeeper preferred set \(other)\(homeOption)`. To use "
+          + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
+          + "\(write). \(gone(other))"
+      )
+    case .sharedOlder:
+      return (
+        "\(sender) has an older dataset of the preferred network \(preferredName)",
+        "Add the current credentials to \(short): send them from a phone again, or \(write). \(gone(id))"
+      )
+    default:
+      return (
+        "\(sender) has a dataset of the preferred network \(preferredName) that is not used: it differs "
+          + "from the preferred one of the same age, or its timestamp is more than a year ahead",
+        "Find out which one the border routers use. If it is that of \(short), run `threadkeeper networks "
+          + "accept-credentials \(id)\(homeOption)`. If not, delete this network in the settings of \(short) "
+          + "(Thread; make another one preferred there first), and send the credentials from a phone again. "
+          + gone(id)
+      )
+    }
+  }
+
   // MARK: The home
 
   private func noPreferred(
@@ -452,10 +493,11 @@ private struct Sentences {
 
   private func reason(_ change: PreferredChange, who: String) -> String {
     switch change.cause {
-    case .first, .sameKeys: "\(who) reports them"
+    case .first, .sameKeys: facts.user == nil ? "\(who) reports them" : "login \(user) shares them"
     case .onlyMember: "\(who), its only border router, reports them"
     case .confirmed:
       "\(who) and \(change.second.map(router) ?? "another border router") report them"
+    case .shared: "login \(user), which `home_assistant.trusted` names, shares them"
     case .owner: "a program on this machine has stored it for one of its team's border routers"
     // Not a name that anybody has chosen.
     case .person: "a person has chosen it (\(change.who ?? "nobody"))"

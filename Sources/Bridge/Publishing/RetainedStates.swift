@@ -224,7 +224,7 @@ struct RetainedStates {
         home.alerts, first: place.home == 0 ? storeAlert : nil)
     case .consent:
       publication.payload = writer.consent(
-        waiting(in: home, at: now),
+        home.waitingQuestions(at: now),
         asked: asked(in: home, at: now).map {
           StateWriter.Asked(question: $0, token: settings.requests.tokens.token(for: $0.id))
         })
@@ -270,11 +270,6 @@ struct RetainedStates {
   }
 
   // MARK: Questions and buttons
-
-  /// Oldest first.
-  private func waiting(in home: Home, at now: WireTime) -> [ConsentQuestion] {
-    home.questions.filter { !$0.isDenied && !$0.isOver(at: now) }
-  }
 
   func asked(in home: Home, at now: WireTime) -> [ConsentQuestion] {
     settings.requests.asked(in: home, team: settings.team, at: now)

@@ -81,6 +81,9 @@ struct StateWriter: Sendable {
     json.member(#""preferred":"#, network.isPreferred)
     json.member(#""routers":"#, UInt64(network.routers))
     json.member(#""routers_online":"#, UInt64(network.online))
+    json.member(
+      #""shared_by":"#,
+      list: network.sharedBy.isEmpty ? nil : network.sharedBy.map(\.text))
     json.member(#""v":"#, 1)
     json.close()
     return json.bytes
@@ -196,7 +199,7 @@ struct StateWriter: Sendable {
 
   /// `bridge/consent`.
   ///
-  /// - Parameter waiting: oldest first.
+  /// - Parameter waiting: what ends first comes first.
   func consent(_ waiting: [ConsentQuestion], asked: [Asked]) -> [UInt8] {
     var json = JSONBytes()
     let head = waiting.first

@@ -17,10 +17,9 @@ package struct OfHome<Value: Sendable>: Sendable {
 
 /// Lists that are about all homes.
 extension HomeSnapshot {
-  /// What waits for a person, oldest first.
+  /// What waits for a person; what ends first comes first.
   package func waitingQuestions(at now: WireTime) -> [OfHome<ConsentQuestion>] {
-    all { $0.questions.filter { !$0.isDenied && !$0.isOver(at: now) } }
-      .sorted { ($0.value.createdAt, $0.value.id.value) < ($1.value.createdAt, $1.value.id.value) }
+    all { $0.waitingQuestions(at: now) }.sorted { $0.value.endsBefore($1.value) }
   }
 
   /// Who is given credentials without a question, oldest first.
@@ -54,6 +53,20 @@ extension HomeSnapshot {
 
   private func all<Value>(_ values: (Home) -> [Value]) -> [OfHome<Value>] {
     homes.flatMap { name, home in values(home).map { OfHome(home: name, value: $0) } }
+  }
+}
+
+extension Home {
+  /// What waits for a person. What ends first comes first: a question that waits for days hides none that waits for
+  /// minutes.
+  package func waitingQuestions(at now: WireTime) -> [ConsentQuestion] {
+    questions.filter { !$0.isDenied && !$0.isOver(at: now) }.sorted { $0.endsBefore($1) }
+  }
+}
+
+extension ConsentQuestion {
+  fileprivate func endsBefore(_ other: ConsentQuestion) -> Bool {
+    (expiresAt, createdAt, id.value) < (other.expiresAt, other.createdAt, other.id.value)
   }
 }
 

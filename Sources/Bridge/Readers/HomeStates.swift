@@ -97,7 +97,7 @@ extension JSONValue {
         case .bool(let isTrue): .bool(isTrue)
         case .null: .null
         case .nested:
-          // The names of parameters that differ.
+          // The names of parameters that differ, or of logins.
           (try? JSONDecoder().decode([String].self, from: Data(member.source)))
             .map { .array($0.map(JSONValue.text)) }
         }
@@ -149,5 +149,6 @@ extension NetworkState {
       activeTimestamp: parameters?.activeTimestamp.seconds, routers: network.routers,
       routersOnline: network.online, isPreferred: network.isPreferred,
       isAccepted: network.isAccepted)
+    sharedBy = network.sharedBy.isEmpty ? nil : network.sharedBy.map(\.text)
   }
 }

@@ -6,7 +6,7 @@ import HomeStore
 
 /// What Home Assistant is asked.
 extension RequestRules {
-  /// The oldest questions that Home Assistant's login may decide, as many as can have buttons.
+  /// The questions that Home Assistant's login may decide, as many as can have buttons: those that end first.
   ///
   /// - Parameter team: of the login.
   package func asked(in home: Home, team: (ExactName) -> ExactName, at now: WireTime)
@@ -14,9 +14,8 @@ extension RequestRules {
   {
     guard let login = decidingLogin(in: home) else { return [] }
     let approver = ConsentApprover.login(login, team: team(login))
-    let asked = home.questions.lazy.filter {
-      !$0.isDenied && !$0.isOver(at: now)
-        && (homeAssistant == .all || $0.subject.command == .adopt)
+    let asked = home.waitingQuestions(at: now).lazy.filter {
+      (homeAssistant == .all || $0.subject.command.isAskedByHome)
         && home.mayApprove($0, approver)
     }
     return Array(asked.prefix(HomeAssistantButton.mostRequests))

@@ -32,6 +32,11 @@ extension AuditNote {
         .deleted,
         item(
           "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
+    case .sharedStored(let user, let network, let isNew):
+      return line(
+        isNew ? .added : .secretChanged, item("thread-shared", network.description, user.text))
+    case .sharedDeleted(let user, let network):
+      return line(.deleted, item("thread-shared", network.description, user.text))
     case .preferredChanged(let before, let network):
       return line(
         network == nil ? .deleted : before == nil ? .added : .secretChanged,

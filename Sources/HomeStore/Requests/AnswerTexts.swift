@@ -3,6 +3,7 @@
 import Home
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 extension AnswerFailure {
   package static let noKey = AnswerFailure(
@@ -76,6 +77,29 @@ extension AnswerFailure {
       self.init(
         .notFound,
         command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
+    case .notPreferred(let network):
+      self.init(
+        .conflict, field: "ext_pan_id",
+        "the network \(network) is not the preferred one, whose credentials alone are accepted",
+        help: "`threadkeeper preferred set \(network)` makes it the preferred one")
+      // Nothing that waiting could change.
+      exit = 64
+    case .nothingToAccept(let network):
+      self.init(
+        .notFound, field: "ext_pan_id",
+        "nobody shares credentials of the preferred network \(network) that it has not got",
+        help: "`threadkeeper networks` lists who shares which network")
+    case .onlyOlderShared(let network):
+      self.init(
+        .notFound, field: "ext_pan_id",
+        "only older credentials of the preferred network \(network) are shared",
+        help: "`threadkeeper preferred set @FILE` takes any dataset")
+    case .severalShared(let users):
+      let logins = users.prefix(8).map { ShownName.account($0.text) }
+      self.init(
+        .invalidPayload, field: "ext_pan_id",
+        "the logins \(logins.joined(separator: ", ")) share different keys of the preferred network",
+        help: "approve the question about one of them, which `threadkeeper consent list` has")
     case .preferredWithoutCredentials(let network):
       self.init(
         .notFound, "the network \(network) is preferred, but its credentials are not here",
@@ -111,7 +135,8 @@ extension AnswerFailure {
         help: "name one by its Extended PAN ID")
     case .severalKeys(let claims):
       let list = claims.map { claim in
-        let whose = claim.agent?.description ?? claim.former.map(FormerNetwork.text(of:)) ?? ""
+        let whose =
+          claim.agent?.description ?? claim.former.map(FormerNetwork.text(of:)) ?? ""
         return "\(whose) (timestamp \(claim.seconds))"
       }
       self.init(

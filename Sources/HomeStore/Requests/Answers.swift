@@ -62,12 +62,13 @@ package struct AnswerWriter {
     case .preferredSet(let isChanged, let hasCredentials):
       data.changed = isChanged
       if !hasCredentials { data.available = false }
-    case .forgotten(let networks, let remaining):
+    case .forgotten(let networks, let remaining, let sharedBy):
       data.forgotten = networks.map(FormerNetworkRecord.init)
       if request?.command == .forgetPreferred {
         data.changed = true
       } else {
         data.remaining = remaining.map(\.description)
+        if !sharedBy.isEmpty { data.sharedBy = sharedBy.map(\.text) }
       }
     case .questions(let questions):
       data.pending = questions.map {
@@ -132,12 +133,16 @@ package struct AnswerWriter {
       else { throw AnswerFailure(.changed, to: nil) }
       return found
     }
-    throw AnswerFailure(
-      .damagedCredentials,
-      key == .home
-        ? "the stored preferred network is damaged; restore a backup"
-        : "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
-          + "or restore a backup")
+    let message =
+      switch key {
+      case .home: "the stored preferred network is damaged; restore a backup"
+      case .shared:
+        "what is stored is damaged: delete it with `threadkeeper networks forget`, or restore a backup"
+      default:
+        "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
+          + "or restore a backup"
+      }
+    throw AnswerFailure(.damagedCredentials, message)
   }
 
   /// What the networks are is said only to who may decide it: before somebody agrees, nothing is given.

@@ -76,18 +76,6 @@ extension Requester {
   }
 }
 
-extension ConsentApprover {
-  /// `mqtt user anna`, `uid 0 (command line)`, `the status page`, `uid 1000 (in the program)`.
-  package var shown: String {
-    switch self {
-    case .login(let name, _): "mqtt user \(name.text)"
-    case .commandLine(let user): "uid \(user) (command line)"
-    case .statusPage: "the status page"
-    case .program(let user): "uid \(user) (in the program)"
-    }
-  }
-}
-
 extension ConsentNetwork {
   /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
   package var shown: String {
@@ -117,6 +105,7 @@ extension ConsentSubject.Command {
     case .network: "network/get"
     case .nearby: "networks/nearby"
     case .adopt: "dataset/set"
+    case .accept: "credentials/accept"
     }
   }
 }
@@ -134,6 +123,12 @@ extension ConsentSubject {
       + (more > 0 ? " and \(more) more" : "")
   }
 
+  /// The network whose credentials somebody has: `"home-thread" (1111111122222222)`.
+  private var offered: String {
+    networks.map { ConsentNetwork.shown(id: $0.id.description, name: $0.name.text, team: nil) }
+      .joined(separator: ", ")
+  }
+
   /// The names alone, for templates: `home-thread`.
   package var names: String { listed { ShownName.cleaned($0.name.text) } }
 
@@ -149,11 +144,21 @@ extension ConsentSubject {
 
   /// Why a request matters, in one sentence for the person who decides.
   fileprivate func reason(_ requester: Requester, home: String?, keyHasChanged: Bool) -> String {
+    let place = home.map { ", home \(ShownName.account($0))" } ?? ""
+    guard command != .accept else {
+      let claim = requester.program.flatMap { ShownName.quoted($0) }
+      let change =
+        keyHasChanged
+        ? "The home has others, which these replace: border routers that use those do not match any more. "
+        : ""
+      return "\(requester.shown)\(claim.map { ", which calls itself \($0)," } ?? "") has the "
+        + "credentials of the preferred network \(offered)\(place). Use them? \(change)From then on border "
+        + "routers are checked against them, and whoever you agree to is given them"
+    }
     let what =
       networks.count == 1
       ? "the network key of \(networkNames)"
       : "the network keys of \(networks.count) networks: \(networkNames)"
-    let place = home.map { ", home \(ShownName.account($0))" } ?? ""
     let change =
       keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : ""
     let why =

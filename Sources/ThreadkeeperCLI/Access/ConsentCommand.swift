@@ -12,7 +12,8 @@ struct ConsentCommand: ParsableCommand {
     abstract: "Say who may have a network's credentials.",
     discussion: """
       A program that asks for the preferred network's credentials, or for those of a network that its \
-      team has not stored, waits up to 120 seconds for a person. Without one it gets nothing.
+      team has not stored, waits up to 120 seconds for a person. Without one it gets nothing. Whether the \
+      credentials that Home Assistant shares are used is asked for a week.
 
       Examples:
         threadkeeper consent list
@@ -59,6 +60,10 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let who = past.requester.printable
     let what = past.wanted.printable
     let back = past.grant.map { "To take that back:\n  threadkeeper consent revoke \($0)\n" }
+    if past.request.offersCredentials {
+      let why = past.notGiven.map { " not used: \($0.message.printable)" } ?? " used from now on"
+      return "The credentials of \(past.networkNames.printable) that \(who) has are\(why).\n"
+    }
     if let obstacle = past.notGiven { return notGiven(past, why: obstacle) + (back ?? "") }
     if past.router != nil { return willBeSent(past, to: who, what) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
@@ -117,8 +122,12 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   func run() async throws {
     let past = try await DaemonClient(settings: options.loadOfStore()).perform(
       DenyConsent(id: id))
+    let (who, what) = (past.requester.printable, past.wanted.printable)
     try output.show(
-      past, text: "\(past.requester.printable) does not get \(past.wanted.printable).\n")
+      past,
+      text: past.request.offersCredentials
+        ? "The credentials of \(what) that \(who) has are not used.\n"
+        : "\(who) does not get \(what).\n")
   }
 }
 

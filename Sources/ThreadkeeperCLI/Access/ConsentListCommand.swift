@@ -105,31 +105,36 @@ struct ConsentListCommand: AsyncParsableCommand {
     for one in pending {
       table.add(
         one.id, one.requester, one.command, one.networkNames, one.router?.description ?? "",
-        "in \(secondsLeft(one)) s")
+        "in \(timeLeft(one))")
     }
     let reasons = pending.map { "\($0.id): \($0.reason.printable).\n\(key(of: $0))" }.joined()
     // Of several nobody but who reads this knows which one is meant.
     let id = pending.count == 1 ? first.id : "ID"
+    let always =
+      pending.allSatisfy { $0.request.offersCredentials }
+      ? "" : "threadkeeper consent approve \(id) --always   this and the next times\n"
     return """
       \(table.text())
       \(reasons)
       threadkeeper consent approve \(id)            this once
-      threadkeeper consent approve \(id) --always   this and the next times
-      threadkeeper consent deny \(id)
+      \(always)threadkeeper consent deny \(id)
 
       """
   }
 
   /// Whose key it is can only be told by comparing.
   private static func key(of pending: ConsentReport.Pending) -> String {
-    guard let fingerprint = pending.fingerprint else { return "" }
+    guard let fingerprint = pending.fingerprint, !pending.request.offersCredentials else {
+      return ""
+    }
     return
       "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"
   }
 
-  private static func secondsLeft(_ pending: ConsentReport.Pending) -> Int {
-    guard let expires = try? Date(pending.expiresAt, strategy: .iso8601) else { return 0 }
-    return max(0, Int(expires.timeIntervalSinceNow.rounded(.up)))
+  private static func timeLeft(_ pending: ConsentReport.Pending) -> String {
+    guard let expires = try? Date(pending.expiresAt, strategy: .iso8601) else { return "0 s" }
+    let seconds = max(0, Int(expires.timeIntervalSinceNow.rounded(.up)))
+    return seconds < 7_200 ? "\(seconds) s" : "\(seconds / 3_600) h"
   }
 
   static func text(_ report: ListGrants.Reply) -> String {
@@ -224,8 +229,9 @@ enum ConsentNews: Encodable {
     switch self {
     case .asked(let question, _):
       "\(question.createdAt)  \(question.id)  asked     "
-        + "\(question.requester.printable) wants \(question.command) of "
-        + "\(question.wanted.printable)\n"
+        + "\(question.requester.printable) "
+        + (question.offersCredentials ? "offers the credentials" : "wants \(question.command)")
+        + " of \(question.wanted.printable)\n"
     case .ended(let decision):
       "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
     }

@@ -79,6 +79,7 @@ struct NetworkListing: Encodable, Sendable {
     return [
       extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
       state?.channel.map(String.init) ?? "", mark, routers.map(\.text).joined(separator: ", "),
+      (state?.sharedBy ?? []).joined(separator: ", "),
     ]
   }
 

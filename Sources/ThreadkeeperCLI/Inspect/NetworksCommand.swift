@@ -18,7 +18,8 @@ struct NetworksListCommand: AsyncParsableCommand {
       seconds, without a daemon, a store or settings; this needs avahi-daemon.
 
       PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
-      A router that cannot be reached now is marked `(offline)`.
+      A router that cannot be reached now is marked `(offline)`. SHARED BY has the logins that are no border \
+      routers and share credentials of the network, as the agent of Home Assistant does.
 
       Examples:
         threadkeeper networks
@@ -50,8 +51,14 @@ struct NetworksListCommand: AsyncParsableCommand {
   }
 
   private func text(_ networks: [NetworkListing], none: String) -> String {
-    var table = Table(
-      columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
+    // Most homes have none.
+    let isShared = networks.contains { $0.state?.sharedBy != nil }
+    var table =
+      isShared
+      ? Table(
+        columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS", "SHARED BY"
+      )
+      : Table(columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
     for network in networks { table.add(network.cells) }
     return table.isEmpty ? none : table.text(style: .init(of: .output))
   }
@@ -63,7 +70,8 @@ struct NetworksCommand: ParsableCommand {
     commandName: "networks",
     abstract: "List the Thread networks and their border routers, accept or forget a network.",
     subcommands: [
-      NetworksListCommand.self, NetworksAcceptCommand.self, NetworksForgetCommand.self,
+      NetworksListCommand.self, NetworksAcceptCommand.self, NetworksAcceptCredentialsCommand.self,
+      NetworksForgetCommand.self,
     ],
     defaultSubcommand: NetworksListCommand.self)
 }
@@ -113,15 +121,50 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
   }
 }
 
+/// `threadkeeper networks accept-credentials`
+struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept-credentials",
+    abstract: "Use the credentials of the preferred network that Home Assistant shares.",
+    discussion: """
+      For what a login shares that is no border router, as `threadkeeper agent home-assistant`: `threadkeeper \
+      networks` lists who shares which network. It answers the question that waits about them; where that was \
+      denied or has expired, they are used all the same. Ends with 66 when there is nothing to accept, 64 for \
+      another network than the preferred one.
+
+      Examples:
+        threadkeeper networks accept-credentials
+        threadkeeper networks accept-credentials 1111111122222222
+      """)
+
+  @Argument(help: "The Extended PAN ID of the preferred network, to be sure: 16 hex digits.")
+  var network: String?
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let settings = try options.loadOfStore()
+    let report = try await DaemonClient(settings: settings).perform(
+      AcceptCredentials(home: home.name(settings), extPanId: network))
+    try output.show(
+      report,
+      text: "The preferred network \(report.networkName.printable) (\(report.extPanId)) "
+        + (report.changed ? "has these credentials now.\n" : "has these credentials already.\n"))
+  }
+}
+
 /// `threadkeeper networks forget`
 struct NetworksForgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget",
-    abstract: "Delete the credentials of a network that was preferred.",
+    abstract: "Delete the credentials of a network that was preferred, or that a login shares.",
     discussion: """
-      Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it. \
-      Credentials of border routers that use the network stay, and are named. The preferred network is \
-      not deleted.
+      Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it, and \
+      what logins share of the network that are no border routers: that comes back if it is reported again. \
+      Credentials of border routers that use the network stay, and are named. Of the preferred network \
+      only what is shared is deleted.
 
       Examples:
         threadkeeper networks forget 1111111122222222
@@ -138,6 +181,13 @@ struct NetworksForgetCommand: AsyncParsableCommand {
   struct Report: Encodable {
     let deleted: [FormerNetworkRecord]
     let remaining: [String]
+    /// Logins whose shared credentials were deleted; nil: none.
+    let sharedBy: [String]?
+
+    enum CodingKeys: String, CodingKey {
+      case deleted, remaining
+      case sharedBy = "shared_by"
+    }
   }
 
   func run() async throws {
@@ -150,12 +200,13 @@ struct NetworksForgetCommand: AsyncParsableCommand {
       throw CommandFailure(
         .usage, "\(network.printable) names no network",
         remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
-          + "history` lists")
+          + "show --history` lists")
     }
     let settings = try options.loadOfStore()
     request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request)
-    let report = Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [])
+    let report = Report(
+      deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
     try output.show(report, text: text(report))
   }
 
@@ -167,6 +218,10 @@ struct NetworksForgetCommand: AsyncParsableCommand {
       "Border router \($0) uses this network; its credentials stay until it leaves, or until "
         + "`threadkeeper credentials delete \($0)`.\n"
     }
-    return (deleted + stay).joined()
+    let shared = (report.sharedBy ?? []).map {
+      "Deleted what the login \($0.printable) shares of it. If that still has it, it comes back: delete it "
+        + "there, too.\n"
+    }
+    return (deleted + shared + stay).joined()
   }
 }

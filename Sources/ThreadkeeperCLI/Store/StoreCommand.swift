@@ -77,6 +77,10 @@ extension VerificationOutcome.Damage {
     let home = home.map { " of the home \($0.printable)" } ?? ""
     if let borderAgentId { return "the credentials of the router \(borderAgentId)\(home)" }
     if let network {
+      if let user {
+        let login = user.printable
+        return "the credentials of the network \(network) that the login \(login) shares\(home)"
+      }
       let name = network == "preferred" ? "the preferred network" : "the former network \(network)"
       return "the credentials of \(name)\(home)"
     }

@@ -27,6 +27,7 @@ extension BridgeConfiguration {
     homeAssistant.isOn = settings.homeAssistant.discovery == .on
     homeAssistant.prefix = settings.homeAssistant.prefix
     homeAssistant.login = settings.homeAssistant.login
+    homeAssistant.trusted = settings.homeAssistant.trusted
     homeAssistant.consent =
       switch settings.homeAssistant.consent {
       case .off: .off

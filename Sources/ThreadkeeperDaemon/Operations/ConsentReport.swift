@@ -154,6 +154,9 @@ extension ConsentReport.Router: CustomStringConvertible {
 }
 
 extension ConsentReport.Request {
+  /// Whether the requester has credentials, which the home would use, and gets none.
+  package var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
+
   private init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
     at created: WireTime

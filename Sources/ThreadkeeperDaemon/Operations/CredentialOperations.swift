@@ -3,8 +3,11 @@
 import Bridge
 import Broker
 import Home
+import HomeStore
 import LocalAPI
+import Logging
 import ThreadDataset
+import ThreadRequests
 
 /// The credentials of a border router.
 package struct ShowCredential: Operation {
@@ -39,6 +42,56 @@ package struct ShowCredential: Operation {
         remedy: "`threadkeeper credentials list` shows what is stored")
     }
     return report
+  }
+}
+
+/// Makes what a login shares of the preferred network its credentials.
+package struct AcceptCredentials: Operation {
+  package var home: String
+  /// 16 hexadecimal digits; nil: the preferred network.
+  package var extPanId: String?
+
+  package init(home: String, extPanId: String? = nil) {
+    self.home = home
+    self.extPanId = extPanId
+  }
+
+  /// Also what `networks accept-credentials --json` prints.
+  package struct Reply: Codable, Sendable {
+    package var home: String
+    package var extPanId: String
+    package var networkName: String
+    /// False: it had them already.
+    package var changed: Bool
+  }
+
+  package func perform(_ context: OperationContext) throws -> Reply {
+    let network = try extPanId.map { hex throws(CommandFailure) in
+      guard let id = ExtendedPANID(hex: hex) else {
+        throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
+      }
+      return id
+    }
+    let home = try context.settings.home(named: home)
+    let answer = try context.perform(.acceptCredentials(network, by: context.caller), in: home)
+    if case .refused(let refusal) = answer {
+      throw AnswerFailure(
+        refusal, to: nil, home: context.settings.homes.count > 1 ? home : nil
+      ).commandFailure
+    }
+    guard case .preferredSet(let isChanged, _) = answer,
+      let preferred = try context.home(named: home).home.preferred?.dataset
+    else { throw CommandFailure(.software, "the home has decided nothing") }
+    if isChanged {
+      context.logger.notice(
+        "shared credentials accepted",
+        metadata: [
+          "ext_pan_id": "\(preferred.network)", "home": "\(home)", "by": "\(context.actor)",
+        ])
+    }
+    return Reply(
+      home: home, extPanId: preferred.network.description, networkName: preferred.name,
+      changed: isChanged)
   }
 }
 
@@ -125,7 +178,8 @@ package struct ShowPreferred: Operation {
       activeTimestamp: parameters?.activeTimestamp.seconds,
       changedAt: preferred.changedAt,
       credentials: summary.hasCredentials,
-      reportedBy: home.unconfirmedReporters.map(\.description), dataset: dataset?.hex)
+      reportedBy: home.unconfirmedReporters.map(\.description),
+      sharedBy: home.network(summary.network)?.sharedBy.map(\.text) ?? [], dataset: dataset?.hex)
   }
 
   /// Why no network is preferred.
@@ -171,6 +225,8 @@ package struct PreferredReport: Codable, Sendable, VarlinkFieldNames {
   package let credentials: Bool
   /// Border agent ids of routers that report credentials which nobody has vouched for.
   package let reportedBy: [String]
+  /// Logins that are no border routers and share credentials of it.
+  package let sharedBy: [String]
   /// The TLVs in hex; only where secrets were asked for.
   package let dataset: String?
 
@@ -184,6 +240,7 @@ package struct PreferredReport: Codable, Sendable, VarlinkFieldNames {
     case changedAt = "changed_at"
     case credentials
     case reportedBy = "reported_by"
+    case sharedBy = "shared_by"
     case dataset
   }
 
@@ -197,7 +254,11 @@ package struct PreferredReport: Codable, Sendable, VarlinkFieldNames {
         "            \($0) reports one; if it is right, run `\(command) \(extendedPANID) "
           + "--router \($0)\(homeOption)`"
       }
-      if reportedBy.isEmpty {
+      lines += sharedBy.map {
+        "            \($0.printable) shares one; if it is right, run `threadkeeper networks "
+          + "accept-credentials\(homeOption)`"
+      }
+      if reportedBy.isEmpty, sharedBy.isEmpty {
         lines.append("            bring it with `\(command) @FILE\(homeOption)`")
       }
       return lines.map { $0 + "\n" }.joined()

@@ -116,8 +116,10 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
     package var home: String?
     /// Whose credentials are damaged, where that is all.
     package var borderAgentId: String?
-    /// Likewise: `preferred`, or the id of one that was.
+    /// Likewise: `preferred`, the id of one that was, or the Extended PAN ID of one that is shared.
     package var network: String?
+    /// The login that shares it.
+    package var user: String?
   }
 
   package var records: Int
@@ -166,6 +168,7 @@ extension VerificationOutcome.Damage {
     case .router(let agent): borderAgentId = agent.description
     case .home: network = "preferred"
     case .former(let id): network = FormerNetwork.text(of: id)
+    case .shared(let login, let id): (network, user) = (id.description, login.text)
     default: break
     }
   }

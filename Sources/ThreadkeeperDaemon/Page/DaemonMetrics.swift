@@ -125,7 +125,7 @@ struct HomeMetrics {
     [
       Metric(
         .gauge, "threadkeeper_routers", "Border routers, by whether they are online.", routers),
-      Metric(.gauge, "threadkeeper_networks", "Thread networks that have routers.", networks),
+      Metric(.gauge, "threadkeeper_networks", "Thread networks that are listed.", networks),
       Metric(.gauge, "threadkeeper_alerts", "Alerts that fire, by name and severity.", alerts),
       Metric(
         .gauge, "threadkeeper_router_last_seen_timestamp_seconds",

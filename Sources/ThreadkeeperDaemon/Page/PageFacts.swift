@@ -108,7 +108,8 @@ struct PageChanges: Sendable {
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .approve(let id, let always):
-      _ = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
+      let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
+      if decision.request.offersCredentials { return "The credentials are used from now on." }
       return always ? "Approved, from now on." : "Approved, this once."
     case .askAgain(let home, let router):
       _ = try AskConsent(home: home, borderAgentId: router).perform(context)

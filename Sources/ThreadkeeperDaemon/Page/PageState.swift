@@ -47,6 +47,8 @@ struct PageState: Encodable {
     /// False: it is preferred by its Extended PAN ID alone.
     var credentials: Bool
     var accepted: Bool
+    /// Logins that are no border routers and share its credentials.
+    var sharedBy: [String]
     /// Whether a person can prefer it.
     var preferable: Bool
     var routers: [Router]
@@ -85,6 +87,8 @@ struct PageState: Encodable {
     var router: String?
     var reason: String
     var networks: [String]
+    /// The requester has the credentials, which the home would use, and gets none.
+    var offers: Bool
     var expires: String
   }
 
@@ -178,29 +182,34 @@ extension PageState.Home {
           seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
-    let shown = home.networks.filter { $0.isPreferred || groups[$0.id] != nil }
-    networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
-      PageState.Network($0, groups[$0.id] ?? [])
+    let shown = home.networks.filter {
+      $0.isPreferred || groups[$0.id] != nil || !$0.sharedBy.isEmpty
     }
-    undecided = home.preferred == nil && networks.count > 1
+    networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
+      PageState.Network(
+        $0, groups[$0.id] ?? [],
+        credentials: !$0.isPreferred || home.preferred?.dataset.hasCredentials == true)
+    }
+    undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
       networks.append(
         .init(
           id: nil, name: "", channel: nil, preferred: false, credentials: true, accepted: false,
-          preferable: false, routers: routers))
+          sharedBy: [], preferable: false, routers: routers))
     }
   }
 }
 
 extension PageState.Network {
-  init(_ network: NetworkView, _ routers: [PageState.Router]) {
+  init(_ network: NetworkView, _ routers: [PageState.Router], credentials: Bool) {
     id = network.id.description
     name = network.name
     channel = network.dataset?.parameters.map { Int($0.channelNumber) }
     preferred = network.isPreferred
-    credentials = !network.isPreferred || network.dataset != nil
+    self.credentials = credentials
     accepted = network.isAccepted
-    preferable = !routers.isEmpty
+    sharedBy = network.sharedBy.map(\.text.printable)
+    preferable = !routers.isEmpty || !sharedBy.isEmpty
     self.routers = routers
   }
 }
@@ -268,6 +277,7 @@ extension PageState.Consent {
     router = question.subject.router?.shown.printable
     reason = question.reason(home: home).printable
     networks = question.subject.networks.map(\.name.text.printable)
+    offers = question.subject.command == .accept
     expires = question.expiresAt.description
   }
 }

@@ -43,6 +43,17 @@ struct ConfiguredRulesTests {
     #expect(self.homes().allSatisfy { $0.rules.adoptTimeout == nil })
   }
 
+  @Test("Shared credentials of those whom the settings name are trusted; names are bytes")
+  func trusted() {
+    var one = Self()
+    #expect(!one.homes()[0].rules.trustsShared("ha"))
+    one.configuration.homeAssistant.trusted = ["ha", "caf\u{E9}"]
+    for trusts in one.homes().map(\.rules.trustsShared) {
+      #expect(trusts("ha") && trusts("caf\u{E9}"))
+      #expect(!trusts("cafe\u{301}") && !trusts("hb"))
+    }
+  }
+
   @Test("Ids are not to be guessed: no two are the same")
   func random() {
     let rules = homes().map(\.rules)

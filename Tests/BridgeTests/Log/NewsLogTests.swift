@@ -56,6 +56,24 @@ private struct NewsScene {
 
 @Suite("Lines of the log about what happens")
 struct NewsLogTests {
+  @Test("Who offers credentials asks for none, in what is said of the question and its end")
+  func offered() throws {
+    var scene = NewsScene()
+    scene.commit { $0.prefer(seen: 7) }
+    scene.commit { $0.share(.of(7)) }
+    let question = try #require(scene.scene.home.questions.first)
+    scene.commit { $0.handle(.decision(ConsentDecision(.deny(question.id), by: .statusPage))) }
+    let sentences = scene.monitor.recent.newest.map(\.text)
+    #expect(
+      sentences.contains(
+        "login ha (team ha) has the credentials of net-7: a person is asked whether they are used"))
+    #expect(
+      sentences.contains(
+        "The question about the credentials of net-7 that login ha (team ha) has was denied by the "
+          + "status page"), "\(sentences)")
+    #expect(scene.log.lines.contains { $0.contains("threadkeeper consent approve c-") })
+  }
+
   private static func router(_ number: UInt64) -> HomeEvent {
     var event = RouterEvent(.announced, BorderAgentID(high: number, low: 0))
     event.routerName = "router \(number)"

@@ -70,10 +70,12 @@ struct HomeLoopTests {
       kit.memory.audit.last?.subject == "\(LoopKit.agent(1)) home home from otbr")
   }
 
-  @Test("A sign of life is not written; when a router was seen is saved after five minutes")
+  @Test(
+    "A sign of life is not written; when a router was seen, and that it sends heartbeats, is saved after five minutes"
+  )
   func signsOfLife() throws {
     let kit = try LoopKit()
-    try kit.loop.received([LoopKit.announce(1), LoopKit.message("heartbeat", 1)])
+    try kit.loop.received([LoopKit.announce(1)])
     // What is held is raised.
     kit.time.advance(seconds: 40)
     try kit.loop.tick(Link())
@@ -97,6 +99,10 @@ struct HomeLoopTests {
     #expect(kit.memory.commits == commits + 1)
     let later = try kit.restarted(cleanly: false)
     #expect(later.home.routers.lastSeen(LoopKit.agent(1)) == seen)
+    let link = Link(connection: 1, listeningSince: kit.time.now)
+    kit.time.advance(seconds: 301)
+    try later.loop.tick(link)
+    #expect(later.home.routers[LoopKit.agent(1)]?.offlineReason == .silent)
   }
 
   @Test("An end as it should be saves when routers were seen")

@@ -78,7 +78,7 @@ struct PlainEventReaderTests {
   @Test("Events of other kinds, and datasets that are not sound, are left to the decoder")
   func others() throws {
     let payload = Array("{\(Self.agent)}".utf8)
-    for kind in [InboundEventKind.leave, .offline, .ssid, .dataset] {
+    for kind in [InboundEventKind.leave, .offline, .ssid, .dataset, .credentials] {
       #expect(PlainEventReader(payload, as: kind) == nil)
     }
     let unsound = Array(#"{\#(Self.agent),"dataset":"0003000099"}"#.utf8)

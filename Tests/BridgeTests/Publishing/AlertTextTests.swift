@@ -29,13 +29,24 @@ struct AlertTextTests {
 
   private static func with(
     from: AlertFacts.Named = other, differs: DatasetDifferences = [.channel, .panID],
-    brings: Bool = false, _ cause: PreferredCause, who: String? = "Bob", formerID: UInt32? = nil
+    brings: Bool = false, _ cause: PreferredCause, who: String? = "Bob", formerID: UInt32? = nil,
+    user: ExactName? = nil
   ) -> AlertFacts {
     facts(
       .preferredChanged(
         PreferredChange(
           from: from, to: other, differs: differs, bringsCredentials: brings, cause: cause,
-          who: who, second: "Eve", formerID: formerID), disagrees: false))
+          who: who, second: "Eve", formerID: formerID), disagrees: false)
+    ) { $0.user = user }
+  }
+
+  private static func shared(
+    _ message: AlertFacts.Message, name: String? = "Home Assistant"
+  ) -> AlertFacts {
+    facts(message) {
+      ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
+      $0.names = .init([name].compactMap(\.self))
+    }
   }
 
   private static let summaries: [(AlertFacts, String)] = [
@@ -118,6 +129,33 @@ struct AlertTextTests {
       facts(.plaintext) { $0.user = "a b" },
       #""a b" sends network keys unsealed through the broker"#
     ),
+    (
+      shared(.otherPreferred),
+      #""Home Assistant" (login ha) prefers network "attic" (0000000000000002), this home prefers "home" "#
+        + "(0000000000000001)"
+    ),
+    (
+      shared(.otherPreferred, name: nil),
+      #"login ha prefers network "attic" (0000000000000002), this home prefers "home" (0000000000000001)"#
+    ),
+    (
+      shared(.sharedOlder),
+      #""Home Assistant" (login ha) has an older dataset of the preferred network "home""#
+    ),
+    (
+      shared(.sharedConflict),
+      #""Home Assistant" (login ha) has a dataset of the preferred network "home" that is not used: it "#
+        + "differs from the preferred one of the same age, or its timestamp is more than a year ahead"
+    ),
+    (
+      with(.sameKeys, who: "ha", user: "ha"),
+      #"the preferred network "attic" has other parameters (pan_id, channel): login ha shares them"#
+    ),
+    (
+      with(brings: true, .shared, who: "a b", user: "a b"),
+      #"the credentials of the preferred network "attic" are here now: login "a b", which "#
+        + "`home_assistant.trusted` names, shares them"
+    ),
     (.sessionTakenOver("another client"), "another client"),
     (.brokerAuthenticationFailed("not authorised", remedy: "Log in."), "not authorised"),
   ]
@@ -152,6 +190,37 @@ struct AlertTextTests {
       "preferred set 0000000000000002 --home h` for \"attic\"."
     ),
     (
+      shared(.otherPreferred),
+      "here, too, run `threadkeeper preferred set 0000000000000002 --home h`. To use"
+    ),
+    (
+      shared(.otherPreferred),
+      #"in the settings of "Home Assistant" (Thread), or start its agent with `--write`"#
+    ),
+    (
+      shared(.sharedOlder),
+      #"Add the current credentials to "Home Assistant": send them from a phone"#
+    ),
+    (
+      shared(.sharedConflict),
+      "`threadkeeper networks accept-credentials 0000000000000001 --home h`. If not, delete"
+    ),
+    (
+      shared(.sharedConflict),
+      #"in the settings of "Home Assistant" (Thread; make another one preferred there first), and send"#
+    ),
+    (
+      shared(.otherPreferred),
+      #"If "Home Assistant" is gone, or does not have this network any more, run `threadkeeper networks "#
+        + "forget 0000000000000002 --home h`."
+    ),
+    (shared(.sharedOlder), "networks forget 0000000000000001 --home h`."),
+    (
+      shared(.sharedConflict, name: nil),
+      "If login ha is gone, or does not have this network any more, run `threadkeeper networks forget "
+        + "0000000000000001 --home h`."
+    ),
+    (
       facts(.otherNetwork) { $0.adoption = .asked },
       "`threadkeeper consent list` shows the question."
     ),
@@ -165,6 +234,11 @@ struct AlertTextTests {
     arguments: remedies)
   func remedy(facts: AlertFacts, part: String) {
     #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part))
+  }
+
+  @Test("Home Assistant ignores a dataset of the same age: a conflict is not solved by `--write`")
+  func sharedConflict() {
+    #expect(!AlertText(Self.shared(.sharedConflict), homeOption: "").remedy.contains("--write"))
   }
 
   @Test("What helps against a refused login depends on where its password comes from")

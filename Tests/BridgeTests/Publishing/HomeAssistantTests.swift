@@ -225,6 +225,68 @@ struct HomeAssistantTests {
     #expect(list.contains(#""pending":1"#) && !list.contains("home_assistant"))
   }
 
+  @Test("Where adoptions are decided, so is whether shared credentials are used")
+  func offered() throws {
+    let scene = try connected(decides: .adoptions)
+    scene.commit { $0.prefer(seen: 7) }
+    scene.commit { $0.share(.of(7), from: "store") }
+    try scene.pump()
+    let question = try #require(scene.scene.home.questions.first)
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_\(question.id.questionText)/config"
+    let buttons = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    #expect(buttons.contains("store: approve once"))
+    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    #expect(list.contains(#""command":"credentials/accept""#) && list.contains("Use them?"))
+
+    // One that waits for days hides none of two minutes.
+    scene.commit { $0.publish(.announce, 1, .of(8)) }
+    scene.wait(5)
+    scene.commit {
+      var requester = Requester(.login("phone"), team: "phone")
+      requester.fingerprint = "0123"
+      $0.handle(
+        .request(
+          .getNetwork(ExtendedPANID(number: 8)), .init(requester, reply: .caller, actor: "phone")))
+    }
+    try scene.pump()
+    let later = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    #expect(later.contains(#""command":"network/get""#) && later.contains(#""pending":2"#))
+
+    scene.commit {
+      $0.handle(.decision(ConsentDecision(.approve(question.id, .once), by: .statusPage)))
+    }
+    try scene.pump()
+    #expect(scene.broker[topic] == nil)
+    let network = String(
+      decoding: scene.broker["tk/network/0000000000000007"] ?? [], as: UTF8.self)
+    #expect(network.contains(#""preferred":true"#) && network.contains(#""shared_by":["store"]"#))
+    #expect(network.contains(#""channel":15"#))
+  }
+
+  @Test("A network that is only shared is published, and emptied when that is deleted")
+  func onlyShared() throws {
+    let scene = try connected()
+    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.commit { $0.share(.of(8)) }
+    try scene.pump()
+    scene.tick()
+    try scene.pump()
+    let topic = "tk/network/0000000000000008"
+    let network = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    #expect(network.contains(#""routers":0"#) && network.contains(#""shared_by":["ha"]"#))
+    #expect(try scene.fresh()[topic] == scene.broker[topic])
+    var administrator = RequestContext(
+      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
+    administrator.isAdministrator = true
+    scene.commit {
+      $0.handle(.request(.forgetNetwork(.network(ExtendedPANID(number: 8))), administrator))
+    }
+    try scene.pump()
+    scene.tick()
+    try scene.pump()
+    #expect(scene.broker[topic] == nil)
+  }
+
   @Test("While no network is preferred, each network that routers are on has a button")
   func choices() throws {
     let scene = try connected(decides: .adoptions)

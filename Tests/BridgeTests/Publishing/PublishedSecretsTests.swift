@@ -27,6 +27,8 @@ struct PublishedSecretsTests {
     secret.parameters?.whole = Hash128(high: values[4], low: values[5])
     scene.commit { $0.publish(.announce, 1, secret) }
     scene.commit { $0.publish(.announce, 2, .of(8)) }
+    secret.network = ExtendedPANID(number: 11)
+    scene.commit { $0.share(secret) { $0.isPreferred = true } }
     scene.commit { $0.publish(.announce, 3, .of(7, key: 9, at: 5)) }
     scene.commit {
       $0.handle(

@@ -50,6 +50,31 @@ struct PublishingScene {
     return handle(.message(message, from: user))
   }
 
+  /// What a login shares that is no border router.
+  @discardableResult
+  mutating func share(
+    _ dataset: DatasetSummary, from user: ExactName = "ha",
+    _ change: (inout RouterMessage) -> Void = { _ in }
+  ) -> HomeOutput {
+    var message = RouterMessage(.credentials, .network(dataset.network))
+    message.dataset = dataset
+    change(&message)
+    return handle(.message(message, from: user))
+  }
+
+  /// Makes a network that a router was seen on the preferred one, by its Extended PAN ID alone.
+  mutating func prefer(seen network: UInt64) {
+    let id = ExtendedPANID(number: network)
+    var seen = Advertisement([BorderAgentID(high: 0xAB, low: network)])
+    seen?.network = id
+    seen?.networkName = "net-\(network)"
+    handle(.sightings(Sightings([seen].compactMap(\.self))))
+    var administrator = RequestContext(
+      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
+    administrator.isAdministrator = true
+    handle(.request(.setPreferred(.network(id, router: nil)), administrator))
+  }
+
   mutating func enroll(_ user: ExactName, trust: EnrolledClient.Trust = .broker) {
     handle(
       .enroll(

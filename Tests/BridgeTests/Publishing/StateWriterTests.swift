@@ -118,11 +118,15 @@ struct StateWriterTests {
       view.online = Int.random(in: 0...10, using: &random)
       view.isPreferred = Bool.random(using: &random)
       view.isAccepted = Bool.random(using: &random)
-      let state = NetworkState(
+      view.sharedBy = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+        ExactName(random.text())
+      }
+      var state = NetworkState(
         home: "ho\"me", extendedPANID: view.id.description, networkName: view.name,
         channel: view.dataset.map { _ in 15 }, panID: view.dataset.map { _ in 0x1234 },
         activeTimestamp: view.dataset?.activeSeconds, routers: view.routers,
         routersOnline: view.online, isPreferred: view.isPreferred, isAccepted: view.isAccepted)
+      if !view.sharedBy.isEmpty { state.sharedBy = view.sharedBy.map(\.text) }
       #expect(text(writer.network(view)) == text(WireJSON().encode(state)))
     }
   }

@@ -33,7 +33,34 @@ struct AnswerTextTests {
     }
   }
 
+  @Test("Of what does not open it is said what deletes it")
+  func damaged() throws {
+    let writer = AnswerWriter(home: "home", summarize: \.summary) { _ in nil }
+    let summary = try #require(try OperationalDataset.sample().summary)
+    let parts: [(RecordKey, String)] = [
+      (.home, "the stored preferred network is damaged"),
+      (.shared("ha", Self.network), "`threadkeeper networks forget`"),
+      (.router(Self.agent), "`threadkeeper credentials delete`"),
+    ]
+    for (key, part) in parts {
+      let failure = #expect(throws: AnswerFailure.self) { try writer.opened(summary, at: key) }
+      #expect(failure?.known == .damagedCredentials && failure?.message.contains(part) == true)
+    }
+  }
+
   private static let rows: [Row] = [
+    Row(
+      .notPreferred(network), nil, .conflict, "ext_pan_id",
+      "the network 1111111122222222 is not the preferred one, whose credentials alone are accepted"),
+    Row(
+      .nothingToAccept(network), nil, .notFound, "ext_pan_id",
+      "nobody shares credentials of the preferred network 1111111122222222 that it has not got"),
+    Row(
+      .onlyOlderShared(network), nil, .notFound, "ext_pan_id",
+      "only older credentials of the preferred network 1111111122222222 are shared"),
+    Row(
+      .severalShared(["ha", "a b"]), nil, .invalidPayload, "ext_pan_id",
+      "the logins ha, \"a b\" share different keys of the preferred network"),
     Row(
       .ofAnotherTeam(agent), .storeCredentials, .notAuthorized, "border_agent_id",
       "this border agent id belongs to another team; `threadkeeper routers remove "

@@ -50,6 +50,38 @@ struct ConsentTextsTests {
     #expect(moved.shortRequester == "otbr \"Attic\"")
   }
 
+  @Test("Who offers credentials is named by its login first, and what it calls itself is quoted")
+  func offers() {
+    func question(_ name: String?, keyHasChanged: Bool = false) -> ConsentQuestion {
+      var requester = Requester(.login("ha"), team: "ha")
+      requester.program = name
+      let network = ConsentNetwork(
+        id: Self.network.id, name: Self.network.name, team: "ha", key: nil)
+      return ConsentQuestion(
+        id: ConsentID(1), requester: requester, subject: ConsentSubject(.accept, [network]),
+        createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000),
+        replies: [], keyHasChanged: keyHasChanged)
+    }
+    let has = #"has the credentials of the preferred network "home-'thread" (1111111122222222)"#
+    let rest =
+      "Use them? From then on border routers are checked against them, and whoever you agree to is "
+      + "given them"
+    #expect(question(nil).reason(home: nil) == "login ha (team ha) \(has). \(rest)")
+    #expect(
+      question("Home \"Assistant\"").reason(home: "attic")
+        == "login ha (team ha), which calls itself \"Home 'Assistant'\", \(has), home attic. \(rest)"
+    )
+    #expect(
+      question(nil, keyHasChanged: true).reason(home: nil)
+        == "login ha (team ha) \(has). "
+        + rest.replacing(
+          "Use them? ",
+          with: "Use them? The home has others, which these replace: border routers that use those "
+            + "do not match any more. "))
+    #expect(question(nil).shortRequester == "ha")
+    #expect(question(nil).subject.command.wireName == "credentials/accept")
+  }
+
   @Test("Of many networks the first ones are named")
   func manyNetworks() {
     let networks = (1...7).map {

@@ -150,4 +150,26 @@ struct BrowserTab {
     let answer = try await call("Page.captureScreenshot", #"{"format":"png"}"#)
     return try #require(answer["data"]?.text.flatMap { Data(base64Encoded: $0) })
   }
+
+  /// Whether the pictures of the documents are to be made.
+  static let takesPictures = ProcessInfo.processInfo.environment["MAKE_SCREENSHOTS"] == "1"
+
+  /// Pictures of the documents, where they are to be made: on a phone and on a desktop, light and dark.
+  func pictures(_ name: String) async throws {
+    guard Self.takesPictures else { return }
+    for scheme in ["light", "dark"] {
+      try await prefer(colorScheme: scheme)
+      for (device, width, height, scale) in [
+        ("phone", 390, 844, 2), ("desktop", 1_280, 900, 1),
+      ] {
+        try await resize(width: width, height: height, isPhone: device == "phone", scale: scale)
+        try await wait("innerWidth === \(width)")
+        let file = ProjectFiles.root.appendingPathComponent(
+          "docs/images/\(name)-\(device)-\(scheme).png")
+        try await picture().write(to: file)
+      }
+    }
+    try await prefer(colorScheme: "light")
+    try await resize(width: 1_000, height: 900)
+  }
 }

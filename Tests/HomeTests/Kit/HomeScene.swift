@@ -67,6 +67,20 @@ struct HomeScene {
     return handle(.message(message, from: user))
   }
 
+  /// A login that is no border router has credentials.
+  @discardableResult
+  mutating func share(
+    _ dataset: DatasetSummary, isPreferred: Bool = false, from user: ExactName = "ha",
+    _ change: (inout RouterMessage) -> Void = { _ in }
+  ) -> HomeOutput {
+    var message = RouterMessage(.credentials, .network(dataset.network))
+    message.dataset = dataset
+    message.isPreferred = isPreferred
+    message.name = "Home Assistant"
+    change(&message)
+    return handle(.message(message, from: user))
+  }
+
   func router(_ agent: UInt64) -> Router? { home.routers[.number(agent)] }
 
   // MARK: Alerts
@@ -104,6 +118,14 @@ struct HomeScene {
   @discardableResult
   mutating func command(_ request: HomeRequest) -> HomeAnswer? {
     ask(request, by: Requester(.systemUser(0), team: "root")) { $0.isAdministrator = true }
+  }
+
+  /// What is shared of the preferred network, or of another one.
+  @discardableResult
+  mutating func accept(
+    _ network: UInt64? = nil, by approver: ConsentApprover = .commandLine(user: 0)
+  ) -> HomeAnswer? {
+    handle(.acceptCredentials(network.map(ExtendedPANID.number), by: approver)).answer
   }
 
   @discardableResult

@@ -57,7 +57,10 @@ struct RandomHome: RandomNumberGenerator {
     case 82..<88: return .sightings(sightings())
     case 88: return chance(20) ? .discoveryEnded : chance(50) ? .started : .sightings(sightings())
     case 89: return .remove(agent())
-    case 90: return .acceptRouter(agent())
+    case 90:
+      return chance(50)
+        ? .acceptRouter(agent())
+        : .acceptCredentials(chance(50) ? network() : nil, by: .commandLine(user: 0))
     case 91: return .acceptNetwork(network(), isAccepted: chance(60))
     case 92..<95:
       let user = user()
@@ -81,11 +84,21 @@ struct RandomHome: RandomNumberGenerator {
   private mutating func message() -> RouterMessage {
     let kind = pick([
       RouterMessage.Kind.announce, .announce, .dataset, .heartbeat, .heartbeat, .offline, .leave,
-      .ssid,
+      .ssid, .credentials,
     ])
+    let shared = dataset()
     let subject: RouterMessage.Subject =
-      kind == .ssid && chance(50) ? .accessPoint("ap") : .router(agent())
+      switch kind {
+      case .credentials: .network(shared.network)
+      case .ssid where chance(50): .accessPoint("ap")
+      default: .router(agent())
+      }
     var message = RouterMessage(kind, subject)
+    if kind == .credentials {
+      message.dataset = shared
+      message.isPreferred = chance(30)
+      message.borderAgent = chance(50) ? agent() : nil
+    }
     if chance(20) { message.order = .number(UInt64.random(in: 1...50, using: &self)) }
     if chance(20) {
       message.signature = .init(

@@ -68,6 +68,28 @@ struct ConsentWordsTests {
     #expect(own == #"login anna (team a) gets "home-thread" (1111111122222222), this once."# + "\n")
   }
 
+  @Test(
+    "Who approves or is asked about credentials that somebody offers hears that nobody is given any"
+  )
+  func offered() {
+    let used = ConsentApproveCommand.text(approval("credentials/accept"))
+    #expect(
+      used
+        == #"The credentials of "home-thread" (1111111122222222) that login anna (team a) has are used "#
+        + "from now on.\n")
+    let changed = ConsentApproveCommand.text(approval("credentials/accept", Self.changed))
+    #expect(changed.hasSuffix("has are not used: what was asked for has changed.\n"))
+    var request = approval("credentials/accept").request
+    request.fingerprint = "0123-4567"
+    let soon = ConsentReport.Pending(
+      request: request, more: .init(reason: "Use them?", expiresAt: "2999-11-21T04:38:00Z"))
+    let text = ConsentListCommand.text([soon])
+    #expect(
+      text.contains(" h\n") && !text.contains("--always") && !text.contains("0123-4567"), "\(text)")
+    #expect(
+      ConsentNews.asked(request, nil).text.contains(#" offers the credentials of "home-thread""#))
+  }
+
   private func question(_ router: ConsentReport.Router) -> ConsentReport.Pending {
     let past = approval("dataset/set", of: router)
     return .init(

@@ -27,10 +27,10 @@ struct NetworkListingTests {
       routers: [router("Kitchen"), router("Attic", isOnline: false), router(nil)])
     #expect(
       listing.cells == [
-        "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718",
+        "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", "",
       ])
     let none = NetworkListing(network: nil, name: nil, home: nil, routers: [router("Kitchen")])
-    #expect(none.cells == ["(none)", "", "", "", "Kitchen"])
+    #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
   }
 
   @Test("The fields of a known network stay as they are published, with its routers beside them")
@@ -43,6 +43,8 @@ struct NetworkListingTests {
     #expect(listing.cells[3] == "accepted")
     state.isPreferred = true
     #expect(NetworkListing(state, []).cells[3] == "yes")
+    state.sharedBy = ["ha", "hb"]
+    #expect(NetworkListing(state, []).cells[5] == "ha, hb")
     let object = try #require(
       try JSONSerialization.jsonObject(with: JSONEncoder().encode(listing)) as? [String: Any])
     #expect(object["routers"] as? Int == 0)

@@ -67,6 +67,7 @@ struct StoreWordsTests {
         Damage(number: 7, home: "home"), Damage(number: 8),
         Damage(number: 9, home: "home", network: "preferred"),
         Damage(number: 10, home: "home", network: "p-5f3a9c01"),
+        Damage(number: 11, home: "home", network: "1111111122222222", user: "home-assistant"),
       ], remaining: 0)
     let text = StoreForgetDamagedCommand.text(report, of: nil)
     #expect(
@@ -75,6 +76,7 @@ struct StoreWordsTests {
         Given up: record 8.
         Given up: the credentials of the preferred network of the home home.
         Given up: the credentials of the former network p-5f3a9c01 of the home home.
+        Given up: the credentials of the network 1111111122222222 that the login home-assistant shares of the home home.
 
         """)
     report.remaining = 2

@@ -36,5 +36,8 @@ struct BridgeConfigurationTests {
     #expect(!configuration.homeAssistant.isOn)
     #expect(configuration.homeAssistant.prefix == "other")
     #expect(!BridgeConfiguration(version: "1", topics: configuration.topics).homeAssistant.isOn)
+    #expect(configuration.homeAssistant.trusted.isEmpty)
+    settings.homeAssistant.trusted = ["ha"]
+    #expect(BridgeConfiguration(settings).homeAssistant.trusted == ["ha"])
   }
 }

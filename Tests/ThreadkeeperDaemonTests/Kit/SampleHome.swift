@@ -46,6 +46,14 @@ struct SampleHome {
     handle(.message(message, from: user))
   }
 
+  /// What a login shares that is no border router.
+  mutating func share(_ network: SampleNetwork, from user: ExactName = "ha") throws {
+    let dataset = try #require(DatasetSummary(network.dataset(at: 1), key: Self.key))
+    var message = RouterMessage(.credentials, .network(dataset.network))
+    message.dataset = dataset
+    handle(.message(message, from: user))
+  }
+
   /// All that is on the local network is one router.
   mutating func see(_ agent: UInt64, on network: SampleNetwork) throws {
     var seen = try #require(Advertisement([Self.agent(agent)]))

@@ -75,6 +75,7 @@ struct LocalAPITests {
 
   /// One of each, with a secret where it may have one last.
   private static let samples: [any ThreadkeeperDaemon.Operation] = [
+    AcceptCredentials(home: "home"),
     AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
     AcceptRouter(home: "home", borderAgentId: agent),
     AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")),

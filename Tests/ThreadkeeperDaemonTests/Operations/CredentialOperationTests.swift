@@ -70,6 +70,56 @@ struct CredentialOperationTests {
     #expect(try ShowPreferred(home: "home", secret: false).perform(context).dataset == nil)
   }
 
+  private func share(_ dataset: OperationalDataset) throws {
+    try context.bridge.loop.received([
+      IncomingMessage(
+        topic: "threadkeeper/in/ha/credentials",
+        payload: Array(#"{"dataset":"\#(dataset.hex)"}"#.utf8))
+    ])
+  }
+
+  @Test("What is shared of the preferred network is accepted, once; else there is a reason")
+  func accept() throws {
+    let accept = AcceptCredentials(home: "home")
+    #expect(try failure(of: accept, context).message == "there is no preferred network")
+    let network = try #require(dataset.extendedPANID)
+    var seen = try #require(Advertisement([try BorderAgentID(parameter: Self.agent)]))
+    seen.network = network
+    try context.bridge.loop.see(Sightings([seen]))
+    var administrator = RequestContext(
+      Requester(.systemUser(0), team: "root"), reply: .caller, actor: "uid 0")
+    administrator.isAdministrator = true
+    try context.bridge.loop.perform(
+      .request(.setPreferred(.network(network, router: nil)), administrator), in: "home")
+    let nothing = try failure(of: accept, context)
+    #expect(
+      nothing.status == .noInput && nothing.remedy?.contains("`threadkeeper networks`") == true)
+
+    try share(dataset)
+    let shown = try ShowPreferred(home: "home", secret: false).perform(context)
+    #expect(!shown.credentials && shown.sharedBy == ["ha"])
+    #expect(
+      shown.text(homeOption: " --home h").contains(
+        "ha shares one; if it is right, run `threadkeeper networks accept-credentials --home h`"))
+    #expect(try ListNetworks().list(context).rows.map(\.sharedBy) == [["ha"]])
+    let other = try failure(
+      of: AcceptCredentials(home: "home", extPanId: "3333333344444444"), context)
+    #expect(other.status == .usage && other.message.contains("is not the preferred one"))
+    #expect(
+      try failure(of: AcceptCredentials(home: "home", extPanId: "xyz"), context).message
+        == "an Extended PAN ID has 16 hex digits")
+
+    var caller = context
+    caller.caller = .commandLine(user: 4_711)
+    let reply = try AcceptCredentials(home: "home", extPanId: network.description).perform(caller)
+    #expect(reply.changed && reply.extPanId == "1111111122222222" && reply.networkName == "home")
+    #expect(try ShowPreferred(home: "home", secret: true).perform(context).dataset == dataset.hex)
+    #expect(try !accept.perform(context).changed)
+    let history = try ListDecisions().perform(context).history
+    #expect(history.map(\.outcome) == ["approved"])
+    #expect(history.map(\.decidedBy) == ["uid 4711 (command line)"])
+  }
+
   @Test("A home that the settings do not name is refused with 64")
   func otherHome() throws {
     let failures = [

@@ -75,6 +75,42 @@ struct PageStateTests {
     #expect(home.networks[0].credentials == false)
   }
 
+  @Test("A network that is only shared is shown as such, and can be preferred")
+  func shared() throws {
+    var sample = try sample()
+    try sample.share(SampleNetwork.guest)
+    try sample.share(
+      SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "attic") })
+    let home = try shown(sample)
+    #expect(home.networks.map(\.name) == ["home", "attic", "guest-thread", "other", ""])
+    #expect(home.networks.map(\.sharedBy) == [[], ["ha"], ["ha"], [], []])
+    #expect(home.networks[1].preferable && home.networks[1].routers.isEmpty)
+    sample.request(.forgetPreferred)
+    #expect(try shown(sample).undecided)
+    var alone = SampleHome()
+    try alone.publish(.announce, 2, on: .home)
+    try alone.share(SampleNetwork.guest)
+    alone.request(.forgetPreferred)
+    #expect(try !shown(alone).undecided, "routers are on one network only")
+  }
+
+  @Test("A question about credentials that somebody offers is marked")
+  func offers() throws {
+    var sample = SampleHome()
+    try sample.see(9, on: .guest)
+    let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
+    sample.request(.setPreferred(.network(guest, router: nil)))
+    try sample.share(SampleNetwork.guest)
+    let state = PageState(
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/nowhere"), health: [],
+      events: [], isDiscovering: true, at: sample.now)
+    #expect(state.consents.map(\.offers) == [true])
+    #expect(state.consents.first?.reason.contains("Use them?") == true)
+    #expect(state.consents.first?.networks == ["guest-thread"])
+    let network = try #require(state.homes.first?.networks.first)
+    #expect(network.preferred && !network.credentials && network.sharedBy == ["ha"])
+  }
+
   @Test("More routers than can be drawn are counted, and monitoring keeps fewer still")
   func tooMany() throws {
     var sample = SampleHome()

@@ -3,21 +3,23 @@
 import Home
 import ThreadDataset
 
-/// An event as a border router or a Wi-Fi watcher published it: checked, but not yet believed.
+/// An event as a border router, a Wi-Fi watcher or a store of credentials published it: checked, but not yet believed.
 package struct InboundEvent: Hashable, Sendable {
   /// Whom the event is about.
   package enum Subject: Hashable, Sendable {
     case router(BorderAgentID)
     /// `ssid` events may name the access point instead of the border router.
     case accessPoint(String)
+    /// `credentials` are of a network, that of their dataset.
+    case network(ExtendedPANID)
   }
 
   /// How a repetition is told from news. Without it nothing is deduplicated.
   package enum Order: Hashable, Sendable {
     case none
-    /// Rises for this user and router.
+    /// Rises for this user and subject.
     case sequence(UInt64)
-    /// Any text, unique among the last eight of this user and router.
+    /// Any text, unique among the last eight of this user and subject.
     case identifier(String)
   }
 
@@ -42,6 +44,10 @@ package struct InboundEvent: Hashable, Sendable {
   package var offlineReason: OfflineReason?
   /// Of `announce` and `dataset`: why the router does not use what it was sent; one of `AdoptionState.reported`.
   package var adoptionFailure: AdoptionState?
+  /// Of `credentials`: the border agent that the sender names for them.
+  package var borderAgent: BorderAgentID?
+  /// Of `credentials`: whether the sender prefers this network.
+  package var isPreferred = false
 
   package init(kind: InboundEventKind, subject: Subject) {
     self.kind = kind
@@ -49,7 +55,7 @@ package struct InboundEvent: Hashable, Sendable {
   }
 }
 
-/// What a border router or a Wi-Fi watcher can tell.
+/// What a border router, a Wi-Fi watcher or a store of credentials can tell.
 package enum InboundEventKind: String, CaseIterable, Sendable {
   /// The router is on the Thread network.
   case announce
@@ -63,6 +69,8 @@ package enum InboundEventKind: String, CaseIterable, Sendable {
   case offline
   /// The Wi-Fi network of its access point has another name.
   case ssid
+  /// The sender, which is no border router, has credentials of a network.
+  case credentials
 }
 
 /// How much of an untrusted message is read.

@@ -47,6 +47,7 @@ package struct InboundEventDecoder: Sendable {
       throw Rejection(
         .unsupported, field: "sealed", message: "there cannot be an envelope here")
     }
+    if kind == .credentials { return try credentials(fields) }
     var event = InboundEvent(kind: kind, subject: try subject(kind, fields))
     event.order = try order(fields)
     event.name = try text(fields.name, "name")
@@ -71,6 +72,22 @@ package struct InboundEventDecoder: Sendable {
     return event
   }
 
+  /// Of a sender that is no border router, so that most fields say nothing here.
+  private func credentials(_ fields: InboundEventFields) throws(Rejection) -> InboundEvent {
+    guard let dataset = try dataset(.credentials, fields), let network = dataset.extendedPANID
+    else { throw Rejection(.badDataset, field: "dataset", message: Self.unreadable) }
+    var event = InboundEvent(kind: .credentials, subject: .network(network))
+    event.dataset = dataset
+    event.order = try order(fields)
+    event.name = try text(fields.name, "name")
+    if let text = fields.borderAgentID { event.borderAgent = try agent(text) }
+    guard !fields.hasOddPreferred else {
+      throw Rejection(.wrongType, field: "preferred", message: "expected true or false")
+    }
+    event.isPreferred = fields.preferred ?? false
+    return event
+  }
+
   private func subject(_ kind: InboundEventKind, _ fields: InboundEventFields) throws(Rejection)
     -> InboundEvent.Subject
   {
@@ -82,12 +99,16 @@ package struct InboundEventDecoder: Sendable {
         .missingField, field: "border_agent_id",
         message: "expected `border_agent_id` with 16 or 32 hex digits")
     }
+    return .router(try agent(text))
+  }
+
+  private func agent(_ text: String) throws(Rejection) -> BorderAgentID {
     guard let agent = BorderAgentID(hex: text) else {
       throw Rejection(
         .badBorderAgentID, field: "border_agent_id",
         message: "expected 16 or 32 hex digits, found \(text.utf8.count) characters")
     }
-    return .router(agent)
+    return agent
   }
 
   private func order(_ fields: InboundEventFields) throws(Rejection) -> InboundEvent.Order {
@@ -100,14 +121,15 @@ package struct InboundEventDecoder: Sendable {
     -> OperationalDataset?
   {
     guard let hex = fields.dataset else {
-      if kind == .dataset {
+      if kind == .dataset || kind == .credentials {
         throw Rejection(
           .missingField, field: "dataset",
-          message: "a dataset event needs the operational dataset's TLVs as hex in `dataset`")
+          message: "a \(kind.rawValue) event needs the operational dataset's TLVs as hex in "
+            + "`dataset`")
       }
       return nil
     }
-    guard kind == .announce || kind == .dataset else { return nil }
+    guard kind == .announce || kind == .dataset || kind == .credentials else { return nil }
     do {
       let dataset = try OperationalDataset(hex: hex)
       try dataset.requireComplete()
@@ -122,9 +144,11 @@ package struct InboundEventDecoder: Sendable {
     } catch let error as Rejection {
       throw error
     } catch {
-      throw Rejection(.badDataset, field: "dataset", message: "the dataset could not be read")
+      throw Rejection(.badDataset, field: "dataset", message: Self.unreadable)
     }
   }
+
+  private static let unreadable = "the dataset could not be read"
 
   private func text(_ value: String?, _ field: String) throws(Rejection) -> String? {
     guard let value else { return nil }
@@ -156,7 +180,7 @@ extension InboundEvent {
       }
     case .offline:
       offlineReason = try Self.value(fields.reason, "reason", of: OfflineReason.reported)
-    case .leave, .ssid: break
+    case .leave, .ssid, .credentials: break
     }
   }
 
@@ -201,6 +225,9 @@ struct InboundEventFields: Equatable {
   var sequence: UInt64?
   var identifier: String?
   var isSealed = false
+  /// It counts in `credentials` only, so in others it may have any type.
+  var preferred: Bool?
+  var hasOddPreferred = false
 
   init() {}
 
@@ -244,7 +271,17 @@ struct InboundEventFields: Equatable {
     case "id": try Self.read(member, "id", into: &identifier)
     case "sealed": isSealed = true
     case "seq": try readSequence(member)
+    case "preferred": readPreferred(member)
     default: break
+    }
+  }
+
+  private mutating func readPreferred(_ member: JSONMember) {
+    guard preferred == nil, !hasOddPreferred else { return }
+    switch member.value {
+    case .null: break
+    case .bool(let value): preferred = value
+    case .string, .number, .nested: hasOddPreferred = true
     }
   }
 
@@ -315,6 +352,12 @@ extension InboundEventDecoder {
     if let own = fields.sequence, own != sequence { throw .outsideDiffers("seq") }
     fields.sequence = sequence
     if let field = sealed.outside.firstDifference(from: fields) { throw .outsideDiffers(field) }
+    if sealed.kind == .credentials,
+      sealed.outside.hasOddPreferred
+        || sealed.outside.preferred.map({ $0 != fields.preferred }) == true
+    {
+      throw .outsideDiffers("preferred")
+    }
     var event = try event(sealed.kind, fields)
     event.wasSealed = true
     return event

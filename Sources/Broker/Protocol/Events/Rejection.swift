@@ -26,6 +26,7 @@ package struct Rejection: Error, Hashable, Sendable {
     case outOfOrder = "out_of_order"
     case retained
     case tooManyRouters = "too_many_routers"
+    case tooManyNetworks = "too_many_networks"
     case cannotApply = "cannot_apply"
     case rateLimited = "rate_limited"
     // Of what is around an envelope.

@@ -97,6 +97,8 @@ package struct NetworkState: Codable, Sendable {
   package var isPreferred: Bool
   /// Whether a person has said that routers are on it on purpose.
   package var isAccepted: Bool
+  /// Logins that are no border routers and share credentials of it; nil: none.
+  package var sharedBy: [String]?
 
   package init(
     home: String, extendedPANID: String, networkName: String, channel: Int?, panID: Int?,
@@ -126,5 +128,6 @@ package struct NetworkState: Codable, Sendable {
     case routersOnline = "routers_online"
     case isPreferred = "preferred"
     case isAccepted = "accepted"
+    case sharedBy = "shared_by"
   }
 }

@@ -58,6 +58,7 @@ extension AlertName: WireWord {
     case .unknownRouter: "UnknownRouter"
     case .consentByHomeAssistant: "ConsentByHomeAssistant"
     case .discoveryAltered: "DiscoveryAltered"
+    case .homeAssistantDiffers: "HomeAssistantDiffers"
     }
   }
 }

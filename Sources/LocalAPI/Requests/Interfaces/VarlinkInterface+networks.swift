@@ -51,11 +51,12 @@ extension VarlinkInterface {
       damaged: ?[]string
     )
 
-    # Deletes the credentials of a network that was preferred, or one entry of the history. `remaining`: border agent
-    # ids whose own credentials of it stay.
+    # Deletes the credentials of a network that was preferred, or that a login shares, or one entry of the history.
+    # `remaining`: border agent ids whose own credentials of it stay. `shared_by`: logins whose shared ones were deleted.
     method Forget(home: ?string, ext_pan_id: ?string, id: ?string, administrator: ?bool) -> (
       forgotten: ?[]FormerNetwork,
-      remaining: ?[]string
+      remaining: ?[]string,
+      shared_by: ?[]string
     )
 
     # As they are published on the broker.

@@ -30,6 +30,7 @@ struct AlertNameTests {
     (.unknownRouter, "UnknownRouter"),
     (.consentByHomeAssistant, "ConsentByHomeAssistant"),
     (.discoveryAltered, "DiscoveryAltered"),
+    (.homeAssistantDiffers, "HomeAssistantDiffers"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

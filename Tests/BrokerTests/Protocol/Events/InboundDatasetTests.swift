@@ -7,7 +7,7 @@ import ThreadDataset
 
 @Suite("Datasets in events")
 struct InboundDatasetTests {
-  private static let kinds = [InboundEventKind.announce, .dataset]
+  private static let kinds = [InboundEventKind.announce, .dataset, .credentials]
 
   @Test(
     "A malformed vector is refused with its code and place, and shows nothing", arguments: kinds)

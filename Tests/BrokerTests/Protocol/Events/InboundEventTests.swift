@@ -35,7 +35,7 @@ struct InboundEventTests {
     #expect(event.kind == kind)
     #expect(event.order == .none)
     #expect(event.name == nil)
-    #expect((event.dataset != nil) == (kind == .dataset))
+    #expect((event.dataset != nil) == (kind == .dataset || kind == .credentials))
   }
 
   @Test("Sixteen bytes are an id too, and the zero-padded form is the short one")

@@ -13,7 +13,7 @@ struct RejectionTests {
         "invalid_topic", "unknown_event", "too_large", "too_deep", "invalid_utf8", "invalid_json",
         "wrong_type", "missing_field", "bad_field", "bad_border_agent_id", "bad_dataset",
         "incomplete_dataset", "unsupported", "not_authorized", "not_found", "out_of_order",
-        "retained", "too_many_routers", "cannot_apply", "rate_limited",
+        "retained", "too_many_routers", "too_many_networks", "cannot_apply", "rate_limited",
         "not_sealed", "not_enrolled", "outside_differs", "damaged_enrolment",
       ])
     #expect(

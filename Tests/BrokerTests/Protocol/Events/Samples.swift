@@ -17,7 +17,9 @@ enum Samples {
   /// A sound payload of a kind with some fields set otherwise.
   static func payload(_ kind: InboundEventKind, _ changes: [String: Any] = [:]) throws -> [UInt8] {
     var fields: [String: Any] = ["border_agent_id": agent]
-    if kind == .dataset { fields["dataset"] = try SampleNetwork.home.dataset(at: 1).hex }
+    if kind == .dataset || kind == .credentials {
+      fields["dataset"] = try SampleNetwork.home.dataset(at: 1).hex
+    }
     if kind == .ssid { fields["ssid"] = "attic" }
     return try payload(fields.merging(changes) { $1 })
   }

@@ -21,7 +21,7 @@ struct InboundTopicTests {
   func kinds() {
     #expect(
       InboundEventKind.allCases.map(\.rawValue)
-        == ["announce", "dataset", "leave", "heartbeat", "offline", "ssid"])
+        == ["announce", "dataset", "leave", "heartbeat", "offline", "ssid", "credentials"])
   }
 
   @Test(
@@ -79,7 +79,7 @@ struct InboundTopicTests {
     arguments: [
       "in/anna/", "in/anna/Announce", "in/anna/announce ", "in/anna/announce/",
       "in/anna/announce/x",
-      "in/anna/request", "in/anna/request/", "in/anna/credentials", "in/anna/dataset/set",
+      "in/anna/request", "in/anna/request/", "in/anna/credentials/store", "in/anna/dataset/set",
       "in/a/request/announce/".replacing("request", with: "requests"),
     ])
   func unknownEvents(text: String) {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// Credentials that logins share which are no border routers. `SharedDecision` has the table of what they mean.
+extension Home {
+  mutating func takeCredentials(
+    _ message: RouterMessage, from user: ExactName
+  ) throws(HomeRejection) {
+    guard let incoming = message.dataset else { return }
+    let network = incoming.network
+    let stored = shared[network]?[user]
+    guard stored != nil || shared.values.count(where: { $0[user] != nil }) < SharedCredentials.most
+    else { throw .tooManyNetworks(SharedCredentials.most) }
+    var one =
+      stored ?? SharedCredentials(user: user, dataset: incoming, createdAt: now, changedAt: now)
+    switch one.order.take(message.order) {
+    case .news: break
+    case .duplicate:
+      step.output.isDuplicate = true
+      return
+    case .outOfOrder:
+      put(one)
+      throw .outOfOrder
+    }
+    if message.signature == nil { notePlaintext(from: user) }
+    one.agent = message.borderAgent
+    one.name = message.name
+    one.isPreferredThere = message.isPreferred
+    one.isSigned = message.signature != nil
+    if stored?.dataset.hasSameBytes(as: incoming) != true {
+      one.dataset = incoming
+      one.changedAt = now
+      step.output.secrets.append(SecretMove(to: .shared(user, network), from: .input))
+      step.output.audit.append(.sharedStored(by: user, network, isNew: stored == nil))
+    }
+    one.follows =
+      preferredCredentials.map {
+        incoming.hasKeys(of: $0) && (one.follows || incoming.isSame(as: $0))
+      } ?? false
+    put(one)
+    for (other, users) in shared where one.isPreferredThere && other != network {
+      guard var former = users[user], former.isPreferredThere else { continue }
+      former.isPreferredThere = false
+      put(former)
+    }
+    let decision = decision(of: one)
+    if case .becomes(let cause) = decision { become(one, cause) }
+    // What changes nothing is looked at again where a person may be asked again, or its time may have come.
+    if decision != .nothing { step.needsSharedCheck = true }
+  }
+
+  mutating func put(_ one: SharedCredentials) {
+    var before = shared[one.network, default: [:]].updateValue(one, forKey: one.user)
+    // A number is saved with the next change.
+    before?.order = one.order
+    if before != one { noteChange(of: one) }
+  }
+
+  mutating func drop(_ one: SharedCredentials) {
+    shared[one.network]?[one.user] = nil
+    if shared[one.network]?.isEmpty == true { shared[one.network] = nil }
+    noteChange(of: one)
+    step.output.audit.append(.sharedDeleted(of: one.user, one.network))
+    endPlaintext(of: one.user)
+  }
+
+  private mutating func noteChange(of one: SharedCredentials) {
+    changes.records.insert(.shared(one.user, one.network))
+    changes.networks.insert(one.network)
+    // Not all that changes is an event.
+    if let signer = step.signer { changes.records.insert(signer) }
+    step.needsSharedCheck = true
+  }
+
+  // MARK: What that means for the preferred network
+
+  private func decision(of one: SharedCredentials) -> SharedDecision {
+    SharedDecision(
+      one, preferred: preferred?.dataset, needsChoice: needsChoice,
+      isTrusted: one.isSigned && rules.trustsShared(one.user), at: now)
+  }
+
+  /// - Parameter person: who has chosen it.
+  private mutating func become(
+    _ one: SharedCredentials, _ cause: PreferredCause, by person: ConsentApprover? = nil
+  ) {
+    let before = preferred?.dataset
+    // The login was checked; what the sender is called is its own word.
+    prefer(
+      one.dataset, from: .record(.shared(one.user, one.network)), cause: cause,
+      who: person?.shown ?? one.user.text, sharedBy: person == nil ? one.user : nil)
+    if person != nil { markMembers(of: one.dataset) }
+    noteChoice(before, one.dataset, person == nil ? one.user : person?.login)
+  }
+
+  /// The preferred network is another one, or the settings are: a user that they trust may have its credentials.
+  mutating func settlePreferredByShared() {
+    guard step.needsSharedCheck || step.preferredBefore != nil,
+      let network = preferred?.dataset.network
+    else { return }
+    for one in shared(of: network) {
+      if case .becomes(let cause) = decision(of: one) {
+        return become(one, cause)
+      }
+    }
+  }
+
+  /// Brings questions and alerts in line with what is shared, and with the preferred network.
+  mutating func settleShared() {
+    guard rules.hasDaemon, step.needsSharedCheck || step.preferredBefore != nil else { return }
+    var wanted: [AlertKey: AlertFacts] = [:]
+    var asked: [SharedCredentials] = []
+    for one in allShared {
+      func alert(
+        _ name: AlertName, _ subject: AlertSubject, _ message: AlertFacts.Message,
+        _ differs: DatasetDifferences? = nil
+      ) {
+        var facts = AlertFacts(message)
+        facts.user = one.user
+        facts.names = .init([one.name].compactMap(\.self))
+        facts.network = .init(one.dataset)
+        facts.preferred = preferred.map { .init($0.dataset) }
+        facts.differs = differs
+        wanted[AlertKey(name, subject)] = wanted[AlertKey(name, subject)] ?? facts
+      }
+      let network = AlertSubject.network(one.network)
+      switch decision(of: one) {
+      case .asks: if !one.isDenied { asked.append(one) }
+      case .older(let differs): alert(.staleDataset, network, .sharedOlder, differs)
+      case .conflict(let differs): alert(.datasetConflict, network, .sharedConflict, differs)
+      case .otherPreferred: alert(.homeAssistantDiffers, .user(one.user), .otherPreferred)
+      case .nothing, .becomes: break
+      }
+    }
+    for question in questions where question.subject.command == .accept {
+      let isWanted = asked.contains {
+        isAbout($0, question.requester, question.subject)
+          && replacesKeys($0) == question.keyHasChanged
+      }
+      if !isWanted { withdraw(question.id) }
+    }
+    for one in asked {
+      let (requester, subject) = question(about: one)
+      if waiting(about: one) != nil || askedUntil[one.user] != nil { continue }
+      // Where too many wait, it is asked with the next report.
+      let isNew = try? ask(
+        subject, by: requester, reply: .caller, replacesKeys: replacesKeys(one))
+      if isNew != nil { askedUntil[one.user] = now.adding(seconds: ConsentQuestion.timeout) }
+    }
+    let ofShared = alerts.keys.filter {
+      switch ($0.name, $0.subject) {
+      case (.homeAssistantDiffers, _), (.staleDataset, .network), (.datasetConflict, .network): true
+      default: false
+      }
+    }
+    for key in Set(ofShared).union(wanted.keys).sorted() { setAlert(key, wanted[key]) }
+  }
+
+  private func replacesKeys(_ one: SharedCredentials) -> Bool {
+    preferredCredentials.map { !one.dataset.hasKeys(of: $0) } ?? false
+  }
+
+  private func question(
+    about one: SharedCredentials
+  ) -> (requester: Requester, subject: ConsentSubject) {
+    var requester = Requester(.login(one.user), team: team(of: one.user))
+    requester.program = one.name
+    return (requester, ConsentSubject(.accept, [ConsentNetwork(one.dataset, of: requester.team)]))
+  }
+
+  private func isAbout(
+    _ one: SharedCredentials, _ requester: Requester, _ subject: ConsentSubject
+  ) -> Bool {
+    let question = question(about: one)
+    return question.requester.isSame(as: requester) && question.subject.isSame(as: subject)
+  }
+
+  private func waiting(about one: SharedCredentials) -> ConsentQuestion? {
+    questions.first { isAbout(one, $0.requester, $0.subject) && !$0.isOver(at: now) }
+  }
+
+  /// A question about shared credentials is settled.
+  mutating func settleAccept(_ record: ConsentRecord) {
+    guard record.subject.command == .accept else { return }
+    let one = allShared.first { isAbout($0, record.requester, record.subject) }
+    switch record.outcome {
+    case .expired, .revoked: return
+    case .denied:
+      guard var one, let key = one.dataset.parameters?.networkKey else { return }
+      one.denied = Array((one.denied + [key]).suffix(8))
+      put(one)
+    case .approved:
+      guard let one, let approver = record.by, decision(of: one) == .asks else {
+        return noteNotGiven(record.id, .changed)
+      }
+      become(one, .person, by: approver)
+    }
+  }
+
+  /// Accepts what is shared of the preferred network, whether a question about it waits or not.
+  mutating func acceptCredentials(
+    _ network: ExtendedPANID?, by approver: ConsentApprover
+  ) -> HomeAnswer {
+    guard let preferred = preferred?.dataset else {
+      return .refused(mayHavePreferred ? .damaged : .noPreferred)
+    }
+    if let network, network != preferred.network { return .refused(.notPreferred(network)) }
+    let known = shared(of: preferred.network).map { ($0, decision(of: $0)) }
+    var new = known.filter { $1 == .asks }
+    if new.isEmpty { new = known.filter { if case .conflict = $1 { true } else { false } } }
+    guard let one = newest(of: new.map(\.0)) else {
+      if known.contains(where: { $1 == .nothing }) {
+        return .preferredSet(isChanged: false, hasCredentials: true)
+      }
+      if hasLostCredentials { return .refused(.damaged) }
+      let network = preferred.network
+      return .refused(known.isEmpty ? .nothingToAccept(network) : .onlyOlderShared(network))
+    }
+    guard new.allSatisfy({ $0.0.dataset.hasKeys(of: one.dataset) }) else {
+      return .refused(.severalShared(new.map(\.0.user)))
+    }
+    if let question = waiting(about: one) {
+      _ = decide(ConsentDecision(.approve(question.id, .once), by: approver))
+    }
+    if self.preferred?.dataset.isSame(as: one.dataset) != true {
+      become(one, .person, by: approver)
+    }
+    return .preferredSet(isChanged: true, hasCredentials: true)
+  }
+
+  // MARK: Who shares what
+
+  var allShared: [SharedCredentials] {
+    shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:))
+  }
+
+  /// By user.
+  func shared(of network: ExtendedPANID) -> [SharedCredentials] {
+    (shared[network] ?? [:]).values.sorted { $0.user < $1.user }
+  }
+
+  func newest(of shared: [SharedCredentials]) -> SharedCredentials? {
+    shared.max { ($0.dataset.activeSeconds ?? 0) < ($1.dataset.activeSeconds ?? 0) }
+  }
+
+  func mayChoose(_ one: SharedCredentials, _ context: RequestContext) -> Bool {
+    context.choosesPreferred || team(of: one.user) == context.requester.team
+  }
+
+  /// The border agent is named where no router of its id has credentials here.
+  func credentials(of one: SharedCredentials) -> StoredCredentials {
+    StoredCredentials(
+      agent: one.agent.flatMap { routers[$0]?.dataset == nil ? $0 : nil }, dataset: one.dataset,
+      isActive: routers.counts.networks[one.network].map { $0.online > 0 } ?? false,
+      createdAt: one.createdAt, changedAt: one.changedAt, secret: .shared(one.user, one.network),
+      team: team(of: one.user))
+  }
+
+  /// What a team shares of which a border agent is named.
+  func credentials(sharedBy team: ExactName) -> [StoredCredentials] {
+    allShared.map(credentials(of:)).filter { $0.team == team && $0.agent != nil }
+  }
+}

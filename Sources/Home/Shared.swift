@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+
+/// A network's credentials that a login shares which is no border router, as Home Assistant's Thread store. They mirror
+/// what it reported last. A border agent is named by them, and not owned.
+package struct SharedCredentials: Hashable, Sendable {
+  /// Networks that a user may share.
+  static let most = 32
+
+  package let user: ExactName
+  package internal(set) var dataset: DatasetSummary
+  package internal(set) var agent: BorderAgentID?
+  /// What people call the sender.
+  package internal(set) var name: String?
+  /// Whether the sender prefers this network. Of one user's networks, at most one.
+  package internal(set) var isPreferredThere = false
+  package internal(set) var createdAt: WireTime
+  package internal(set) var changedAt: WireTime
+  /// Whether the last report was. Whoever can publish as a login can send the others.
+  var isSigned = false
+  /// Whether a newer dataset with its keys is followed: it was just the preferred one, and no person has chosen since.
+  var follows = false
+  /// Network Keys of it that a person has refused: the last eight.
+  var denied: [Hash128] = []
+  var order = SequenceWindow()
+
+  package var network: ExtendedPANID { dataset.network }
+  var isDenied: Bool { dataset.parameters.map { denied.contains($0.networkKey) } ?? false }
+}
+
+/// What credentials that a login shares mean for the preferred network of the home.
+///
+/// | the preferred network | what is shared | what follows |
+/// |---|---|---|
+/// | none, and nobody has to choose one | preferred there | becomes it: `first` |
+/// | none otherwise | | nothing |
+/// | another one | preferred there | alert: the sender prefers another one |
+/// | another one | not preferred there | nothing |
+/// | the same, by its Extended PAN ID alone | too far ahead | alert: conflict |
+/// | the same, by its Extended PAN ID alone | signed by a user whom the settings trust | becomes it: `shared` |
+/// | the same, by its Extended PAN ID alone | of any other user | a person is asked |
+/// | the same | the same parameters | nothing |
+/// | the same | older | alert: stale |
+/// | the same | of the same age, or too far ahead | alert: conflict |
+/// | the same | newer, with its keys, after it was just the preferred one | becomes it: `sameKeys` |
+/// | the same | newer otherwise | a person is asked |
+enum SharedDecision: Hashable {
+  case nothing
+  case becomes(PreferredCause)
+  case asks
+  case older(DatasetDifferences)
+  case conflict(DatasetDifferences)
+  case otherPreferred
+
+  /// - Parameters:
+  ///   - needsChoice: no first network becomes the preferred one by itself.
+  ///   - isTrusted: it is signed, and the settings trust the user.
+  init(
+    _ shared: SharedCredentials, preferred: DatasetSummary?, needsChoice: Bool, isTrusted: Bool,
+    at now: WireTime
+  ) {
+    let dataset = shared.dataset
+    guard let preferred else {
+      self = shared.isPreferredThere && !needsChoice ? .becomes(.first) : .nothing
+      return
+    }
+    guard dataset.network == preferred.network else {
+      self = shared.isPreferredThere ? .otherPreferred : .nothing
+      return
+    }
+    let isTooFarAhead = (dataset.activeSeconds ?? 0) > now.seconds + Membership.mostAhead
+    guard preferred.hasCredentials else {
+      self = isTooFarAhead ? .conflict([]) : isTrusted ? .becomes(.shared) : .asks
+      return
+    }
+    let differs = dataset.differences(from: preferred)
+    if differs.isEmpty {
+      self = .nothing
+      return
+    }
+    switch dataset.relation(to: preferred) {
+    case .older: self = .older(differs)
+    case .newer where !isTooFarAhead:
+      self = shared.follows && dataset.hasKeys(of: preferred) ? .becomes(.sameKeys) : .asks
+    case .newer, .match, .conflict, .mismatch: self = .conflict(differs)
+    }
+  }
+}
