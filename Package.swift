@@ -266,7 +266,8 @@ let package = Package(
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "Broker", "Home", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
+        "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset",
+        "ThreadkeeperSupport",
       ], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",

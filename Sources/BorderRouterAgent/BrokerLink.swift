@@ -7,7 +7,7 @@ import ThreadDataset
 import ThreadkeeperSupport
 
 /// One agent's connection to the broker. What was published and not acknowledged is offered again on the next
-/// connection, in its order, or dropped then.
+/// connection, in its order, or dropped then: what expires always is, because it may have.
 final class BrokerLink: MosquittoHandler {
   /// What the agent's thread reads, in order.
   enum News: Sendable {
@@ -95,7 +95,7 @@ final class BrokerLink: MosquittoHandler {
   func connected(_ session: MosquittoSession) {
     state.withLock { state in
       state.sent = 0
-      if !offersAgain { state.pending = [] }
+      state.pending.removeAll { !offersAgain || $0.messageExpiry != nil }
     }
     add(.connected)
   }
@@ -109,7 +109,9 @@ final class BrokerLink: MosquittoHandler {
   }
 
   func publications(upTo limit: Int) -> [Publication] {
-    state.withLock { state in
+    // Calls that have published plaintext have left some of it on this thread's stack.
+    wipeDeadStack()
+    return state.withLock { state in
       let next = Array(state.pending.dropFirst(state.sent).prefix(limit))
       state.sent += next.count
       return next
@@ -117,11 +119,15 @@ final class BrokerLink: MosquittoHandler {
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    let publication = state.withLock { state -> Publication? in
-      guard let index = state.pending.firstIndex(where: { $0.token == token }) else { return nil }
+    let (client, publication) = state.withLock { state -> (MosquittoClient?, Publication?) in
+      guard let index = state.pending.firstIndex(where: { $0.token == token }) else {
+        return (nil, nil)
+      }
       if index < state.sent { state.sent -= 1 }
-      return state.pending.remove(at: index)
+      return (state.client, state.pending.remove(at: index))
     }
+    // It asks for publications once more, which wipes what this one has left.
+    client?.wake()
     if case .refused(let error) = outcome, let publication { add(.refused(publication, error)) }
   }
 

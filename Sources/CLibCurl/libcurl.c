@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -14,7 +15,8 @@
 #define OLDEST_VERSION 0x075000
 
 #define FUNCTIONS \
-  EACH(easy_cleanup) EACH(easy_getinfo) EACH(easy_init) EACH(easy_setopt) EACH(easy_strerror) EACH(global_init) \
+  EACH(easy_cleanup) EACH(easy_getinfo) EACH(easy_init) EACH(easy_recv) EACH(easy_send) EACH(easy_setopt) \
+  EACH(easy_strerror) EACH(global_init) \
   EACH(multi_add_handle) EACH(multi_cleanup) EACH(multi_info_read) EACH(multi_init) EACH(multi_perform) \
   EACH(multi_poll) EACH(multi_remove_handle) EACH(share_init) EACH(share_setopt) EACH(slist_append) \
   EACH(slist_free_all) EACH(version_info)
@@ -41,6 +43,7 @@ static void unlock(CURL *easy, curl_lock_data data, void *context) {
 }
 
 static void load(void) {
+  unsetenv("SSLKEYLOGFILE");
   void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     snprintf(problem, sizeof problem, "%s", dlerror());
@@ -174,4 +177,86 @@ struct libcurl_outcome libcurl_perform(
   if (multi) curl.multi_cleanup(multi);
   outcome.message = curl.easy_strerror(outcome.code);
   return outcome;
+}
+
+struct libcurl_connection {
+  CURL *easy;
+  CURLM *multi;
+  char problem[CURL_ERROR_SIZE];
+};
+
+static curl_socket_t open_any_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+  (void)context, (void)purpose;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+struct libcurl_outcome libcurl_connect(
+    const char *url, long milliseconds, int stop, struct libcurl_connection **result) {
+  struct libcurl_outcome outcome = {.code = CURLE_OK};
+  struct libcurl_connection *connection = calloc(1, sizeof *connection);
+  CURL *easy = curl.easy_init();
+  CURLM *multi = curl.multi_init();
+  if (!connection || !easy || !multi) outcome.code = CURLE_OUT_OF_MEMORY;
+  SET(URL, url);
+  SET(PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+  SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  SET(CONNECT_ONLY, 1L);
+  SET(SSL_VERIFYPEER, 1L);
+  SET(SSL_VERIFYHOST, 2L);
+  SET(PROXY, "");
+  SET(NOPROXY, "*");
+  SET(NOSIGNAL, 1L);
+  SET(SHARE, share);
+  SET(TIMEOUT_MS, milliseconds);
+  SET(OPENSOCKETFUNCTION, open_any_socket);
+  SET(ERRORBUFFER, connection->problem);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  if (outcome.code == CURLE_OK) curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#endif
+  if (outcome.code == CURLE_OK && curl.multi_add_handle(multi, easy) == CURLM_OK) {
+    outcome.code = run(multi, stop);
+    curl.easy_getinfo(easy, CURLINFO_OS_ERRNO, &outcome.error);
+  } else if (outcome.code == CURLE_OK) {
+    outcome.code = CURLE_FAILED_INIT;
+  }
+  outcome.message = curl.easy_strerror(outcome.code);
+  if (connection) {
+    // While the handle is in the other one, its connection stays.
+    (connection->easy = easy), (connection->multi = multi);
+    if (connection->problem[0]) outcome.message = connection->problem;
+  } else {
+    if (easy) curl.easy_cleanup(easy);
+    if (multi) curl.multi_cleanup(multi);
+  }
+  *result = connection;
+  return outcome;
+}
+
+int libcurl_descriptor(struct libcurl_connection *connection) {
+  curl_socket_t descriptor = CURL_SOCKET_BAD;
+  curl.easy_getinfo(connection->easy, CURLINFO_ACTIVESOCKET, &descriptor);
+  return descriptor;
+}
+
+const char *libcurl_peer(struct libcurl_connection *connection) {
+  const char *address = NULL;
+  curl.easy_getinfo(connection->easy, CURLINFO_PRIMARY_IP, &address);
+  return address ? address : "";
+}
+
+CURLcode libcurl_send(struct libcurl_connection *connection, const void *bytes, size_t size, size_t *count) {
+  *count = 0;
+  return curl.easy_send(connection->easy, bytes, size, count);
+}
+
+CURLcode libcurl_receive(struct libcurl_connection *connection, void *bytes, size_t size, size_t *count) {
+  *count = 0;
+  return curl.easy_recv(connection->easy, bytes, size, count);
+}
+
+void libcurl_close(struct libcurl_connection *connection) {
+  if (connection->easy && connection->multi) curl.multi_remove_handle(connection->multi, connection->easy);
+  if (connection->easy) curl.easy_cleanup(connection->easy);
+  if (connection->multi) curl.multi_cleanup(connection->multi);
+  free(connection);
 }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The broker's side of one connection: a socket, or the two pipes of `openssl s_server`.
+/// The server's side of one connection: a socket, or the two pipes of `openssl s_server`.
 ///
-/// `@unchecked`: only used under the lock of the `FakeBroker` that owns it.
+/// `@unchecked`: only used under the lock of the `FakeBroker`, or by the thread, that owns it.
 final class FakeConnection: @unchecked Sendable {
   let input: Int32
   private let output: Int32
@@ -30,6 +30,12 @@ final class FakeConnection: @unchecked Sendable {
       guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
       buffer += chunk[..<count]
     }
+  }
+
+  /// What has come and was not taken.
+  func takeBytes() -> [UInt8] {
+    defer { buffer = [] }
+    return buffer
   }
 
   func nextPacket() -> FakePacket? { FakePacket.take(from: &buffer) }

@@ -139,6 +139,32 @@ struct PortListeners {
       ipv4: text("/proc/net/tcp"), ipv6: hasIPv6 ? text("/proc/net/tcp6") : "")
   }
 
+  /// Who has bound a port: while what belongs there is off, any user of the machine can.
+  ///
+  /// - Parameter users: whose programs may.
+  /// - Returns: false where nobody has. Elsewhere than on this machine that is not known, and true.
+  /// - Throws: `untrusted`, `unchecked`.
+  static func areThere(
+    at text: String, port: UInt16, of users: Set<UInt32>
+  ) throws(HTTPFailure) -> Bool {
+    guard let address = IPAddress(text) else { throw .unchecked("\(text) is no address") }
+    guard address.isLoopback else { return true }
+    let found = try current().users(at: address.bytes, port: port)
+    if let other = found.subtracting(users).min() {
+      throw .untrusted("a program of user \(other) listens on port \(port)")
+    }
+    return !found.isEmpty
+  }
+
+  /// The same for a connection that is there: somebody has taken it.
+  ///
+  /// - Throws: also `unreachable`, where nobody is found.
+  static func check(_ text: String, port: UInt16, of users: Set<UInt32>) throws(HTTPFailure) {
+    // The table may miss one while others come and go.
+    for _ in 0..<3 where try areThere(at: text, port: port, of: users) { return }
+    throw .unreachable("nothing listens on port \(port)")
+  }
+
   /// - Parameter address: in the order of the network: 4 bytes, or 16.
   /// - Returns: empty where nothing listens. A socket for this very address comes before one for all addresses.
   func users(at address: [UInt8], port: UInt16) -> Set<UInt32> {

@@ -31,7 +31,7 @@ final class HTTPTransfer {
   /// Why libcurl can't be used; nil when it is loaded.
   static var obstacle: String? {
     libcurl_load().map {
-      "\(String(cString: $0)). The agent of border routers needs libcurl 7.80 or newer. Run `apt install libcurl4`."
+      "\(String(cString: $0)). This agent needs libcurl 7.80 or newer. Run `apt install libcurl4`."
     }
   }
 
@@ -99,19 +99,18 @@ final class HTTPTransfer {
 
   /// The next address may be the router's: `localhost` is both ::1 and 127.0.0.1.
   private func mayConnect(to address: String) -> Bool {
-    check { () throws(HTTPFailure) in _ = try hasListener(at: address) }
+    check { () throws(HTTPFailure) in
+      peer = IPAddress(address)
+      _ = try PortListeners.areThere(at: address, port: self.address.port, of: users)
+    }
   }
 
   /// The check that counts: whoever listens now has taken the connection.
   private func maySend(to address: String) -> Bool {
     isConnected = true
     return check { () throws(HTTPFailure) in
-      // The table may miss one while others come and go.
-      for _ in 0..<3 where try hasListener(at: address) {
-        failure = nil
-        return
-      }
-      throw .unreachable("nothing listens on port \(self.address.port)")
+      try PortListeners.check(address, port: self.address.port, of: users)
+      failure = nil
     }
   }
 
@@ -123,21 +122,6 @@ final class HTTPTransfer {
       failure = error
       return false
     }
-  }
-
-  /// Who has bound the port that the connection goes to: while a router is off, any user of its machine can.
-  ///
-  /// - Returns: false where nobody has. Elsewhere than on this machine that is not known, and true.
-  /// - Throws: `untrusted`, `unchecked`.
-  private func hasListener(at text: String) throws(HTTPFailure) -> Bool {
-    guard let peer = IPAddress(text) else { throw .unchecked("\(text) is no address") }
-    self.peer = peer
-    guard peer.isLoopback else { return true }
-    let found = try PortListeners.current().users(at: peer.bytes, port: address.port)
-    if let other = found.subtracting(users).min() {
-      throw .untrusted("a program of user \(other) listens on port \(address.port)")
-    }
-    return !found.isEmpty
   }
 
   private func takeHead(_ line: UnsafeRawBufferPointer) -> Bool {

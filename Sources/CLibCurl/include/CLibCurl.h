@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request over HTTP/1.1 with libcurl, which is loaded by who asks for it and not linked: it brings some thirty
-/// libraries, and 6 MB of resident memory, that only an agent of border routers is to have.
+/// Requests over HTTP/1.1, and connections with TLS, with libcurl, which is loaded by who asks for it and not linked: it
+/// brings some thirty libraries, and 6 MB of resident memory, that only agents are to have.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
 
-/// Loads it, once in a process.
+/// Loads it, once in a process. Takes SSLKEYLOGFILE out of the environment before, into which TLS would write its keys.
 ///
 /// - Returns: null, or why it can't be used.
 const char *_Nullable libcurl_load(void);
@@ -50,3 +50,33 @@ struct libcurl_outcome {
 struct libcurl_outcome libcurl_perform(
     const char *_Nonnull method, const char *_Nonnull url, const char *_Nonnull accept, const char *_Nonnull type,
     const void *_Nonnull body, size_t size, long milliseconds, int stop, struct libcurl_handler handler);
+
+/// A connection whose bytes the caller sends and reads itself.
+struct libcurl_connection;
+
+/// Connects, with TLS where the URL says `https`, whose certificate is verified. Of the environment nothing counts.
+///
+/// - Parameters:
+///   - milliseconds: from the look-up of the host to the end of the TLS handshake.
+///   - stop: as above.
+///   - connection: to be closed, also when it is not connected; null: no memory.
+/// - Returns: CURLE_OK when it is connected. The message lives as long as the connection.
+struct libcurl_outcome libcurl_connect(
+    const char *_Nonnull url, long milliseconds, int stop,
+    struct libcurl_connection *_Nullable *_Nonnull connection);
+
+/// The socket, for `poll`; -1 when the connection is gone.
+int libcurl_descriptor(struct libcurl_connection *_Nonnull connection);
+
+/// The address that it is connected to, which is numeric.
+const char *_Nonnull libcurl_peer(struct libcurl_connection *_Nonnull connection);
+
+/// Never waits: CURLE_AGAIN.
+CURLcode libcurl_send(
+    struct libcurl_connection *_Nonnull connection, const void *_Nonnull bytes, size_t size, size_t *_Nonnull count);
+
+/// Never waits: CURLE_AGAIN. `count` is 0 at the end.
+CURLcode libcurl_receive(
+    struct libcurl_connection *_Nonnull connection, void *_Nonnull bytes, size_t size, size_t *_Nonnull count);
+
+void libcurl_close(struct libcurl_connection *_Nonnull connection);

@@ -62,11 +62,15 @@ struct AgentOptions: ParsableArguments {
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "agent",
-    abstract: "Publish for border routers that don't publish by themselves.",
+    abstract:
+      "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
     discussion: """
-      These run on the router's machine, or on one that reaches it, without a store and without a daemon.
+      These run on the router's or Home Assistant's machine, or on one that reaches it, without a store and \
+      without a daemon.
       """,
-    subcommands: [AgentOTBRCommand.self, AgentSSIDCommand.self])
+    subcommands: [
+      AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self,
+    ])
 }
 
 /// Where an agent publishes, and whether it seals.
@@ -135,31 +139,13 @@ struct AgentService: Service {
   }
 }
 
-/// Keeps the secret from which an agent's client ids follow, so that it finds its session again after a restart.
-///
-/// In `$STATE_DIRECTORY`, which systemd sets for the unit; without it in `$XDG_STATE_HOME/threadkeeper`, or
-/// `~/.local/state/threadkeeper`. A line of 32 hex digits.
-struct ClientIDFile {
-  private static let name = "agent-client-id"
-
-  private let path: String
-
-  /// - Returns: those of this run alone where none can be kept, with the reason.
-  static func clientIDs() -> (ids: ClientIDs, warning: String?) {
-    do throws(CommandFailure) {
-      return (ClientIDs(secret: try Self(ProcessInfo.processInfo.environment).secret()), nil)
-    } catch {
-      let remedy = error.remedy.map { "; \($0)" } ?? ""
-      return (
-        ClientIDs(),
-        "the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)"
-      )
-    }
-  }
-
-  private init(_ environment: [String: String]) throws(CommandFailure) {
+/// Where agents keep what outlives them: in `$STATE_DIRECTORY`, which systemd sets for the unit; without it in
+/// `$XDG_STATE_HOME/threadkeeper`, or `~/.local/state/threadkeeper`.
+enum AgentFiles {
+  static func path(of name: String) throws(CommandFailure) -> String {
     func directory(_ variable: String) -> String? {
-      guard let path = environment[variable]?.split(separator: ":").first, path.hasPrefix("/")
+      guard let path = ProcessInfo.processInfo.environment[variable]?.split(separator: ":").first,
+        path.hasPrefix("/")
       else { return nil }
       return String(path)
     }
@@ -167,7 +153,27 @@ struct ClientIDFile {
     guard let place = directory("STATE_DIRECTORY") ?? state.map({ $0 + "/threadkeeper" }) else {
       throw CommandFailure(.cannotCreate, "there is no home directory")
     }
-    path = "\(place)/\(Self.name)"
+    return "\(place)/\(name)"
+  }
+}
+
+/// Keeps the secret from which an agent's client ids follow, so that it finds its session again after a restart: a line
+/// of 32 hex digits.
+struct ClientIDFile {
+  private let path: String
+
+  /// - Returns: those of this run alone where none can be kept, with the reason.
+  static func clientIDs() -> (ids: ClientIDs, warning: String?) {
+    do throws(CommandFailure) {
+      let file = Self(path: try AgentFiles.path(of: "agent-client-id"))
+      return (ClientIDs(secret: try file.secret()), nil)
+    } catch {
+      let remedy = error.remedy.map { "; \($0)" } ?? ""
+      return (
+        ClientIDs(),
+        "the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)"
+      )
+    }
   }
 
   /// What is in the file, which is made when it is not there. Two agents that start together get the same.

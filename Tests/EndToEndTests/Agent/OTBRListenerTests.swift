@@ -9,33 +9,9 @@ import Testing
   "Another user on the router's port", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: getuid() == 0, "only root can be two users"))
 struct OTBRListenerTests {
-  private static let nobody = "65534"
   private let place: OTBRHome
 
   init() throws { place = try OTBRHome() }
-
-  /// Accepts connections as another user, answers nothing, and writes down what comes.
-  private func impostor(_ url: String, _ received: String) throws -> ChildProcess {
-    let program = """
-      import os, socket, sys
-      file = open(sys.argv[2], "ab", buffering=0)
-      os.setuid(int(sys.argv[3]))
-      listener = socket.socket()
-      listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-      listener.bind(("127.0.0.1", int(sys.argv[1])))
-      listener.listen()
-      while True:
-          connection = listener.accept()[0]
-          file.write(connection.recv(65536))
-          connection.close()
-      """
-    return try ChildProcess(
-      "/usr/bin/env",
-      [
-        "python3", "-c", program, String(try #require(url.split(separator: ":").last)), received,
-        Self.nobody,
-      ])
-  }
 
   @Test("It is sent nothing, the router is offline as untrusted, and --router-user trusts it")
   func untrusted() async throws {
@@ -48,19 +24,19 @@ struct OTBRListenerTests {
     try await audience.until("online") { $0.state(topic)?["availability"] == "online" }
     try routers.order(0, "refuse")
     let received = place.installation.directory.file("received")
-    let impostor = try impostor(routers.url(0), received)
+    let impostor = try Impostor.start(routers.url(0), received)
     // Raised before the other program listens, the alert is updated.
     try await audience.until("untrusted") {
       $0.state(topic)?["offline_reason"] == "untrusted"
         && $0.alertEvents.last { $0["alertname"] == "BorderRouterOffline" }?["reason"]
           == "untrusted"
     }
-    #expect(agent.output.contains("a program of user \(Self.nobody) listens on port"))
+    #expect(agent.output.contains("a program of user \(Impostor.user) listens on port"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: received)).isEmpty)
     // As the router's user it is asked.
     let trusting = try AgentProcess(
       .otbr, [routers.url(0)], broker: place.broker, in: place.installation.directory,
-      "--router-user", Self.nobody)
+      "--router-user", Impostor.user)
     try await eventually("a request") {
       try String(contentsOfFile: received, encoding: .utf8).hasPrefix("GET /node HTTP/1.1")
     }

@@ -7,9 +7,16 @@ import TestKit
 final class AgentProcess: Sendable {
   enum Kind: String, Sendable {
     case otbr, ssid
+    case homeAssistant = "home-assistant"
 
     /// Its login.
-    var user: String { self == .otbr ? "attic" : "hall" }
+    var user: String {
+      switch self {
+      case .otbr: "attic"
+      case .ssid: "hall"
+      case .homeAssistant: "phones"
+      }
+    }
 
     /// So that a test takes seconds.
     var options: [String] {
@@ -20,6 +27,7 @@ final class AgentProcess: Sendable {
           "--router-user", "\(getuid())",
         ]
       case .ssid: ["--interval", "1"]
+      case .homeAssistant: ["--poll", "1", "--home-assistant-user", "\(getuid())"]
       }
     }
   }
@@ -29,16 +37,19 @@ final class AgentProcess: Sendable {
 
   /// - Parameters:
   ///   - arguments: URLs of routers, a source, other options.
+  ///   - environment: besides that of all agents.
   ///   - directory: its home, for what it prints, and with programs that come before those of the system.
   init(
-    _ kind: Kind, _ arguments: [String], user: String? = nil, broker: TestBroker,
+    _ kind: Kind, _ arguments: [String], user: String? = nil,
+    environment: [String: String] = [:], broker: TestBroker,
     in directory: TemporaryDirectory, _ more: String...
   ) throws {
     log = directory.file("agent-\(UInt32.random(in: 0 ... .max)).log")
     process = try ChildProcess(
       ThreadkeeperBinary.executable.path,
       Self.arguments(kind, arguments + more, user: user, broker),
-      environment: Self.environment(directory), streams: (.nothing, .file(log), .sameAsOutput))
+      environment: Self.environment(directory).merging(environment) { $1 },
+      streams: (.nothing, .file(log), .sameAsOutput))
   }
 
   static func arguments(

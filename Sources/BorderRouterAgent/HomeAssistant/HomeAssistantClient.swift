@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import SodiumCrypto
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// Home Assistant's WebSocket API, as far as its Thread store needs it, on the caller's thread.
+///
+/// ```
+/// < {"type":"auth_required","ha_version":"2025.4.4"}
+/// > {"type":"auth","access_token":"…"}
+/// < {"type":"auth_ok","ha_version":"2025.4.4"}                  or auth_invalid
+/// > {"id":1,"type":"thread/list_datasets"}
+/// < {"id":1,"type":"result","success":true,"result":{…}}        or {…,"success":false,"error":{"code":"…"}}
+/// ```
+final class HomeAssistantClient {
+  /// More are not read: a home has a few, and threadkeeper takes 32 of a login.
+  static let mostDatasets = 256
+  /// Objects and arrays within each other; real answers have four.
+  private static let nesting = 16
+
+  private let socket: WebSocket
+  private let timeout: Duration
+  private var number = 0
+  private var version: HomeAssistantVersion?
+
+  /// Connects and logs in.
+  ///
+  /// - Parameters:
+  ///   - users: whose programs may listen there, where that is on this machine.
+  ///   - timeout: for the connection, and for each answer.
+  ///   - signal: raised when the agent stops.
+  init(
+    _ address: HomeAssistantAddress, of users: Set<UInt32>, token: SecretBytes, timeout: Duration,
+    signal: WakeSignal?
+  ) throws(HomeAssistantTrouble) {
+    self.timeout = timeout
+    socket = try WebSocket(address, of: users, until: .now + timeout, signal: signal)
+    let first = try receive(until: .now + timeout)
+    guard first.type == "auth_required" else { throw .otherForm }
+    version = first.version
+    // Checked by who has read it: nothing in it is to be escaped.
+    var login = Array(#"{"type":"auth","access_token":""#.utf8)
+    token.withUnsafeBytes { login += $0 }
+    login += Array("\"}".utf8)
+    defer { wipe(&login) }
+    try socket.send(login, until: .now + timeout)
+    switch try receive(until: .now + timeout).type {
+    case "auth_ok": break
+    case "auth_invalid": throw .wrongToken
+    default: throw .otherForm
+    }
+  }
+
+  func close() { socket.close() }
+
+  // MARK: Commands
+
+  func datasets() throws(HomeAssistantTrouble) -> [StoredDataset] {
+    struct List: Decodable { var datasets: [StoredDataset] }
+    let result = try ask("thread/list_datasets")
+    guard let list = try? JSONDecoder().decode(List.self, from: Data(result)) else {
+      throw .otherForm
+    }
+    guard list.datasets.count <= Self.mostDatasets else { throw .tooMany(list.datasets.count) }
+    return list.datasets
+  }
+
+  /// - Returns: `none` where it is no more.
+  func dataset(_ id: String) throws(HomeAssistantTrouble) -> RouterReport.Reading {
+    var result: [UInt8]
+    do throws(HomeAssistantTrouble) {
+      result = try ask("thread/get_dataset_tlv", ("dataset_id", id))
+    } catch {
+      guard error == .refused("not_found") else { throw error }
+      return .none
+    }
+    defer { wipe(&result) }
+    guard
+      let hex = UntrustedJSON.value(of: "tlv", in: result, depth: Self.nesting)
+        .flatMap({ RESTValue(reading: $0).text })
+    else { throw .otherForm }
+    do throws(DatasetError) {
+      let dataset = try OperationalDataset(hex: hex)
+      return dataset.kind == .complete ? .complete(dataset) : .unusable("it lacks parameters")
+    } catch {
+      return .unusable(error.code.rawValue)
+    }
+  }
+
+  /// What the store has of a network.
+  func stored(
+    _ network: ExtendedPANID
+  ) throws(HomeAssistantTrouble) -> (entry: StoredDataset, reading: RouterReport.Reading)? {
+    guard let entry = try datasets().first(where: { $0.network == network }) else { return nil }
+    return (entry, try dataset(entry.id))
+  }
+
+  /// Does nothing where the store has the network with the same or a later time.
+  func add(_ dataset: OperationalDataset) throws(HomeAssistantTrouble) {
+    _ = try ask("thread/add_dataset_tlv", ("source", "threadkeeper"), ("tlv", dataset.hex))
+  }
+
+  func setPreferred(_ id: String) throws(HomeAssistantTrouble) {
+    _ = try ask("thread/set_preferred_dataset", ("dataset_id", id))
+  }
+
+  /// - Returns: the JSON of the result.
+  private func ask(
+    _ command: String, _ fields: (name: String, text: String)...
+  ) throws(HomeAssistantTrouble) -> [UInt8] {
+    number += 1
+    var members: [String: String] = ["type": command]
+    for field in fields { members[field.name] = field.text }
+    var body =
+      Array("{\"id\":\(number),".utf8) + ((try? JSONWriter.bytes(of: members)) ?? []).dropFirst()
+    defer { wipe(&body) }
+    let deadline = ContinuousClock.now + timeout
+    try socket.send(body, until: deadline)
+    while true {
+      let answer = try receive(until: deadline)
+      guard answer.type == "result", answer.id == UInt64(number) else { continue }
+      if answer.isSuccess, let result = answer.result { return result }
+      switch answer.errorCode {
+      case "unauthorized": throw .notAdministrator
+      case "unknown_command": throw .unknownCommand(version)
+      case let code?: throw .refused(code)
+      case nil: throw .otherForm
+      }
+    }
+  }
+
+  private struct Message {
+    var type: String?
+    var id: UInt64?
+    var version: HomeAssistantVersion?
+    var isSuccess = false
+    var result: [UInt8]?
+    var errorCode: String?
+  }
+
+  private func receive(
+    until deadline: ContinuousClock.Instant
+  ) throws(HomeAssistantTrouble) -> Message {
+    var bytes = try socket.receive(until: deadline)
+    defer { wipe(&bytes) }
+    var message = Message()
+    let isObject = try? UntrustedJSON.readMembers(of: bytes, depth: Self.nesting) { member in
+      switch member.name.text {
+      case "type": message.type = RESTValue(member.value).text
+      case "id": if case .number(let number) = RESTValue(member.value) { message.id = number }
+      case "ha_version":
+        message.version = RESTValue(member.value).text.flatMap { HomeAssistantVersion($0) }
+      case "success": if case .bool(true) = member.value { message.isSuccess = true }
+      case "result": message.result = Array(member.source)
+      case "error":
+        message.errorCode = UntrustedJSON.value(
+          of: "code", in: Array(member.source), depth: Self.nesting
+        ).flatMap { RESTValue(reading: $0).text }.map { code in
+          String(code.unicodeScalars.prefix(40).filter { $0 == "_" || ("a"..."z").contains($0) })
+        }
+      default: break
+      }
+    }
+    guard isObject == true else { throw .notJSON }
+    return message
+  }
+}
+
+/// An entry of `thread/list_datasets`, which has no TLVs. Two that differ mean that something was changed there.
+struct StoredDataset: Hashable, Sendable, Decodable {
+  /// Stays when the TLVs are replaced by newer ones of the network.
+  var id: String
+  var networkText: String?
+  var name: String?
+  var channel: Int?
+  var panID: String?
+  var created: String?
+  var preference: Bool?
+  var borderAgentText: String?
+
+  enum CodingKeys: String, CodingKey {
+    case id = "dataset_id"
+    case networkText = "extended_pan_id"
+    case name = "network_name"
+    case panID = "pan_id"
+    case preference = "preferred"
+    case borderAgentText = "preferred_border_agent_id"
+    case channel, created
+  }
+
+  var network: ExtendedPANID? { networkText.flatMap { ExtendedPANID(hex: $0) } }
+  var isPreferred: Bool { preference ?? false }
+  /// The border agent that the store names for it. The iOS app gives an extended address alone.
+  var borderAgent: BorderAgentID? { borderAgentText.flatMap { BorderAgentID(hex: $0) } }
+
+  /// For the log: name and network.
+  var title: String {
+    let name = name.flatMap { ShownName.quoted($0) }
+    let words = [name, network.map { "\($0)" }].compactMap(\.self)
+    return words.isEmpty ? "a network without a name" : words.joined(separator: " ")
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import SodiumCrypto
+import ThreadDataset
+
+/// What is read and published of Home Assistant's Thread store, decided from one list after the other. Pure: the caller
+/// brings the time and does the effects.
+///
+/// The list has no TLVs, and Home Assistant has no event for a change. It keeps a dataset's id when the TLVs are
+/// replaced by newer ones, and the list need not show that. So TLVs are read of what is listed differently, and of
+/// everything after `reread`. Of TLVs that were published a keyed hash is kept, never the TLVs.
+///
+/// | known of an id | what comes | what follows |
+/// |---|---|---|
+/// | nothing | it is listed | `read`; the preferred one first |
+/// | published | it is listed differently, or was read `reread` ago | `read` |
+/// | published | it is listed as before | nothing |
+/// | published | a question depends on its TLVs | `read` with the next list |
+/// | published | it is not listed any more | it is forgotten, and nothing published: that is no leave |
+/// | any | TLVs, preference or border agent that were not published | `publish` |
+/// | published | the same, published `repeat` ago | `publish`, for a daemon that has lost its store |
+/// | published | the same, later than that | nothing |
+/// | any | TLVs that are no complete active dataset | nothing; logged once |
+/// | published | rejected for what it is, or as one too many | published again after `repeat`, or when it has changed |
+/// | published | rejected for another reason, or by the broker | published again after `retry`, or when it has changed |
+/// | published | accepted after a rejection | logged |
+/// | any | trouble | logged when it is another one; the next look after 5, 10, 20, 40 and then 60 s |
+/// | any | a look without trouble | the end of the trouble is logged |
+struct HomeAssistantMachine: Sendable {
+  enum Event: Equatable, Sendable {
+    case listed([StoredDataset])
+    /// The TLVs of an entry; `none`: it was deleted after the list was made.
+    case read(StoredDataset, RouterReport.Reading)
+    /// All of a look went well.
+    case looked
+    case troubled(HomeAssistantTrouble)
+    /// threadkeeper's answer to what was published of an id.
+    case accepted(String)
+    case rejected(String, SharingRejection)
+    /// What is known of this network decides whether a person is asked.
+    case doubted(ExtendedPANID)
+  }
+
+  enum Effect: Equatable, Sendable {
+    case read(StoredDataset)
+    case publish(SharedDataset)
+    case log(RouterNote)
+  }
+
+  enum Pause {
+    static let reread = Duration.seconds(600)
+    static let `repeat` = Duration.seconds(3_600)
+    static let retry = Duration.seconds(300)
+    static let trouble = (shortest: Duration.seconds(5), longest: Duration.seconds(60))
+  }
+
+  private struct Known {
+    var entry: StoredDataset
+    var readAt: Duration
+    /// Of the TLVs, preference and border agent that were published; nil: nothing was.
+    var digest: [UInt8]?
+    /// When the same is published again.
+    var due = Duration.zero
+    /// Seconds of the Active Timestamp; nil: the TLVs are of no use.
+    var timestamp: UInt64?
+    /// What was logged last.
+    var flaw: String?
+    var rejection: SharingRejection?
+  }
+
+  private let key: [UInt8]
+  private var known: [String: Known] = [:]
+  private var trouble: HomeAssistantTrouble?
+  private var troubles = 0
+  /// What is there, once all of it was read.
+  private(set) var store: StoreSummary?
+
+  /// - Parameter key: of the hashes.
+  init(key: [UInt8] = RandomBytes.make(32)) { self.key = key }
+
+  /// Until the next look, where that is not the usual time.
+  var pause: Duration? {
+    guard troubles > 0 else { return nil }
+    return min(Pause.trouble.shortest * (1 << min(troubles - 1, 8)), Pause.trouble.longest)
+  }
+
+  /// - Parameter now: from any origin, never falling.
+  mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
+    switch event {
+    case .listed(let entries): return listed(entries, at: now)
+    case .read(let entry, let reading): return read(entry, reading, at: now)
+    case .looked:
+      store = summary
+      defer { (trouble, troubles) = (nil, 0) }
+      return trouble == nil ? [] : [.log(RouterNote(.info, "it answers again"))]
+    case .troubled(let new):
+      troubles += 1
+      guard new != trouble else { return [] }
+      trouble = new
+      return [.log(RouterNote(.warning, "\(new)"))]
+    case .accepted(let id):
+      guard let entry = known[id]?.entry, known[id]?.rejection != nil else { return [] }
+      known[id]?.rejection = nil
+      return [.log(RouterNote(.info, "threadkeeper accepts \(entry.title) now"))]
+    case .rejected(let id, let rejection): return rejected(id, rejection, at: now)
+    case .doubted(let network):
+      for (id, known) in known where known.entry.network == network {
+        self.known[id]?.readAt = now - Pause.reread
+      }
+      return []
+    }
+  }
+
+  private mutating func listed(_ entries: [StoredDataset], at now: Duration) -> [Effect] {
+    let ids = Set(entries.map(\.id))
+    known = known.filter { ids.contains($0.key) }
+    return entries.sorted { $0.isPreferred && !$1.isPreferred }.filter { entry in
+      guard let known = known[entry.id] else { return true }
+      return known.entry != entry || now - known.readAt >= Pause.reread
+        || known.digest != nil && now >= known.due
+    }.map { .read($0) }
+  }
+
+  private var summary: StoreSummary {
+    var summary = StoreSummary(
+      preferred: known.values.first(where: \.entry.isPreferred)?.entry.network)
+    for known in known.values {
+      guard let network = known.entry.network else { continue }
+      summary.timestamps[network] = known.timestamp
+      if known.flaw != nil { summary.unusable.insert(network) }
+    }
+    return summary
+  }
+
+  private mutating func read(
+    _ entry: StoredDataset, _ reading: RouterReport.Reading, at now: Duration
+  ) -> [Effect] {
+    var new = known[entry.id] ?? Known(entry: entry, readAt: now)
+    (new.entry, new.readAt) = (entry, now)
+    defer { known[entry.id] = new }
+    switch reading {
+    case .none: return []
+    case .unusable(let flaw):
+      (new.digest, new.timestamp) = (nil, nil)
+      guard new.flaw != flaw else { return [] }
+      new.flaw = flaw
+      return [
+        .log(
+          RouterNote(
+            .warning,
+            "\(entry.title) is not published, because its dataset can't be used (\(flaw)); add it there again, from a "
+              + "phone or a border router"))
+      ]
+    case .complete(let dataset):
+      (new.flaw, new.timestamp) = (nil, dataset.activeTimestamp?.seconds)
+      let shared = SharedDataset(entry, dataset)
+      let digest = digest(of: shared)
+      let isNews = digest != new.digest
+      guard isNews || now >= new.due else { return [] }
+      (new.digest, new.due) = (digest, now + Pause.repeat)
+      let words = "\(entry.title) is published" + (entry.isPreferred ? ", as preferred there" : "")
+      return isNews
+        ? [.publish(shared), .log(RouterNote(.info, words))] : [.publish(shared)]
+    }
+  }
+
+  private func digest(of shared: SharedDataset) -> [UInt8] {
+    var message = shared.dataset.bytes
+    defer { wipe(&message) }
+    message += [0, shared.isPreferred ? 1 : 0] + (shared.borderAgent?.bytes ?? [])
+    // The lengths are right, so it does not fail; where it did, everything would be news.
+    return key.withUnsafeBytes { key in
+      (try? BLAKE2b.hash(message, key: key, count: 32)) ?? []
+    }
+  }
+
+  private mutating func rejected(
+    _ id: String, _ rejection: SharingRejection, at now: Duration
+  ) -> [Effect] {
+    guard var old = known[id] else { return [] }
+    defer { known[id] = old }
+    if !rejection.isLasting { old.due = now + Pause.retry }
+    guard rejection.code != old.rejection?.code else { return [] }
+    old.rejection = rejection
+    return [
+      .log(
+        RouterNote(
+          .warning,
+          "\(rejection.who) has rejected \(old.entry.title) (\(rejection.code)): \(rejection.message)"
+        ))
+    ]
+  }
+}
+
+/// A dataset as it is published: what Home Assistant has of a network.
+struct SharedDataset: Equatable, Sendable {
+  /// Of the entry there.
+  var id: String
+  /// Complete, and active.
+  var dataset: OperationalDataset
+  var borderAgent: BorderAgentID?
+  var isPreferred: Bool
+
+  init(_ entry: StoredDataset, _ dataset: OperationalDataset) {
+    id = entry.id
+    self.dataset = dataset
+    borderAgent = entry.borderAgent
+    isPreferred = entry.isPreferred
+  }
+}
+
+/// Why a dataset was not taken.
+struct SharingRejection: Equatable, Sendable {
+  /// `threadkeeper`, or `the broker`.
+  var who = "threadkeeper"
+  var code: String
+  var field: String?
+  var message: String
+
+  /// Whether it is for what the dataset is, or because there are too many: an hour changes nothing about that.
+  var isLasting: Bool { field == "dataset" || code == Rejection.Code.tooManyNetworks.rawValue }
+}
+
+/// What Home Assistant has, as far as it is compared with the home.
+struct StoreSummary: Equatable, Sendable {
+  var preferred: ExtendedPANID?
+  /// Seconds of the Active Timestamps, of those that can be used.
+  var timestamps: [ExtendedPANID: UInt64] = [:]
+  /// Networks whose dataset there can't be used.
+  var unusable: Set<ExtendedPANID> = []
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BorderRouterAgent
+import Broker
+import Glibc
+import Settings
+import SodiumCrypto
+import ThreadkeeperDaemon
+
+/// `threadkeeper agent home-assistant`
+struct AgentHomeAssistantCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "home-assistant",
+    abstract: "Report the credentials of Home Assistant's Thread store, until stopped.",
+    discussion: """
+      That is where phones put the credentials of border routers that speak no MQTT. Reads the store at the start \
+      and every minute, and publishes what is new or changed; with the daemon's line sealed and signed. Where only \
+      keys or the timestamp have changed, the list does not show it, and it takes up to ten minutes. \
+      Home Assistant is asked as an administrator: make a long-lived access token there (profile, Security), \
+      and put it into a file that only this user reads. In an add-on, Home Assistant's own token is used. Logs \
+      go to standard error. SIGTERM and SIGINT stop it.
+
+      With http:// the token and the credentials travel in plaintext. Most homes have nothing else; where others \
+      use the network, run this on Home Assistant's machine, or set up https://.
+
+      Examples:
+        threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
+          --token-file token --username phones --dry-run
+        threadkeeper agent home-assistant --url https://ha.example.com \\
+          --token-file token --username phones --host broker.local \\
+          --password-file /etc/phones.password
+        threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
+          --token-file token --username phones --daemon "$DAEMON_LINE" \\
+          --key /etc/threadkeeper/phones.key --write
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Where Home Assistant is, by http, https, ws or wss: http://127.0.0.1:8123.",
+      discussion: "Needed outside of an add-on: whoever answers there gets the token.",
+      valueName: "url"))
+  var url: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The access token: the first line of a file that others cannot read.",
+      discussion: """
+        It is read for each connection: a new token needs no restart. One that was refused is tried again after an \
+        hour, or when the file has another one.
+        """, valueName: "file"))
+  var tokenFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The user that Home Assistant on this machine runs as, where that is not root.",
+      discussion: """
+        A loopback address is asked by http:// only where a program of root or of this user listens: while Home \
+        Assistant is off, any user of its machine can take its place.
+        """, valueName: "user"))
+  var homeAssistantUser: String?
+
+  @Option(help: ArgumentHelp("What people call this Home Assistant.", valueName: "text"))
+  var name = "Home Assistant"
+
+  @Option(help: ArgumentHelp("Read the list this often, 1 to 3600.", valueName: "seconds"))
+  var poll = 60
+
+  @Option(
+    help: ArgumentHelp("For a connection, and for each answer, 1 to 60.", valueName: "seconds"))
+  var requestTimeout = 10
+
+  @Flag(
+    help: ArgumentHelp(
+      "Have Home Assistant prefer the home's preferred network.",
+      discussion: """
+        Needs --daemon. Where it prefers another one, or has older credentials, a person is asked; then they \
+        are added there, and preferred. Nothing is deleted there. After a no it is not asked again until either \
+        side has changed, and a day has passed; a restart changes nothing about that.
+        """))
+  var write = false
+
+  @Flag(help: "Look once, print what would be published, without keys, and end.")
+  var dryRun = false
+
+  @OptionGroup var login: AgentLoginOptions
+
+  func validate() throws {
+    try login.broker.requireLogin()
+    for (name, value, range) in [
+      ("poll", poll, 1...3_600), ("request-timeout", requestTimeout, 1...60),
+    ] where !range.contains(value) {
+      throw ValidationError(
+        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
+    }
+    guard (1...InboundLimits.textCharacters).contains(name.count), name == name.printable else {
+      throw ValidationError(
+        "--name is a text of 1 to \(InboundLimits.textCharacters) characters.")
+    }
+    guard !write || login.daemon != nil else {
+      throw ValidationError(
+        "--write needs --daemon: the home's credentials are sent sealed, to an enrolled login.")
+    }
+    guard tokenFile != "-" else {
+      throw ValidationError("--token-file is a file: it is read for each connection.")
+    }
+    _ = try (address(), users())
+    guard tokenFile != nil || isAddOn else {
+      throw ValidationError(
+        "--token-file is needed: make a long-lived access token in Home Assistant (profile, Security), and put it into "
+          + "a file that only this user reads.")
+    }
+  }
+
+  func run() async throws {
+    // Before a key, a password, the token or a dataset is read.
+    try? ProcessHardening.forbidCoreDumps()
+    if let obstacle = HomeAssistantConfiguration.obstacle {
+      throw CommandFailure(.unavailable, obstacle)
+    }
+    let address = try self.address()
+    let token = try self.token()
+    // What can never work is said at once.
+    _ = try token.read()
+    var configuration = HomeAssistantConfiguration(try login.login(), address: address) {
+      () throws(HomeAssistantTrouble) in
+      do throws(CommandFailure) {
+        return try token.read()
+      } catch {
+        throw .noToken(error.message + (error.remedy.map { "; \($0)" } ?? ""))
+      }
+    }
+    configuration.name = name
+    configuration.poll = .seconds(poll)
+    configuration.requestTimeout = .seconds(requestTimeout)
+    configuration.writes = write
+    configuration.users = try users()
+    try AgentService.check([configuration])
+    if dryRun { return try await preview(configuration) }
+    let (ids, warning) = ClientIDFile.clientIDs()
+    configuration.login.clientIDs = ids
+    configuration.deniedFile = try? AgentFiles.path(of: "agent-home-assistant-denied")
+    try await AgentService.run([configuration], warning: warning)
+  }
+
+  private func preview(_ configuration: HomeAssistantConfiguration) async throws {
+    let lines: [String]
+    do {
+      lines = try await configuration.preview()
+    } catch let trouble as HomeAssistantTrouble {
+      throw CommandFailure(
+        [.wrongToken, .notAdministrator].contains(trouble) ? .notPermitted : .unavailable,
+        "\(configuration.address): \(trouble)")
+    }
+    for line in lines { try StandardStream.output.write(line.printable + "\n") }
+    guard lines.contains(where: { $0.hasPrefix(login.broker.baseTopic) }) else {
+      throw CommandFailure(
+        .unavailable, "Home Assistant's Thread store has no credentials to publish")
+    }
+  }
+
+  // MARK: Home Assistant
+
+  private static let supervisorToken = "SUPERVISOR_TOKEN"
+
+  /// Whether neither place nor token is named, and Home Assistant has given both.
+  private var isAddOn: Bool {
+    url == nil && tokenFile == nil && getenv(Self.supervisorToken) != nil
+  }
+
+  private func users() throws -> Set<UInt32> {
+    guard let homeAssistantUser else { return [0] }
+    guard let user = SystemAccount.user(homeAssistantUser) else {
+      throw ValidationError("There is no user \(homeAssistantUser.printable) on this machine.")
+    }
+    return [0, user]
+  }
+
+  private func address() throws -> HomeAssistantAddress {
+    if isAddOn, let supervisor = HomeAssistantAddress.supervisor { return supervisor }
+    guard let url else {
+      throw ValidationError(
+        "--url is needed: where Home Assistant is, as in http://127.0.0.1:8123.")
+    }
+    guard let address = HomeAssistantAddress(url) else {
+      throw ValidationError(
+        "--url is http://HOST[:PORT] or https://HOST[:PORT], without a login or a page.")
+    }
+    return address
+  }
+
+  private func token() throws -> HomeAssistantToken {
+    if let tokenFile { return .file(tokenFile) }
+    return .kept(Self.takeVariable(Self.supervisorToken))
+  }
+
+  /// Other programs of this user can read the environment that it was started with.
+  private static func takeVariable(_ name: String) -> SecretBytes {
+    guard let value = getenv(name) else { return SecretBytes(copying: []) }
+    let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
+    defer {
+      memset(value, 0, bytes.count)
+      unsetenv(name)
+    }
+    return SecretBytes(copying: bytes)
+  }
+}
+
+/// Where Home Assistant's access token is.
+private enum HomeAssistantToken: Sendable {
+  case file(String)
+  /// Of the environment, which has it no more.
+  case kept(SecretBytes)
+
+  func read() throws(CommandFailure) -> SecretBytes {
+    let token =
+      switch self {
+      case .file(let path):
+        SecretBytes(copying: try SecretInput.line(path, of: "access token").utf8)
+      case .kept(let token): token
+      }
+    // What stands in JSON as it is.
+    let isToken = token.withUnsafeBytes { bytes in
+      !bytes.isEmpty
+        && bytes.allSatisfy {
+          (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+    }
+    guard isToken else {
+      throw CommandFailure(.badInput, "\(place) is no access token of Home Assistant")
+    }
+    return token
+  }
+
+  private var place: String {
+    switch self {
+    case .file(let path): "the first line of \(path)"
+    case .kept: "SUPERVISOR_TOKEN"
+    }
+  }
+}
