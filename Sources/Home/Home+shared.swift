@@ -207,7 +207,8 @@ extension Home {
     }
     if let network, network != preferred.network { return .refused(.notPreferred(network)) }
     let known = shared(of: preferred.network).map { ($0, decision(of: $0)) }
-    var new = known.filter { $1 == .asks }
+    var new = known.filter { $1 == .asks && !$0.isDenied }
+    if new.isEmpty { new = known.filter { $1 == .asks } }
     if new.isEmpty { new = known.filter { if case .conflict = $1 { true } else { false } } }
     guard let one = newest(of: new.map(\.0)) else {
       if known.contains(where: { $1 == .nothing }) {

@@ -547,6 +547,17 @@ import ThreadDataset
     #expect(scene.accept() == .refused(.damaged))
   }
 
+  @Test("Of two logins with different keys the one is accepted that a person has not refused")
+  func acceptsOther() {
+    var scene = Self.scene()
+    scene.share(.of(1, key: 2), from: "hub")
+    scene.handle(
+      .decision(ConsentDecision(.deny(scene.home.questions[0].id), by: .statusPage)))
+    scene.share(.of(1))
+    #expect(scene.accept() == .preferredSet(isChanged: true, hasCredentials: true))
+    #expect(scene.home.preferred?.dataset == .of(1))
+  }
+
   // MARK: Alerts
 
   @Test("A login that prefers another network than the home is an alert until both are the same")

@@ -15,9 +15,9 @@ import ThreadkeeperSupport
 /// | state | what comes | what follows |
 /// |---|---|---|
 /// | any | the home's preferred credentials are not known | nothing |
-/// | any but writing | no difference | *idle*, and a denial is forgotten |
+/// | any but writing | no difference | *idle*, and what was remembered is forgotten |
 /// | any but writing | Home Assistant's dataset of the network can't be used | *idle*, and logged: it stays there |
-/// | idle | the difference that was denied, also by an earlier run; or any within a day of a denial | nothing |
+/// | idle | the difference that was remembered, also by an earlier run; or any within a day of a denial | nothing |
 /// | idle | a difference | `ask`: *asking* |
 /// | idle | a difference in the time alone, which the list may not have shown | `reread`: *checking* |
 /// | checking | the same difference, after the next look | `ask`: *asking* |
@@ -25,9 +25,9 @@ import ThreadkeeperSupport
 /// | asking | another answer: denied | `remember` the difference: *idle* |
 /// | asking | another answer: nobody has decided, or nobody can | *resting* for a day |
 /// | asking | another answer, or none in time | *resting* for ten minutes |
-/// | asking | the connection to the broker is there again | `ask`: the daemon has one question for both |
+/// | asking | the connection to the broker is there again, in time | `ask`: the daemon has one question for both |
 /// | writing | it is written | *idle*, and logged |
-/// | writing | it is refused, or another dataset of the network is kept | *resting* until either side has changed |
+/// | writing | it is refused, or another dataset of the network is kept | `remember` the difference: *idle* |
 /// | writing | trouble with Home Assistant, for less than a minute | it is tried again |
 /// | writing | trouble for longer | *resting* for a day: the dataset is not kept, and a person is asked again |
 /// | resting | the same difference, in time | nothing |
@@ -57,7 +57,7 @@ struct PreferredSync: Sendable {
     case ask
     /// The TLVs of this network are to be read with the next look.
     case reread(ExtendedPANID)
-    /// What was denied is to be known to the next run, too; nil: nothing is denied any more.
+    /// What is not to be asked about again is to be known to the next run, too; nil: there is no such difference.
     case remember(String?)
     case write(OperationalDataset)
     case log(RouterNote)
@@ -88,13 +88,12 @@ struct PreferredSync: Sendable {
     case checking(Difference)
     case asking(Difference, until: Duration)
     case writing(OperationalDataset, Difference, until: Duration)
-    /// Nil: for as long as the difference is the same.
-    case resting(Difference, until: Duration?)
+    case resting(Difference, until: Duration)
   }
 
   private var state = State.idle
   private var lastRefusal: String?
-  /// The difference that a person has denied last.
+  /// The difference that a person has denied last, or that Home Assistant does not let go.
   private var denied: String?
   /// When a person may be asked again, whatever the difference: the home's lists are not sealed.
   private var earliest = Duration.zero
@@ -110,7 +109,7 @@ struct PreferredSync: Sendable {
   /// - Parameter now: from any origin, never falling.
   mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch (event, state) {
-    case (.connected, .asking(let difference, _)):
+    case (.connected, .asking(let difference, let end)) where now < end:
       state = .asking(difference, until: now + Pause.answer)
       return [.ask]
     case (.compared(let home, let store), _): return compared(home, store, at: now)
@@ -130,8 +129,8 @@ struct PreferredSync: Sendable {
         .log(RouterNote(.info, "it prefers the home's network \(difference.home.network) now"))
       ]
     case (.notTaken(let why), .writing(_, let difference, _)):
-      state = .resting(difference, until: nil)
-      return [.log(RouterNote(.warning, why))]
+      state = .idle
+      return [.log(RouterNote(.warning, why))] + remember("\(difference)")
     case (.troubled, .writing(_, let difference, let end)):
       guard now >= end else { return [] }
       state = .resting(difference, until: now + Pause.day)
@@ -165,11 +164,14 @@ struct PreferredSync: Sendable {
       state = .resting(difference, until: now + Pause.other)
       return log(
         "no_answer", "nobody has answered the request for the home's preferred credentials")
-    case .resting(let old, let end) where old == difference && end.map({ now < $0 }) != false:
+    case .resting(let old, let end) where old == difference && now < end:
       return []
     default: break
     }
-    guard "\(difference)" != denied, now >= earliest else { return [] }
+    guard "\(difference)" != denied, now >= earliest else {
+      state = .idle
+      return []
+    }
     if difference.preferredThere == home.network, state != .checking(difference) {
       state = .checking(difference)
       return [.reread(home.network)]

@@ -99,7 +99,9 @@ extension AnswerFailure {
       self.init(
         .invalidPayload, field: "ext_pan_id",
         "the logins \(logins.joined(separator: ", ")) share different keys of the preferred network",
-        help: "approve the question about one of them, which `threadkeeper consent list` has")
+        help:
+          "approve the question about one of them, which `threadkeeper consent list` has; where none waits, "
+          + "`threadkeeper preferred set @FILE` takes any dataset")
     case .preferredWithoutCredentials(let network):
       self.init(
         .notFound, "the network \(network) is preferred, but its credentials are not here",

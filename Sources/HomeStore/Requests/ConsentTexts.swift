@@ -149,7 +149,8 @@ extension ConsentSubject {
       let claim = requester.program.flatMap { ShownName.quoted($0) }
       let change =
         keyHasChanged
-        ? "The home has others, which these replace: border routers that use those do not match any more. "
+        ? "The home has other keys for this network: they are replaced, and border routers that still use them "
+          + "no longer match. "
         : ""
       return "\(requester.shown)\(claim.map { ", which calls itself \($0)," } ?? "") has the "
         + "credentials of the preferred network \(offered)\(place). Use them? \(change)From then on border "

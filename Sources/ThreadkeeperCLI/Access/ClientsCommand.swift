@@ -74,7 +74,8 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
     discussion: """
       What it seals is refused from now on, what people have agreed to for it ends, and what it waits \
       for too. What it says in plaintext counts again, unless its trust was `signed`: then it goes on being \
-      refused, until --forget. Take its login from the broker too. Its credentials stay.
+      refused, until --forget. Take its login from the broker too. The credentials of its routers stay; what it \
+      shares as no router, such as Home Assistant's agent, is deleted.
 
       Examples:
         threadkeeper clients revoke living-room-router

@@ -75,8 +75,8 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
       "Have Home Assistant prefer the home's preferred network.",
       discussion: """
         Needs --daemon. Where it prefers another one, or has older credentials, a person is asked; then they \
-        are added there, and preferred. Nothing is deleted there. After a no it is not asked again until either \
-        side has changed, and a day has passed; a restart changes nothing about that.
+        are added there, and preferred. Nothing is deleted there. After a no a person is asked again when either \
+        side has changed, within a day only after a restart; where nobody answers, each day.
         """))
   var write = false
 

@@ -219,8 +219,8 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         + "`threadkeeper credentials delete \($0)`.\n"
     }
     let shared = (report.sharedBy ?? []).map {
-      "Deleted what the login \($0.printable) shares of it. If that still has it, it comes back: delete it "
-        + "there, too.\n"
+      "Deleted what the login \($0.printable) shares of it. If that still has it, it comes back within an "
+        + "hour: delete it there, too.\n"
     }
     return (deleted + shared + stay).joined()
   }

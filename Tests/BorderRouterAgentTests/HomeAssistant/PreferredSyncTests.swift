@@ -125,6 +125,9 @@ struct PreferredSyncTests {
     #expect(bench.handle(.compared(home, other), after: 179) == [])
     #expect(bench.handle(.credentials(dataset)) == [.write(dataset)])
     #expect(bench.handle(.connected) == [])
+    // What has waited too long is left to the next look.
+    var late = Bench()
+    #expect(late.asks(home, other) && late.handle(.connected, after: 181) == [])
   }
 
   @Test("What a person has agreed to is written, and then there is nothing to do")
@@ -214,7 +217,9 @@ struct PreferredSyncTests {
     var bench = Bench()
     #expect(bench.asks(home, other) == true)
     bench.handle(.credentials(dataset))
-    #expect(bench.handle(.notTaken("no")).first?.note?.text == "no" && bench.sync.pending == nil)
+    let effects = bench.handle(.notTaken("no"))
+    #expect(effects.first?.note?.text == "no" && bench.sync.pending == nil)
+    #expect(effects.contains { if case .remember(.some) = $0 { true } else { false } })
     #expect(bench.asks(home, other, after: 864_000) == false)
   }
 

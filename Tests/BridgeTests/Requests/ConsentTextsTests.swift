@@ -76,8 +76,8 @@ struct ConsentTextsTests {
         == "login ha (team ha) \(has). "
         + rest.replacing(
           "Use them? ",
-          with: "Use them? The home has others, which these replace: border routers that use those "
-            + "do not match any more. "))
+          with: "Use them? The home has other keys for this network: they are replaced, and border "
+            + "routers that still use them no longer match. "))
     #expect(question(nil).shortRequester == "ha")
     #expect(question(nil).subject.command.wireName == "credentials/accept")
   }
