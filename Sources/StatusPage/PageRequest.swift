@@ -3,9 +3,9 @@
 import Glibc
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A request, as far as it is looked at.

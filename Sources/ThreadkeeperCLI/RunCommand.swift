@@ -8,7 +8,7 @@ import SodiumCrypto
 import ThreadkeeperDaemon
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 /// `threadkeeper run`

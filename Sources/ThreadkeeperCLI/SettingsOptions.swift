@@ -7,9 +7,9 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Which settings a command works with; the same for every command that needs some.

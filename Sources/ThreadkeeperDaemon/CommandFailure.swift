@@ -4,9 +4,9 @@ import Settings
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Why a command did not do what it was asked for, and what to do about it.

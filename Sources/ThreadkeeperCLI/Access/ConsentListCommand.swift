@@ -4,9 +4,9 @@ import ArgumentParser
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// `threadkeeper consent list`

@@ -12,13 +12,13 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// How often an agent looks and publishes. All in seconds.

@@ -7,7 +7,7 @@ import ThreadDataset
 import ThreadkeeperDaemon
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 /// `threadkeeper agent ssid`

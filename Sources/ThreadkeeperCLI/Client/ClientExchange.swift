@@ -8,9 +8,9 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.

@@ -14,9 +14,9 @@ import ThreadDataset
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// `threadkeeper demo`

@@ -11,9 +11,9 @@ import Synchronization
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Everything that the demonstration needs, in a temporary directory that goes with it: a broker, a

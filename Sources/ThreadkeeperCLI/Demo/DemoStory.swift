@@ -7,9 +7,9 @@ import ThreadDataset
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by mDNS.

@@ -9,12 +9,12 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 /// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.

@@ -7,9 +7,9 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What a person has to add to the broker, in steps with lines to copy.

@@ -6,9 +6,9 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The configuration file with the answers in it, and the settings that it then means.

@@ -7,9 +7,9 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The store of the settings that are being set up.

@@ -6,9 +6,9 @@ import SodiumCrypto
 import ThreadkeeperDaemon
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// `threadkeeper keys add`

@@ -7,9 +7,9 @@ import KeychainCore
 import Settings
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension BridgeConfiguration {

@@ -9,9 +9,9 @@ import Settings
 import StatusPage
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The composition root: store, broker and bridge, put together from the settings.

@@ -9,9 +9,9 @@ import Settings
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The broker that comes with the daemon: started before it, and again whenever it dies.

@@ -6,9 +6,9 @@ import ServiceLifecycle
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Lets the kernel have the memory back that only the start needed, once the daemon has come to rest.

@@ -7,9 +7,9 @@ import KeychainCore
 import LocalAPI
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Opens every item, every record and every line of the audit.

@@ -5,7 +5,7 @@ import Settings
 import StatusPage
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 /// How the daemon is while it runs: what only its own process knows, and the local API tells.

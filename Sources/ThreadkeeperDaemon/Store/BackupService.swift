@@ -8,9 +8,9 @@ import Settings
 import SodiumCrypto
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Makes backups in the running daemon. Others use the store meanwhile.

@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(ThreadNetwork)
-  import ThreadNetwork
+import ThreadNetwork
 #endif
 
 // Code as an app for home automation on a phone has it, which was not written for Linux.

@@ -3,9 +3,9 @@
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A type whose coding keys are the fields as they are on the wire, and so are those of the types within it.

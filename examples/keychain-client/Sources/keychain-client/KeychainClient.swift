@@ -16,10 +16,10 @@ enum KeychainClient {
 
   static func main() {
     #if os(Linux)
-      // Not needed. It tells the reason of a refusal, where Apple's systems have a log.
-      var settings = LinuxKeychain.settings
-      settings.report = { status, reason in complain("keychain: \(reason) (\(status))\n") }
-      LinuxKeychain.bootstrap(settings)
+    // Not needed. It tells the reason of a refusal, where Apple's systems have a log.
+    var settings = LinuxKeychain.settings
+    settings.report = { status, reason in complain("keychain: \(reason) (\(status))\n") }
+    LinuxKeychain.bootstrap(settings)
     #endif
     do {
       try run(Array(CommandLine.arguments.dropFirst()))
