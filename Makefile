@@ -11,18 +11,20 @@ SWIFT ?= swift
 # reads them (glibc 2.36). Together they save 3 MB of resident memory.
 PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort --check=quiet -V && \
   echo -z pack-relative-relocs)
-RELEASE := -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
-  $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED))
+RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
+  $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
+  $(if $(FLEET),--traits Fleet --scratch-path .build-fleet)
 # And one set for all that is, so that no goal rebuilds what another has built. Programs that are built so count which
 # of their lines run. `.ci/test` says where they write it; otherwise each would leave a file where it runs.
-COUNTED := --enable-code-coverage
+# Fleets need libpq: where it cannot be had, their tests are left out.
+COUNTED = --enable-code-coverage $(shell pkg-config --exists libpq 2>/dev/null && echo --traits Fleet)
 export LLVM_PROFILE_FILE ?= /dev/null
 THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run status demo test test-brokers lint format build bench fuzz stress sanitize soak consumer hermetic interop \
-  settings docs deb test-deb image addon test-image install uninstall clean prepare compile
+.PHONY: help run status demo demo-fleet test test-brokers test-fleet lint format build bench fuzz stress sanitize soak \
+  consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -44,8 +46,13 @@ status: ## Ask the daemon that `make run` runs how it is
 demo: prepare compile ## Watch a simulated home on its status page; leaves nothing behind
 	@exec "$(THREADKEEPER)" demo $(ARGS)
 
+demo-fleet: FLEET = 1
+demo-fleet: prepare compile ## Watch two nodes share homes on PostgreSQL, and one take over from the other
+	@.ci/test-tools postgresql+
+	@exec examples/fleet/demo "$(THREADKEEPER)" $(ARGS)
+
 # What tests use of Debian, and the rules of axe-core. What cannot be had is skipped by name.
-TEST_TOOLS := avahi-daemon+ busybox chromium+ prometheus python3-fastjsonschema shellcheck axe
+TEST_TOOLS := avahi-daemon+ busybox chromium+ postgresql+ prometheus python3-fastjsonschema shellcheck axe
 
 # Lint comes first, so that the last lines are the tests' own.
 test: prepare lint ## Check the style, run all tests, print what they cover
@@ -58,18 +65,27 @@ test-brokers: prepare ## Test with Mosquitto in five ways, and with ejabberd
 	$(SWIFT) build --build-tests $(COUNTED)
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest --filter BrokerKindTests
 
+# Faults in their long form: nodes that are killed and stopped, a database that crashes and is promoted.
+test-fleet: FLEET = 1
+test-fleet: prepare ## Test fleets with PostgreSQL, and check that nothing is lost
+	@.ci/test-tools postgresql+
+	$(SWIFT) build --build-tests $(COUNTED)
+	@.ci/test-fleet $(ARGS)
+
 lint: prepare ## Check the style of the sources
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 format: prepare ## Put the sources into style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
+# With FLEET=1 the one for nodes of a fleet, which needs libpq, in a directory of its own.
 build: prepare compile ## Build the program that can be installed; prints where it lies
 	@program="$(THREADKEEPER)"; echo "built $$program ($$(du -h "$$program" | cut -f1))"
 
-# Ten minutes. What cannot be had to compare with is left out by name.
+# Ten minutes. What cannot be had to compare with is left out by name. Fleets are measured by ARGS='--only fleet'.
+bench: FLEET = $(findstring fleet,$(ARGS))
 bench: prepare compile ## Measure speed and memory, and write docs/reference/benchmarks.md
-	@.ci/test-tools libsqlcipher0 python3-paho-mqtt
+	@.ci/test-tools libsqlcipher0 python3-paho-mqtt $(if $(FLEET),postgresql+)
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" --write docs/reference/benchmarks.md \
 	  --swift "$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p')" $(ARGS)
@@ -143,7 +159,7 @@ test-image: image addon ## Run both with podman, a broker and a stand-in of Home
 	@.ci/test-image
 
 # Neither builds anything, because they may run as root: `make build && sudo make install`.
-install uninstall: export PROGRAM ?= .build/release/threadkeeper
+install uninstall: export PROGRAM ?= .build$(if $(FLEET),-fleet)/release/threadkeeper
 install: ## Install what `make build` has built; DESTDIR, PREFIX=/usr/local
 	@.ci/install install
 
@@ -151,10 +167,11 @@ uninstall: ## Remove what `make install` has installed; settings and store stay
 	@.ci/install uninstall
 
 clean: ## Remove what was built; the state in .threadkeeper stays
-	rm -rf .build .build-asan .build-fuzz .build-tsan
+	rm -rf .build .build-asan .build-fleet .build-fuzz .build-tsan
 
+test hermetic: LIBPQ = --libpq-if-possible
 prepare:
-	@.ci/prepare
+	@.ci/prepare $(if $(FLEET),--libpq,$(LIBPQ))
 
 compile:
 	$(SWIFT) build $(RELEASE) --product threadkeeper

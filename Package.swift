@@ -31,6 +31,13 @@ let package = Package(
     .library(name: "ThreadNetwork", targets: ["ThreadNetwork"]),
     .executable(name: "threadkeeper", targets: ["threadkeeper"]),
   ],
+  traits: [
+    .trait(
+      name: "Fleet",
+      description:
+        "Thousands of homes in shards on PostgreSQL: the commands `threadkeeper fleet`. Needs libpq."
+    )
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -47,6 +54,7 @@ let package = Package(
     .systemLibrary(
       name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // Loaded by the agents, not linked: the daemon shall not have it.
     .target(name: "CLibCurl"),
     .target(name: "ThreadDataset"),
@@ -125,10 +133,21 @@ let package = Package(
         "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    // Shards on PostgreSQL. Empty without the trait of its name.
+    .target(
+      name: "Fleet",
+      dependencies: [
+        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "Home",
+        "HomeStore", "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage",
+        "ThreadDataset", "ThreadkeeperDaemon", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]),
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
+        .target(name: "Fleet", condition: .when(traits: ["Fleet"])), "BorderRouterAgent", "Bridge",
+        "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
         "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
         "ThreadDataset",
         "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
@@ -188,8 +207,8 @@ let package = Package(
     .target(
       name: "TestKit",
       dependencies: [
-        "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "ThreadDataset",
-        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto",
+        "ThreadDataset", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
@@ -273,6 +292,14 @@ let package = Package(
       name: "ThreadkeeperCLITests",
       dependencies: [
         "DaemonTestKit", "TestKit", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
+      ]),
+    .testTarget(
+      name: "FleetTests",
+      dependencies: [
+        "Bridge", "Broker", "DaemonTestKit", "Fleet", "Home", "HomeStore", "KeychainCore",
+        "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "TestKit", "ThreadDataset",
+        "ThreadkeeperDaemon", "ThreadkeeperSupport", "threadkeeper",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -26,7 +26,7 @@ package final class Bridge: Service {
   package let identity: DaemonIdentity
   /// In the order of the settings.
   package let homes: [ServedHome]
-  package let keychain: Keychain
+  package let store: any DaemonStore
   private let publisher: Publisher
   private let intake: MosquittoClient
   private let status: MosquittoClient
@@ -43,14 +43,13 @@ package final class Bridge: Service {
   ///   - onTurn: called about once a second.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
-    keychain: Keychain, clock: any Clock = SystemClock(),
+    store: any DaemonStore, clock: any Clock = SystemClock(),
     onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
   ) throws {
     let monitor = BridgeMonitor()
-    let identity = try DaemonIdentity(keychain, logger: logger)
+    let identity = try DaemonIdentity(store, logger: logger)
     let now: @Sendable () -> WireTime = { clock.now() }
-    let store = SealedRecords(keychain)
-    let hashKey = try keychain.read { tx throws(KeychainError) in try keychain.hashKey(in: tx) }
+    let hashKey = try store.hashKey()
 
     let callers = WaitingCallers()
     let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
@@ -66,7 +65,7 @@ package final class Bridge: Service {
     let news = NewsLog(monitor: monitor, isOnlyHome: homes.count == 1, logger: logger)
     let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
-    if case .readOnly = keychain.condition { isWritable = false }
+    if case .readOnly = store.condition { isWritable = false }
     let loop = try HomeLoop(
       homes, discovers: configuration.discoversRouters,
       devicePrefix: configuration.homeAssistant.isOn ? configuration.homeAssistant.prefix : nil,
@@ -76,16 +75,15 @@ package final class Bridge: Service {
       follower: follower, clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
-        identity: { identity.keys }, instanceID: keychain.storeID.description,
+        identity: { identity.keys }, instanceID: store.id.description,
         formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
       loop.snapshot, store, stored: try store.storedMessages(),
       rules: HomeRules { .random(in: .min ... .max) }, now: now,
       acknowledged: { monitor.figures.publish.add($0) })
     let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
     let statusConnection = StatusConnection(
-      publisher, health: health, requests: requests, loop: loop, keychain: keychain,
-      monitor: monitor, clock: clock,
-      logger: logger)
+      publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor,
+      clock: clock, logger: logger)
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher),
       handler: statusConnection)
@@ -94,24 +92,24 @@ package final class Bridge: Service {
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
       handler: IntakeConnection(
-        loop, keychain: keychain, monitor: monitor, clock: clock, wake: wake, logger: logger))
+        loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
     ticker = Ticker(
       .init(
         loop: loop, publisher: publisher, health: health, follower: follower,
-        status: statusConnection, monitor: monitor, news: news, keychain: keychain,
+        status: statusConnection, monitor: monitor, news: news, store: store,
         firstHome: homes.first?.name, loginRemedy: configuration.loginRemedy, clock: clock,
         wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
       guard configuration.discoversRouters else { return nil }
       return DiscoveryIntake(
-        loop, home: home.name, path: keychain.location.directory, clock: clock, logger: logger)
+        loop, home: home.name, path: store.place, clock: clock, logger: logger)
     }
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.status) = (homes, publisher, status)
     self.configuration = configuration
     self.connection = connection
     self.clientID = clientID
-    self.keychain = keychain
+    self.store = store
     self.logger = logger
   }
 
@@ -177,13 +175,10 @@ package final class Bridge: Service {
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
-    let current = Set(bridge.topics.intakeFilters.map { ExactName($0) })
     intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
     // Filters of earlier settings, which the broker's session may have still.
-    intake.unsubscriptions = BaseTopics(
-      loop.retiredBases.map { .init(name: $0.home, base: $0.base) }
-    )
-    .intakeFilters.filter { !current.contains(ExactName($0)) }
+    intake.unsubscriptions = bridge.topics.formerRoots(of: loop.retiredBases.map(\.base))
+      .map { "\($0)/in/#" }
     intake.batchMessages = IntakeConnection.batchMessages
     // What is on its way while a batch is handled.
     intake.receiveMaximum = UInt16(8 * IntakeConnection.batchMessages)
@@ -206,10 +201,12 @@ package final class Bridge: Service {
       subscription.retained = retained
       return subscription
     }
+    // A shard has no Home Assistant, and what the broker of a fleet drops says nothing about one home.
+    let others =
+      bridge.topics.parent == nil
+      ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     status.subscriptions =
-      [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages].map {
-        .init($0, qos: 0, isRequired: false)
-      }
+      others.map { .init($0, qos: 0, isRequired: false) }
       + publisher.keptFilters.map { own($0, .ownOnce) }
       + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400

@@ -13,6 +13,16 @@ extension BridgeConfiguration {
     { [teams] in ExactName(teams.team(of: $0.text)) }
   }
 
+  /// With the settings of one home.
+  private func overridden(for home: String) -> BridgeConfiguration {
+    guard let overrides = ofHome[home] else { return self }
+    var own = self
+    own.alertsHold = overrides.alertsHold ?? alertsHold
+    own.offlineAfter = overrides.offlineAfter ?? offlineAfter
+    if let adopts = overrides.adopts { own.adoptTimeout = adopts ? Self.adoptTimeoutSeconds : nil }
+    return own
+  }
+
   /// What is announced elsewhere, the loop knows.
   ///
   /// - Parameters:
@@ -26,9 +36,10 @@ extension BridgeConfiguration {
       var rules = HomeRules { .random(in: .min ... .max) }
       rules.team = team
       rules.routersPerTeam = routersPerTeam
-      rules.alertsHold = alertsHold
-      rules.adoptTimeout = adoptTimeout
-      rules.offlineAfter = offlineAfter
+      let own = overridden(for: home.name)
+      rules.alertsHold = own.alertsHold
+      rules.adoptTimeout = own.adoptTimeout
+      rules.offlineAfter = own.offlineAfter
       rules.ownUser = geteuid()
       rules.canSeal = canSeal
       rules.isAwaited = { callers.isAwaited($0) }
@@ -69,9 +80,11 @@ extension BridgeConfiguration {
     var settings = PublisherSettings(topics)
     settings.version = version
     settings.instanceID = instanceID
-    settings.alertsHold = alertsHold
-    settings.offlineAfter = offlineAfter
-    settings.adopts = adoptTimeout != nil
+    settings.shown = topics.homes.map {
+      let own = overridden(for: $0.name)
+      return .init(
+        alertsHold: own.alertsHold, offlineAfter: own.offlineAfter, adopts: own.adoptTimeout != nil)
+    }
     settings.identity = { identity().map { ($0.keys.line, $0.keys.fingerprint) } }
     settings.discoveryPrefix = homeAssistant.isOn ? homeAssistant.prefix : nil
     settings.birthTopic = homeAssistant.birthTopic
@@ -94,6 +107,7 @@ extension BridgeConfiguration {
     reading.eventsBurst = eventsBurst
     reading.identity = identity
     reading.request = request
+    reading.isOfShard = topics.parent != nil
     return reading
   }
 }

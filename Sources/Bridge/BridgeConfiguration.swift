@@ -23,6 +23,8 @@ package struct BridgeConfiguration: Sendable {
   package var adoptTimeout: Int?
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
   package var offlineAfter = 300
+  /// Settings of single homes that differ from those above, by name.
+  package var ofHome: [String: HomeOverrides] = [:]
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
   package var homeAssistant = HomeAssistant()
@@ -64,4 +66,16 @@ package struct BridgeConfiguration: Sendable {
     self.version = version
     self.topics = topics
   }
+
+  /// `adoptTimeout` where routers on another network are to be adopted.
+  package static let adoptTimeoutSeconds = 300
+}
+
+/// Settings of one home that differ from those of all homes; nil: the same.
+package struct HomeOverrides: Hashable, Sendable {
+  package var alertsHold: Int?
+  package var offlineAfter: Int?
+  package var adopts: Bool?
+
+  package init() {}
 }

@@ -247,6 +247,14 @@ extension SettingKind {
     }
   }
 
+  static var command: SettingKind<[String]> {
+    .list("a list of a program and its arguments") { reader, node, name in
+      reader.texts(
+        node, of: name, "a list of a program and its arguments", "text without a zero byte"
+      ) { !$0.isEmpty && !$0.utf8.contains(0) }.map(\.text)
+    }
+  }
+
   static func mapping(
     _ expected: String,
     _ read: @escaping @Sendable (inout SettingsReader, SettingsReader.Pairs) -> Value

@@ -18,6 +18,7 @@ package struct Settings: Sendable, Equatable {
   package var consent = Consent()
   package var limits = Limits()
   package var homeAssistant = HomeAssistant()
+  package var fleet = Fleet()
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]] = [:]
   /// Where programs of other users of this machine call.
@@ -43,6 +44,8 @@ package struct Settings: Sendable, Equatable {
     package var keyFile: String
     /// A passphrase or a recovery code that opens the store, instead of the key file.
     package var passphrase: SecretText?
+    /// The database of a fleet, of which this process is a node then. As libpq has it; may hold a password.
+    package var url: SecretText?
 
     /// - Parameter keyFile: nil is the file beside the store.
     package init(path: String, keyFile: String? = nil) {
@@ -52,6 +55,31 @@ package struct Settings: Sendable, Equatable {
 
     /// Directory of the anchor, which shows when the store was rolled back.
     package var anchorPath: String { path + ".anchor" }
+  }
+
+  /// A node of a fleet: thousands of homes, in shards of one database.
+  package struct Fleet: Sendable, Equatable {
+    /// Its name; no two nodes have the same.
+    package var node = Self.hostName
+    /// The host by which others reach it.
+    package var address = Self.hostName
+    package var shardsAtMost: Int = 64
+    /// To the database, for all shards.
+    package var connections: Int = 8
+    /// Programs of the key service with their arguments, which seal and unseal from standard input to standard output.
+    package var sealCommand: [String] = []
+    package var unsealCommand: [String] = []
+
+    /// Whether it can be the name of a node.
+    static func isNode(_ name: String) -> Bool {
+      (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(ASCII.isNameByte)
+    }
+
+    private static var hostName: String {
+      var name = [CChar](repeating: 0, count: 256)
+      guard gethostname(&name, name.count - 1) == 0, name[0] != 0 else { return "localhost" }
+      return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
   }
 
   package struct Alerts: Sendable, Equatable {

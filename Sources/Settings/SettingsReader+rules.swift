@@ -12,6 +12,7 @@ extension SettingsReader {
     homes(&settings)
     homeAssistant(settings)
     http(&settings)
+    fleet(settings)
   }
 
   /// Notes a problem where a setting, or else another one, was given.
@@ -73,6 +74,48 @@ extension SettingsReader {
       report(
         "clients.socket",
         "serves nobody who is not served without it: `client_users` names no user", .warning)
+    }
+  }
+
+  private mutating func fleet(_ settings: Settings) {
+    let fleet = settings.fleet
+    guard settings.store.url != nil else {
+      guard !isGiven("store.url") else { return }
+      for (name, command) in [
+        ("fleet.seal_command", fleet.sealCommand), ("fleet.unseal_command", fleet.unsealCommand),
+      ] where !command.isEmpty {
+        report(name, "has no effect without `store.url`", .warning)
+      }
+      return
+    }
+    // By default both are the host name, which may be anything.
+    if fleet.node == "localhost" || !Settings.Fleet.isNode(fleet.node) {
+      report(
+        "fleet.node", else: "store.url",
+        "\(fleet.node.shown) does not tell this node from others; set `fleet.node`")
+    } else if !isGiven("fleet.address"),
+      fleet.address == "localhost" || !HostName.isFit(fleet.address)
+    {
+      report(
+        "fleet.address", else: "store.url",
+        "\(fleet.address.shown) is no name by which others reach this node; set `fleet.address`")
+    }
+    if fleet.unsealCommand.isEmpty {
+      report("store.url", "needs `fleet.unseal_command`: without it no key of a shard can be used")
+    }
+    if settings.mqtt.host == .embedded {
+      report(
+        "mqtt.host", else: "store.url",
+        "expected the broker of the fleet: a private one is not reached by other nodes")
+    }
+    if given["homes"]?.node?.isEmpty == false {
+      report("homes", "are kept in the database of the fleet: run `threadkeeper fleet homes add`")
+    }
+    var useless = ["mqtt.client_id", "store.key_file", "store.passphrase", "clients.socket"]
+    if settings.discovery.mdns != .off { useless.append("discovery.mdns") }
+    if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
+    for name in useless where isGiven(name) {
+      report(name, "has no effect with `store.url`", .warning)
     }
   }
 

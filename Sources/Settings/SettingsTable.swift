@@ -107,6 +107,13 @@ extension Setting {
           "`text` for people, `json` (one object a line) for log collectors."),
       ]),
     Section(title: "Teams, users and homes", settings: names),
+    Section(
+      title: "A fleet",
+      help: """
+        For whoever looks after [thousands of homes](../guides/fleet.md), with `store.url`, in a program that was built for \
+        it. One home needs nothing of it.
+        """,
+      settings: fleet),
   ]
 
   private static let mqtt = [
@@ -175,6 +182,16 @@ extension Setting {
       A passphrase or recovery code that opens the store instead of the key file. Use `!credential store_passphrase` \
       or `!secret store_passphrase`. Without it: the key file, then a systemd credential that the store has a slot \
       for, then a person at a terminal is asked.
+      """),
+    Setting(
+      "store.url",
+      .secret("`postgresql://…`, or `host=… dbname=…` and the like") {
+        (1...4_096).contains($0.utf8.count) && !$0.unicodeScalars.contains(where: ASCII.isControl)
+          && ($0.hasPrefix("postgresql://") || $0.hasPrefix("postgres://") || $0.contains("="))
+      }, \.store.url,
+      """
+      The database of [a fleet](../guides/fleet.md), instead of a store of its own. Leave it out at home. A password \
+      belongs in `~/.pgpass`, or use `!secret store_url`.
       """),
   ]
 
@@ -317,5 +334,33 @@ extension Setting {
       `{house: {base_topic: threadkeeper/house}, cabin: {base_topic: threadkeeper/cabin}}`. Names have 1 to 32 small \
       letters, digits, `-`, `_`.
       """),
+  ]
+
+  private static let fleet = [
+    Setting(
+      "fleet.node",
+      .text("1 to 64 letters, digits, `-`, `_` or `.`", where: Settings.Fleet.isNode),
+      \.fleet.node, default: "the host name",
+      "Name of this node. No two have the same, and it stays the same over restarts."),
+    Setting(
+      "fleet.address", .text("a host name or an IP address", where: HostName.isFit),
+      \.fleet.address, default: "the host name",
+      "Where commands on other machines reach this node, by ssh."),
+    Setting(
+      "fleet.shards_at_most", .whole(1...4_096), \.fleet.shardsAtMost,
+      "Shards that this node takes. What is left over waits for another node."),
+    Setting(
+      "fleet.connections", .whole(1...64), \.fleet.connections,
+      "Connections to the database, for all shards of this node."),
+    Setting(
+      "fleet.seal_command", .command, \.fleet.sealCommand,
+      """
+      Command that seals the key of a shard for `threadkeeper fleet init`: a client of your key service, as `[kms, \
+      encrypt, --key=tk]`. It reads the key on standard input and prints what is stored, within 30 seconds; the number \
+      of the shard is in `THREADKEEPER_SHARD`.
+      """),
+    Setting(
+      "fleet.unseal_command", .command, \.fleet.unsealCommand,
+      "Command that unseals the key of a shard when a node claims it."),
   ]
 }

@@ -122,21 +122,39 @@ package struct Metric: Sendable {
   package init(histogram name: String, _ help: String, _ distributions: [Distribution]) {
     self.init(.histogram, name, help, distributions.flatMap(\.samples))
   }
+
+  /// The same metrics of several parts of the process, each once, with a label that names the part.
+  package static func joined(
+    by label: String, _ parts: [(name: String, metrics: [Metric])]
+  ) -> [Metric] {
+    guard let first = parts.first else { return [] }
+    return first.metrics.indices.map { index in
+      let metric = first.metrics[index]
+      let samples = parts.flatMap { part in
+        part.metrics[index].samples.map { sample in
+          var sample = sample
+          sample.labels.insert((label, part.name), at: 0)
+          return sample
+        }
+      }
+      return Metric(metric.kind, metric.name, metric.help, samples)
+    }
+  }
 }
 
 /// One value for all who ask for it at about the same time: however many they are, it is made once.
-actor SharedValue<Value: Sendable> {
+package actor SharedValue<Value: Sendable> {
   private let age: Duration
   private let make: @Sendable () async throws -> Value
   private var current: (made: ContinuousClock.Instant, task: Task<Value, any Error>)?
 
   /// - Parameter age: for which it is given out.
-  init(for age: Duration, _ make: @escaping @Sendable () async throws -> Value) {
+  package init(for age: Duration, _ make: @escaping @Sendable () async throws -> Value) {
     self.age = age
     self.make = make
   }
 
-  var value: Value {
+  package var value: Value {
     get async throws {
       if let current, current.made.duration(to: .now) < age { return try await current.task.value }
       let task = Task { [make] in try await make() }

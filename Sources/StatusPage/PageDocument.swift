@@ -2,7 +2,7 @@
 
 /// The status page: one document without anything from elsewhere. What it shows comes by `/events`. Every address in it
 /// is relative: a proxy may have the page below a path of its own.
-enum PageDocument {
+package enum PageDocument {
   /// - Parameters:
   ///   - nonce: of the policy that allows its style and its script, and nothing else.
   ///   - mayChange: whether it offers what changes something.
@@ -190,7 +190,7 @@ extension PageDocument {
 extension PageDocument {
   /// Text has a contrast of at least 4.5 to 1 in both schemes (WCAG 2.2, 1.4.3); see `PageDocumentTests`. `bad` and
   /// `warn` are for what is wrong, and for nothing else.
-  static let style = """
+  package static let style = """
     :root{color-scheme:light dark;--back:#f3f5f7;--card:#fff;--text:#1b1f24;--dim:#50575f;--line:#d3d9df;\
     --good:#136c2e;--bad:#a40e26;--warn:#7a4b00;--mark:#0b5cad;--on:#fff;\
     --goodtint:#e4f3e8;--badtint:#fdebed;--warntint:#fdf0d3;--marktint:#e6f0fa}

@@ -80,13 +80,13 @@ package struct PageRoutes: Sendable {
     }
     let nonce = PageDocument.makeNonce()
     let isTrusted = access.isTrusted(request)
-    var reply = PageReply(
-      .ok, type: Self.html,
-      Array(
-        PageDocument.html(
-          nonce: nonce, mayChange: access.offersChanges(to: request), isThroughProxy: isTrusted,
-          state: try? await first.value
-        ).utf8))
+    var document = await source.document(nonce: nonce)
+    if document == nil {
+      document = PageDocument.html(
+        nonce: nonce, mayChange: access.offersChanges(to: request), isThroughProxy: isTrusted,
+        state: try? await first.value)
+    }
+    var reply = PageReply(.ok, type: Self.html, Array((document ?? "").utf8))
     // The proxy's own pages show it in a frame.
     reply.headers.append(
       ("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isTrusted)))

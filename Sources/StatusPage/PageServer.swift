@@ -166,6 +166,15 @@ package protocol PageSource: Sendable {
   /// - Returns: one sentence that says what is done.
   /// - Throws: `PageRefusal`.
   func make(_ change: PageChange) async throws -> String
+
+  /// A page without a script in place of the one that shows `state`; nil: that one.
+  ///
+  /// - Parameter nonce: of the policy that allows its style.
+  func document(nonce: String) async -> String?
+}
+
+extension PageSource {
+  package func document(nonce: String) async -> String? { nil }
 }
 
 /// Whether the server can be reached.

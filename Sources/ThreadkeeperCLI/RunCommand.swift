@@ -7,6 +7,9 @@ import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
+#if Fleet
+import Fleet
+#endif
 #if canImport(Glibc)
 import Glibc
 #endif
@@ -33,6 +36,7 @@ struct RunCommand: AsyncParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     // A reader of the log that goes away must not take the daemon with it.
     signal(SIGPIPE, SIG_IGN)
+    if settings.store.url != nil { return try await runNode(settings) }
     let daemon = try Daemon.start(
       settings, ask: StoreSecret.askNow, logger: .init(settings.log))
     defer { daemon.end() }
@@ -41,6 +45,16 @@ struct RunCommand: AsyncParsableCommand {
         EmbeddedBrokerNotice(broker: broker, settings: settings).text)
     }
     try await daemon.run()
+  }
+
+  private func runNode(_ settings: Settings) async throws {
+    #if Fleet
+    try await FleetNode.start(settings, logger: .init(settings.log)).run()
+    #else
+    throw CommandFailure(
+      .configuration, "`store.url` is set, and this program is built without fleets",
+      remedy: "leave it out, or build with `swift build --traits Fleet`")
+    #endif
   }
 }
 

@@ -53,6 +53,13 @@ package struct SettingsOptions: ParsableArguments {
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
   package func load() throws -> Settings {
+    #if Fleet
+    guard FleetHome.target == nil else { throw FleetHome.notForOne }
+    #endif
+    return try loadAny()
+  }
+
+  fileprivate func loadAny() throws -> Settings {
     let result = read()
     for problem in result.problems {
       try StandardStream.error.write("\(problem)\n")
@@ -81,6 +88,9 @@ extension SettingsOptions {
   ///
   /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them.
   func loadOfStore() throws -> Settings {
+    #if Fleet
+    if let home = FleetHome.target { return try FleetHome.settings(loadAny(), of: home) }
+    #endif
     let result = read()
     // They are those of somebody else's daemon.
     if result.settings == nil, result.isRefused, let file = result.file {

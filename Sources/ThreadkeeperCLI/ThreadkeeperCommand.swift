@@ -43,7 +43,13 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
           ACLCommand.self, ClientsCommand.self, StoreCommand.self, PageCommand.self,
         ]),
       CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
-    ])
+    ] + fleet)
+
+  #if Fleet
+  private static let fleet = [CommandGroup(name: "Fleet", subcommands: [FleetCommand.self])]
+  #else
+  private static let fleet: [CommandGroup] = []
+  #endif
 
   package init() {}
 }
@@ -54,8 +60,12 @@ extension ThreadkeeperCommand {
   /// Wrong usage ends with 64 (`EX_USAGE`), a `CommandFailure` with its own status.
   package static func runAndExit() async -> Never {
     do {
-      let command = try await asyncParseAsRoot()
-      try await run(command)
+      #if Fleet
+      let (home, command) = try await FleetHome.parse()
+      try await FleetHome.$target.withValue(home) { try await run(command) }
+      #else
+      try await run(asyncParseAsRoot())
+      #endif
       exit(withError: ExitCode.success)
     } catch let failure as CommandFailure {
       end(failure)

@@ -20,9 +20,12 @@ struct MeasureCommand: AsyncParsableCommand {
   enum Name: String, CaseIterable, ExpressibleByArgument {
     case live, backlog, store, latency, memory, recovery
     /// Only when it is named.
-    case local, codec, page, rotation, homes
+    case local, codec, page, rotation, homes, fleet
+    case million = "fleet-million"
 
-    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes].contains(self) }
+    var isOnPage: Bool {
+      ![.local, .codec, .page, .rotation, .homes, .fleet, .million].contains(self)
+    }
   }
 
   @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.")
@@ -40,7 +43,8 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but local, codec, page, rotation and homes.", valueName: "part"))
+        + "Default: all but local, codec, page, rotation, homes, and those of a fleet.",
+      valueName: "part"))
   var only: [Name] = []
 
   @Option(
@@ -122,6 +126,10 @@ struct MeasureCommand: AsyncParsableCommand {
           try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
       case .homes:
         parts.append(try await HomesMeasurement(workspace: workspace, size: size).run())
+      case .fleet:
+        parts += try await FleetMeasurement(workspace: workspace, tools: tools, size: size).run()
+      case .million:
+        parts.append(try FleetSimulation(workspace: workspace, tools: tools, isQuick: quick).run())
       }
     }
     return parts

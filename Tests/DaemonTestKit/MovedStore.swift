@@ -33,7 +33,7 @@ package struct MovedStore {
 
   /// Two clients, a consent, and one that waits.
   package func fill() throws {
-    _ = try keychain.database.write { try DaemonIdentityStore(keychain).findOrMake($0) }
+    _ = try SealedRecords(keychain).identitySecrets(madeBy: "a test")
     try change { home, key in
       for user in ["hub", "router"] {
         let keys = try Identity().keys

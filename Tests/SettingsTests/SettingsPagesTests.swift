@@ -60,9 +60,15 @@ struct SettingsPagesTests {
       "http.names": "[a]", "http.trusted_proxy": "192.0.2.1",
       "http.trusted_proxy_changes": "true", "log.level": "debug", "log.format": "json",
       "teams": "{a: [b]}", "client_users": "{root: a}", "homes": "{a: {base_topic: b}}",
+      "store.url": "dbname=tk", "fleet.node": "n-1", "fleet.address": "n-1.example.org",
+      "fleet.shards_at_most": "1", "fleet.connections": "1", "fleet.seal_command": "[seal]",
+      "fleet.unseal_command": "[unseal, -k, '1']",
     ]
     // Those beside which alone a value has a meaning.
-    let beside = ["mqtt.password": ["mqtt.username": "ada"]]
+    let beside = [
+      "mqtt.password": ["mqtt.username": "ada"],
+      "store.url": ["mqtt.host": "broker", "fleet.unseal_command": "[unseal]"],
+    ]
     let tls: Set = ["mqtt.tls.cert_file", "mqtt.tls.key_file"]
     #expect(Set(others.keys).union(tls) == Set(Setting.all.map(\.name)))
     for (name, value) in others {

@@ -12,7 +12,7 @@ final class IntakeConnection: MosquittoHandler {
   static let batchMessages = 500
 
   private let loop: HomeLoop
-  private let keychain: Keychain
+  private let store: any DaemonStore
   private let monitor: BridgeMonitor
   private let clock: any Clock
   /// Wakes the connection that publishes.
@@ -22,11 +22,11 @@ final class IntakeConnection: MosquittoHandler {
   private let owedSession = Mutex<Bool?>(nil)
 
   init(
-    _ loop: HomeLoop, keychain: Keychain, monitor: BridgeMonitor, clock: any Clock,
+    _ loop: HomeLoop, store: any DaemonStore, monitor: BridgeMonitor, clock: any Clock,
     wake: @escaping @Sendable () -> Void, logger: Logger
   ) {
     self.loop = loop
-    self.keychain = keychain
+    self.store = store
     self.monitor = monitor
     self.clock = clock
     self.wake = wake
@@ -51,7 +51,7 @@ final class IntakeConnection: MosquittoHandler {
   /// - Returns: whether the store had failed, and takes something again.
   @discardableResult
   private func noteOwedSession() throws -> Bool {
-    try keychain.checkWritable()
+    try store.checkWritable()
     // Messages without news write nothing, and would be acknowledged by a store that is gone.
     let hadFailed = monitor.snapshot.storeProblem != nil
     if hadFailed { try loop.probe() }
@@ -116,9 +116,10 @@ final class IntakeConnection: MosquittoHandler {
   }
 
   private func storeFailed(_ error: any Error) {
-    if (error as? KeychainError)?.isFileDamaged == true { keychain.noteFileDamaged() }
-    let path = keychain.location.directory
-    if let reason = monitor.storeFailed(error, path: path, at: clock.now(), inBatch: true) {
+    store.noteFailure(error)
+    if let reason = monitor.storeFailed(
+      error, path: store.place, at: clock.now(), inBatch: true)
+    {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])
     }
     wake()

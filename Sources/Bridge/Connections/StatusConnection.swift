@@ -15,7 +15,7 @@ final class StatusConnection: MosquittoHandler {
   private let publisher: Publisher
   private let requests: RequestService
   private let loop: HomeLoop
-  private let keychain: Keychain
+  private let store: any DaemonStore
   private let monitor: BridgeMonitor
   private let clock: any Clock
   private let health: HealthReports
@@ -25,13 +25,13 @@ final class StatusConnection: MosquittoHandler {
 
   init(
     _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop,
-    keychain: Keychain, monitor: BridgeMonitor, clock: any Clock, logger: Logger
+    store: any DaemonStore, monitor: BridgeMonitor, clock: any Clock, logger: Logger
   ) {
     self.health = health
     self.publisher = publisher
     self.requests = requests
     self.loop = loop
-    self.keychain = keychain
+    self.store = store
     self.monitor = monitor
     self.clock = clock
     refusals = RefusedPublications(
@@ -87,8 +87,7 @@ final class StatusConnection: MosquittoHandler {
       limit, connection: monitor.snapshot.statusConnections, at: clock.now())
     publications += publisher.publications(upTo: limit - publications.count)
     if let error = publisher.readFailure {
-      let path = keychain.location.directory
-      if let reason = monitor.readFailed(error, path: path, at: clock.now()) {
+      if let reason = monitor.readFailed(error, path: store.place, at: clock.now()) {
         logger.error("the outbox cannot be read", metadata: ["reason": "\(reason)"])
       }
     } else {

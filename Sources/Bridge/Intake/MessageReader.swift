@@ -18,6 +18,8 @@ package struct IntakeReading: Sendable {
   /// The daemon's own keys; nil while there are none, or when they are damaged.
   package var identity: @Sendable () -> Identity? = { nil }
   package var request: RequestReader = { _, _ in .ignored }
+  /// Whether one filter is for all homes, so that what others publish to a home that is not here comes, too.
+  package var isOfShard = false
 
   package init(hashKey: SecretBytes) { self.hashKey = hashKey }
 }
@@ -54,6 +56,8 @@ enum ReadMessage {
   case rejected(Rejection, MessageArrival)
   /// Of a login that publishes too many, and whose rejection was published before.
   case dropped
+  /// To a home that is not in this shard.
+  case misplaced
   /// A probe of `threadkeeper doctor`, a retained topic that was cleared, or below no base topic: the broker sent what
   /// was not subscribed to.
   case skipped
@@ -85,11 +89,20 @@ final class IntakeTopic: Sendable {
   }
 }
 
-/// Where a message came in.
-struct MessageArrival {
+extension IncomingMessage {
   /// Bytes of a topic that are repeated in a rejection. Characters would be no limit: one can have any number of marks.
   private static let topicShown = 400
 
+  /// Its topic, or the beginning of a long one.
+  var shownTopic: String {
+    guard topic.utf8.count > Self.topicShown else { return topic }
+    // A character that is cut in two becomes a replacement character.
+    return String(decoding: topic.utf8.prefix(Self.topicShown), as: UTF8.self)
+  }
+}
+
+/// Where a message came in.
+struct MessageArrival {
   let message: IncomingMessage
   let topic: IntakeTopic
   /// A request, when it is read.
@@ -99,11 +112,7 @@ struct MessageArrival {
 
   /// - Parameter base: the base topic of its home.
   func origin(below base: String) -> MessageOrigin {
-    var origin = MessageOrigin(topic: message.topic)
-    if message.topic.utf8.count > Self.topicShown {
-      // A character that is cut in two becomes a replacement character.
-      origin.topic = String(decoding: message.topic.utf8.prefix(Self.topicShown), as: UTF8.self)
-    }
+    var origin = MessageOrigin(topic: message.shownTopic)
     guard case .success(let read) = topic.read else { return origin }
     origin.user = read.user
     if let asked {
@@ -124,6 +133,7 @@ struct MessageReader {
   static let topicBytesKept = 600
 
   private let places: [ExactName: Int]
+  private let isOfShard: Bool
   private let identity: @Sendable () -> Identity?
   private let decoder = InboundEventDecoder()
   var limits: TokenBuckets
@@ -136,15 +146,18 @@ struct MessageReader {
   init(_ bases: [String], _ reading: IntakeReading) throws {
     places = Dictionary(
       bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
+    isOfShard = reading.isOfShard
     identity = reading.identity
     limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
     datasets = try DatasetReader(key: reading.hashKey)
   }
 
   mutating func read(_ message: IncomingMessage, at now: WireTime) -> ReadMessage {
-    guard let arrival = arrival(of: message) else { return .skipped }
     // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .skipped }
+    guard let arrival = arrival(of: message) else {
+      return isOfShard && !ProbeTopic.isInbound(message.topic) ? .misplaced : .skipped
+    }
     let topic = arrival.topic
     do throws(Rejection) {
       if message.isRetained || !topic.isRequest {

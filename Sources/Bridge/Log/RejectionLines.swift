@@ -15,6 +15,16 @@ struct Rejections: Equatable {
 
   var count: Int64 = 0
   var example: Example?
+
+  /// - Parameter message: of a home that is not in the shard.
+  mutating func noteMisplaced(_ message: IncomingMessage) {
+    if count == 0 {
+      example = Example(
+        topic: message.shownTopic,
+        reason: "no home of this shard has this topic; `threadkeeper fleet homes list` names them")
+    }
+    count += 1
+  }
 }
 
 extension CommittedBatch {
@@ -33,11 +43,16 @@ extension CommittedBatch {
       all[code]?.example = .init(
         topic: nil, reason: "a user publishes more than `limits.events_per_second` allows")
     }
+    if misplaced.count > 0 {
+      let code = Rejection.Code.invalidTopic.rawValue
+      all[code, default: Rejections()].count += misplaced.count
+      all[code]?.example = misplaced.example
+    }
     return all
   }
 
   var retainedIgnored: Int64 {
-    Int64(outcomes.count { $0.rejection?.isOfRetained ?? false })
+    Int64(outcomes.count { $0.rejection?.isOfRetained ?? false } + misplacedRetained)
   }
 }
 

@@ -50,6 +50,10 @@ package struct CommittedBatch: Sendable {
   package internal(set) var duplicates = 0
   /// Those of logins that publish too many, of which no rejection is published.
   package internal(set) var dropped = 0
+  /// Those to homes that are not in the shard: there is nowhere to publish a rejection.
+  var misplaced = Rejections()
+  /// Retained ones to such homes, which are ignored.
+  var misplacedRetained = 0
   /// The ids of the messages for the broker that were stored; empty, and beginning with the next id, where there are
   /// none.
   package internal(set) var messages: Range<Int64> = 1..<1

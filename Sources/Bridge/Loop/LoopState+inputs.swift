@@ -47,6 +47,8 @@ extension LoopState {
     switch reader.read(message, at: now) {
     case .skipped: return
     case .dropped: batch.outcome.dropped += 1
+    case .misplaced where message.isRetained: batch.outcome.misplacedRetained += 1
+    case .misplaced: batch.outcome.misplaced.noteMisplaced(message)
     case .rejected(let rejection, let arrival): reject(rejection, arrival)
     case .event(let event, let dataset, let arrival):
       handle(event, in: arrival.topic.home, dataset: dataset, from: arrival)

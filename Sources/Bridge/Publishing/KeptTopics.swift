@@ -95,8 +95,9 @@ extension Publisher {
   /// What the broker keeps there comes once with each connection.
   package var keptFilters: [String] {
     let settings = state.withLock { $0.states.settings }
-    return (settings.topics.homes.map(\.base) + settings.formerBases).flatMap { base in
-      ["router/+", "router/+/availability", "network/+", "alert/+"].map { "\(base)/\($0)" }
+    let topics = settings.topics
+    return (topics.roots + topics.formerRoots(of: settings.formerBases)).flatMap { root in
+      ["router/+", "router/+/availability", "network/+", "alert/+"].map { "\(root)/\($0)" }
     }
   }
 

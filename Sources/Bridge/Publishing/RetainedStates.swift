@@ -43,10 +43,8 @@ package struct PublisherSettings: Sendable {
   package var version = ""
   /// 32 hex digits of the store.
   package var instanceID = ""
-  /// Settings that `bridge/info` names, in seconds.
-  package var alertsHold = 30
-  package var offlineAfter = 300
-  package var adopts = false
+  /// Settings that `bridge/info` names, for each home in order.
+  package var shown: [Shown]
   /// The daemon's public keys, once it has any.
   package var identity: @Sendable () -> (line: String, fingerprint: String)? = { nil }
   /// Of Home Assistant's discovery; nil: no devices are announced.
@@ -61,7 +59,17 @@ package struct PublisherSettings: Sendable {
   package var formerBases: [String] = []
   package var formerPrefixes: [String] = []
 
-  package init(_ topics: BaseTopics) { self.topics = topics }
+  package init(_ topics: BaseTopics) {
+    self.topics = topics
+    shown = topics.homes.map { _ in Shown() }
+  }
+
+  /// The times in seconds.
+  package struct Shown: Hashable, Sendable {
+    var alertsHold = 30
+    var offlineAfter = 300
+    var adopts = false
+  }
 
   /// Each base topic below each prefix, without those that are in use.
   fileprivate var formerDevices: [HomeAssistantPlace] {
@@ -259,13 +267,13 @@ struct RetainedStates {
   }
 
   private func info(of index: Int, _ home: Home) -> [UInt8] {
-    let identity = settings.identity()
+    let (identity, shown) = (settings.identity(), settings.shown[index])
     return writers[index].info(
       StateWriter.Info(
         version: settings.version, instanceID: settings.instanceID,
-        alertsHold: settings.alertsHold, adopts: settings.adopts,
-        offlineAfter: settings.offlineAfter, enrolmentLine: identity?.line,
-        fingerprint: identity?.fingerprint), preferred: home.preferred?.dataset,
+        alertsHold: shown.alertsHold, adopts: shown.adopts, offlineAfter: shown.offlineAfter,
+        enrolmentLine: identity?.line, fingerprint: identity?.fingerprint),
+      preferred: home.preferred?.dataset,
       routers: home.routers.totals.listed, networks: home.networkCount)
   }
 

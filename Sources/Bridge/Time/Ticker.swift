@@ -19,7 +19,7 @@ final class Ticker: Sendable {
     let status: StatusConnection
     let monitor: BridgeMonitor
     let news: NewsLog
-    let keychain: Keychain
+    let store: any DaemonStore
     /// The first home of the settings has the alerts about the daemon.
     let firstHome: String?
     let loginRemedy: String
@@ -91,7 +91,7 @@ final class Ticker: Sendable {
         try write(&state, at: now)
         if state.rest.tick(changes: parts.follower.rowsWritten) {
           parts.logger.debug("the store is at rest: memory is given back")
-          try parts.keychain.database.releaseMemory()
+          try parts.store.releaseMemory()
         }
       }
       if monitor.storeWorks(at: now, inBatch: false) {
@@ -106,10 +106,9 @@ final class Ticker: Sendable {
   }
 
   private func storeFailed(_ error: any Error) {
-    if (error as? KeychainError)?.isFileDamaged == true { parts.keychain.noteFileDamaged() }
-    let path = parts.keychain.location.directory
+    parts.store.noteFailure(error)
     let reason = monitor.storeFailed(
-      error, path: path, at: parts.clock.now(), inBatch: false)
+      error, path: parts.store.place, at: parts.clock.now(), inBatch: false)
     if let reason {
       parts.logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
     }
@@ -117,9 +116,7 @@ final class Ticker: Sendable {
 
   /// What has to be on disk. Where that fails, all of it is due again at the next tick.
   private func write(_ state: inout State, at now: WireTime) throws {
-    try parts.keychain.checkWritable()
-    // A store that is gone is noticed while nothing is written, too.
-    try parts.keychain.database.checkFiles()
+    try parts.store.check()
     try state.clock.handOver { try loop.clockJumped(by: $0) }
     try watchDroppedMessages(&state, at: now)
     try watchLogin(&state)
@@ -139,7 +136,7 @@ final class Ticker: Sendable {
     }
     // A store that failed is tried with a real write: only that tells whether it works again.
     if known.storeProblem != nil { try loop.probe() }
-    try parts.keychain.tick()
+    try parts.store.upkeep()
   }
 
   /// Where the clock has jumped, the deadlines of this process are reset. The homes get it with the next write that

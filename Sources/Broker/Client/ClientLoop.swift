@@ -46,6 +46,7 @@ final class ClientLoop {
   private func connect(_ configuration: MosquittoConfiguration) -> Connection.End {
     do throws(MosquittoError) {
       try configuration.check()
+      guard configuration.isSessionHeld else { throw .sessionNotHeld }
       return try Connection(
         configuration, mailbox: mailbox, handler: handler, isContested: schedule.isContested
       ).run()

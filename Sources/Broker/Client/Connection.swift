@@ -104,8 +104,13 @@ final class Connection {
       readControlRequests()
     }
     if let disconnect, !isAccepted { return disconnect.end }
+    try checkSession()
     try keepAlive()
-    if ready.isReadable || hasMore { try intake() }
+    if ready.isReadable || hasMore {
+      try intake()
+      // To store it may have taken long.
+      try checkSession()
+    }
     // An answer that has come in time may only just have been read.
     if !hasMore { try checkAnswers() }
     if isAccepted { publish() }
@@ -151,6 +156,10 @@ final class Connection {
     if let answerDeadline { deadline = min(deadline, answerDeadline) }
     if let disconnect { deadline = min(deadline, disconnect.deadline) }
     return max(.zero, ContinuousClock.now.duration(to: deadline)).milliseconds
+  }
+
+  private func checkSession() throws(ConnectionLoss) {
+    guard configuration.isSessionHeld else { throw ConnectionLoss(.sessionNotHeld) }
   }
 
   private func keepAlive() throws(ConnectionLoss) {

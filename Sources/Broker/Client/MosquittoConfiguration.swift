@@ -50,6 +50,10 @@ package struct MosquittoConfiguration: Sendable {
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration
   package var reconnect: Backoff
+  /// Whether this process may have the session now; nil: always. Asked before each attempt to connect, and in each turn
+  /// of a connection before anything is read and before anything is sent, so also after the process was stopped for a
+  /// while. Without the session nothing is sent any more, and the attempt has failed.
+  package var mayConnect: (@Sendable () -> Bool)?
 
   /// For every connection: what is published and read here takes 16 KiB, and an answer a little less than this.
   package static let packetLimit: UInt32 = 65_536
@@ -92,6 +96,8 @@ package struct MosquittoConfiguration: Sendable {
 extension MosquittoConfiguration {
   /// Where the broker is, for messages.
   package var address: String { socket ?? "\(host):\(port)" }
+
+  var isSessionHeld: Bool { mayConnect?() ?? true }
 
   package enum ProtocolVersion: Sendable {
     case v5

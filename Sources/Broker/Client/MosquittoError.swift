@@ -39,6 +39,7 @@ package struct MosquittoError: Error, Sendable, Equatable {
     case connectionLost = "connection_lost"
     case keepAlive = "keep_alive"
     case sessionTakenOver = "session_taken_over"
+    case sessionNotHeld = "session_not_held"
     case protocolError = "protocol_error"
     case handler
     // One publication.
@@ -271,6 +272,10 @@ extension MosquittoError {
     .sessionTakenOver,
     "the broker closes the connection again and again soon after letting us in: another client "
       + "uses the same client id, or something on the way cuts connections")
+
+  static let sessionNotHeld = MosquittoError(
+    .sessionNotHeld,
+    "this process is not allowed to have this session now: the connection stays closed")
 
   // MARK: What the broker says
 

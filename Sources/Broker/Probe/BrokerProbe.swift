@@ -27,6 +27,47 @@ package struct BrokerProbe: Sendable {
     return .failure(seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
   }
 
+  /// Publishes something, and returns when the broker has taken all of it.
+  ///
+  /// - Parameter publications: each with a token of its own.
+  /// - Returns: why it has not; nil where it has, as far as an MQTT 3.1.1 broker says.
+  package func publish(_ publications: [Publication]) async -> MosquittoError? {
+    let client = ProbeClient(connection, [])
+    let deadline = ContinuousClock.now + limit
+    await client.open(until: deadline)
+    await client.publish(publications, until: deadline)
+    await client.close()
+    let seen = client.seen
+    for publication in publications {
+      switch seen.outcomes[publication.token] {
+      case .delivered: continue
+      case .refused(let error): return error
+      case nil: return seen.error ?? MosquittoError(.noAnswer, "the broker does not answer")
+      }
+    }
+    return nil
+  }
+
+  /// Connects twice with one session, which ends with the second connection. For MQTT 5: a connection of 3.1.1 that ends
+  /// a session does not get to know whether there was one.
+  ///
+  /// - Returns: whether the broker has kept it in between.
+  package func keepsSession() async -> Result<Bool, MosquittoError> {
+    let clientID = ProbeName.clientID(beginning: connection.clientID)
+    var isKept = false
+    for expiry in [60, 0] as [UInt32] {
+      let client = ProbeClient(connection, [], session: (clientID, expiry))
+      await client.open(until: .now + limit)
+      await client.close()
+      guard let session = client.seen.session else {
+        return .failure(
+          client.seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
+      }
+      isKept = session.sessionPresent
+    }
+    return .success(isKept)
+  }
+
   /// Publishes and reads back on the daemon's topics, and tries what others may do there: a client without a login, and
   /// another login where one is given.
   ///

@@ -42,15 +42,16 @@ final class ProbeClient: MosquittoHandler {
   ///   - configuration: its client id is the beginning of this connection's.
   ///   - filters: none of them has to be granted.
   ///   - bases: base topics below which it is noted what the broker keeps.
+  ///   - session: its client id, and for how many seconds the broker is to keep it; nil: it has none.
   init(
     _ configuration: MosquittoConfiguration, _ filters: [MosquittoConfiguration.Subscription],
-    noting bases: [String] = []
+    noting bases: [String] = [], session: (clientID: String, expiry: UInt32)? = nil
   ) {
     self.bases = BaseTopics(bases.map { .init(name: $0, base: $0) })
     var once = configuration
-    once.clientID = ProbeName.clientID(beginning: configuration.clientID)
-    once.cleanStart = true
-    once.sessionExpiry = 0
+    once.clientID = session?.clientID ?? ProbeName.clientID(beginning: configuration.clientID)
+    once.cleanStart = session == nil
+    once.sessionExpiry = session?.expiry ?? 0
     once.lastWill = nil
     once.subscriptions = filters.map {
       var filter = $0

@@ -57,25 +57,14 @@ final class AuditLog: Sendable {
     let (id, root) = try keys.current(.audit, ledger, in: tx)
     let key = try AuditKey(id, root, in: keys.arena)
     let last = try AuditRow.last(in: tx)
-    var (number, sealed) = (last?.number ?? 0, last?.sealed)
-    let now = now()
-    for (actor, lines) in ledger.audit.byActor(auditor) {
-      for start in stride(from: 0, to: lines.count, by: AuditRecord.mostLines) {
-        let end = min(start + AuditRecord.mostLines, lines.count)
-        number += 1
-        let record = AuditRecord(
-          number: number, time: now, actor: actor, lines: Array(lines[start..<end]))
-        let next = try key.seal(
-          record.encoded(link: key.link(to: sealed)), number: number, store: store)
-        try tx.execute(
-          "INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(number), .blob(next))
-        sealed = next
-      }
+    let rows = try ledger.audit.rows(
+      after: last, by: auditor, at: now(), store: store, key: key)
+    for row in rows {
+      try tx.execute(
+        "INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(row.number), .blob(row.sealed))
     }
     if let last { try ledger.remove(last.manifestElement) }
-    if let sealed {
-      try ledger.insert(AuditRow(number: number, sealed: sealed).manifestElement)
-    }
+    if let new = rows.last { try ledger.insert(new.manifestElement) }
   }
 }
 
@@ -115,14 +104,14 @@ extension Keychain {
     try KeychainError.wrap("reading the audit") {
       try database.read { tx in
         var previous = number > 0 ? try AuditRow.find(number, in: tx) : nil
-        guard number == 0 || previous != nil else { throw Self.broken(number, "is missing") }
+        guard number == 0 || previous != nil else { throw AuditRow.missing(number) }
         var expected = number + 1
         try tx.forEach(
           "SELECT id, sealed FROM audit WHERE id > ? ORDER BY id LIMIT ?",
           bound: [.integer(number), .integer(Int64(limit))]
         ) { row in
           let found = AuditRow(number: row.integer(0), sealed: row.blob(1))
-          guard found.number == expected else { throw Self.broken(expected, "is missing") }
+          guard found.number == expected else { throw AuditRow.missing(expected) }
           try body(record(found, after: previous, in: tx))
           previous = found
           expected += 1
@@ -135,36 +124,17 @@ extension Keychain {
   private func record(
     _ row: AuditRow, after previous: AuditRow?, in tx: ReadTransaction
   ) throws -> AuditRecord {
-    let opened: (record: AuditRecord, link: [UInt8])?
-    let link: [UInt8]
-    do {
-      let id = try row.sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
-      guard id.purpose == .audit else { throw SodiumError.notAuthentic }
-      let key = try AuditKey(id, keys.key(id, in: tx), in: keys.arena)
-      opened = AuditRecord.decode(
-        try key.open(row.sealed, number: row.number, store: storeID), number: row.number)
-      link = try key.link(to: previous?.sealed)
-    } catch is SodiumError {
-      throw Self.broken(row.number, "was altered, or belongs elsewhere")
-    } catch let error as KeychainError where error.status == .decode {
-      throw Self.broken(row.number, "was altered, or its key is missing")
+    let record = try row.opened(after: previous, store: storeID) { id in
+      try AuditKey(id, keys.key(id, in: tx), in: keys.arena)
     }
-    guard let opened else { throw Self.broken(row.number, "is of another form") }
     // Who has an older key could write records under it, but not under the newer one.
     guard try Self.epoch(of: row) >= previous.map(Self.epoch) ?? 0 else {
-      throw Self.broken(row.number, "is under an older key than the one before it")
+      throw row.broken("is under an older key than the one before it")
     }
-    guard opened.link == link else {
-      throw Self.broken(row.number, "does not follow the one before it")
-    }
-    return opened.record
+    return record
   }
 
   private static func epoch(of row: AuditRow) throws -> UInt32 {
     try row.sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }.epoch
-  }
-
-  private static func broken(_ number: Int64, _ what: String) -> KeychainError {
-    KeychainError(.decode, "record \(number) of the audit \(what)")
   }
 }

@@ -85,12 +85,19 @@ package struct AuditRecord: Equatable, Sendable {
 }
 
 /// What a transaction will say of itself, in the order of what was done.
-struct AuditDraft {
+package struct AuditDraft {
   /// For whom the changes from here on are made; nil: the keychain's own auditor.
   var actor: String?
   private(set) var lines: [(actor: String?, line: AuditRecord.Line)] = []
 
-  var isEmpty: Bool { lines.isEmpty }
+  package init() {}
+
+  package var isEmpty: Bool { lines.isEmpty }
+
+  /// Adds lines of several actors.
+  package mutating func add(_ new: [RecordChanges.AuditLine]) {
+    lines += new.map { ($0.actor, AuditRecord.Line(action: $0.action, subject: $0.subject)) }
+  }
 
   mutating func add(_ action: AuditAction, _ subject: String) {
     lines.append((actor, AuditRecord.Line(action: action, subject: subject)))
@@ -120,14 +127,40 @@ struct AuditDraft {
     }
     return order.map { ($0, found[$0] ?? []) }
   }
+
+  /// What is to be written after `last`: sealed, and each linked to the one before it.
+  ///
+  /// - Parameters:
+  ///   - own: who did what nobody is named for.
+  ///   - time: microseconds since 1970.
+  package func rows(
+    after last: AuditRow?, by own: String, at time: Int64, store: StoreID, key: AuditKey
+  ) throws -> [AuditRow] {
+    var rows: [AuditRow] = []
+    for (actor, lines) in byActor(own) {
+      for start in stride(from: 0, to: lines.count, by: AuditRecord.mostLines) {
+        let end = min(start + AuditRecord.mostLines, lines.count)
+        let before = rows.last ?? last
+        let number = (before?.number ?? 0) + 1
+        let record = AuditRecord(
+          number: number, time: time, actor: actor, lines: Array(lines[start..<end]))
+        let sealed = try key.seal(
+          record.encoded(link: key.link(to: before?.sealed)), number: number, store: store)
+        rows.append(AuditRow(number: number, sealed: sealed))
+      }
+    }
+    return rows
+  }
 }
 
 /// A record as it lies in the table.
-struct AuditRow {
-  let number: Int64
-  let sealed: [UInt8]
+package struct AuditRow: Sendable {
+  package let number: Int64
+  package let sealed: [UInt8]
 
-  var manifestElement: ManifestElement { .audit(number: number, tag: sealed.tag) }
+  package init(number: Int64, sealed: [UInt8]) { (self.number, self.sealed) = (number, sealed) }
+
+  package var manifestElement: ManifestElement { .audit(number: number, tag: sealed.tag) }
 
   static func last(in tx: ReadTransaction) throws -> AuditRow? {
     try tx.first("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
@@ -139,6 +172,42 @@ struct AuditRow {
     try tx.first("SELECT id, sealed FROM audit WHERE id = ?", .integer(number)) {
       AuditRow(number: $0.integer(0), sealed: $0.blob(1))
     }
+  }
+}
+
+extension AuditRow {
+  /// Opens it, and compares it with the one before.
+  ///
+  /// - Parameter key: gives the key that the row names.
+  /// - Throws: `decode` where it was altered, or is not in its place.
+  package func opened(
+    after previous: AuditRow?, store: StoreID, by key: (KeyID) throws -> AuditKey
+  ) throws -> AuditRecord {
+    let opened: (record: AuditRecord, link: [UInt8])?
+    let link: [UInt8]
+    do {
+      let id = try sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
+      guard id.purpose == .audit else { throw SodiumError.notAuthentic }
+      let key = try key(id)
+      opened = AuditRecord.decode(
+        try key.open(sealed, number: number, store: store), number: number)
+      link = try key.link(to: previous?.sealed)
+    } catch is SodiumError {
+      throw broken("was altered, or belongs elsewhere")
+    } catch let error as KeychainError where error.status == .decode {
+      throw broken("was altered, or its key is missing")
+    }
+    guard let opened else { throw broken("is of another form") }
+    guard opened.link == link else { throw broken("does not follow the one before it") }
+    return opened.record
+  }
+
+  package static func missing(_ number: Int64) -> KeychainError {
+    AuditRow(number: number, sealed: []).broken("is missing")
+  }
+
+  func broken(_ what: String) -> KeychainError {
+    KeychainError(.decode, "record \(number) of the audit \(what)")
   }
 }
 
@@ -174,14 +243,14 @@ package enum AuditAction: UInt8, Sendable {
 
 /// The audit key, ready for its two uses: a subkey each (`crypto_kdf`, context "tk-audi1"): number 1
 /// seals the records, number 2 keys the hashes that link them.
-struct AuditKey {
+package struct AuditKey: Sendable {
   static let linkLength = 32
 
   let id: KeyID
   private let seal: GuardedKey
   private let hash: GuardedKey
 
-  init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
+  package init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
     self.id = id
     seal = try arena.subkey(1, context: "tk-audi1", of: key)
     hash = try arena.subkey(2, context: "tk-audi1", of: key)

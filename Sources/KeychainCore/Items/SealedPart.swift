@@ -11,13 +11,13 @@ import SodiumCrypto
 ///     role 1 | format 1 | key id 4 | store 16 | subject 16 | class 1 | version 8 | extra n
 ///
 /// so that nothing opens in another place, in another store, or as another version.
-struct SealedPart {
+package struct SealedPart {
   static let format: UInt8 = 1
   static let headLength = 29
   static let overhead = headLength + XChaCha20Poly1305.tagLength
 
   /// What a sealed part is. Part of the format.
-  enum Role: UInt8 {
+  package enum Role: UInt8, Sendable {
     case metadata = 1
     case secret = 2
     case itemKey = 3
@@ -27,23 +27,30 @@ struct SealedPart {
     case audit = 7
     case recordState = 8
     case recordSecret = 9
+    /// A message for the broker.
+    case message = 10
   }
 
   /// Where a sealed part belongs.
-  struct Place {
+  package struct Place {
     let role: Role
     let store: StoreID
     var subject = ItemID(high: 0, low: 0)
     var itemClass: UInt8 = 0
     var version: Int64 = 0
     var extra: [UInt8] = []
+
+    /// Of a message for the broker.
+    package static func message(_ id: Int64, _ store: StoreID) -> Self {
+      Self(role: .message, store: store, version: id)
+    }
   }
 
   /// Seals `plaintext` with a fresh random nonce. 24 bytes are enough to draw them at random for any number of
   /// messages (draft-irtf-cfrg-xchacha-03, section 2.1).
   ///
   /// - Parameter drawn: the nonce, where the caller has just drawn it for this; nil: it is drawn here.
-  static func seal(
+  package static func seal(
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
     key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
@@ -73,7 +80,7 @@ struct SealedPart {
   }
 
   /// The bytes in a sealed part, before it is opened.
-  static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
+  package static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
     guard sealed.count >= overhead else {
       throw SodiumError.wrongLength(expected: overhead, found: sealed.count)
     }
@@ -93,7 +100,7 @@ struct SealedPart {
   }
 
   /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says.
-  static func open(
+  package static func open(
     _ sealed: UnsafeRawBufferPointer, at place: Place, key: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
   ) throws {

@@ -300,8 +300,8 @@ struct LoadedKeys {
 }
 
 /// Both root keys, whether the store is locked or not.
-struct RootKeys {
-  typealias Root = (id: KeyID, key: GuardedKey)
+package struct RootKeys {
+  package typealias Root = (id: KeyID, key: GuardedKey)
 
   let master: Root
   let session: Root

@@ -63,7 +63,7 @@ enum KeyTable {
 
 extension [UInt8] {
   /// The tag at the end of a sealed part.
-  var tag: ItemID {
+  package var tag: ItemID {
     withUnsafeBytes { bytes in
       ItemID(UnsafeRawBufferPointer(rebasing: bytes.suffix(16))) ?? ItemID(high: 0, low: 0)
     }
@@ -72,15 +72,15 @@ extension [UInt8] {
 
 /// Names a key: its purpose in the high byte, its epoch (from 1) in the other three. The number
 /// stands in the `keys` table, in `items.class_key` and in the head of all that is sealed.
-struct KeyID: RawRepresentable, Hashable, Sendable {
-  let rawValue: UInt32
+package struct KeyID: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt32
 
   /// Sealed by a key that has no record: a slot's, or an item's own.
   static let none = KeyID(rawValue: 0)
 
-  init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  init(_ purpose: KeyPurpose, epoch: UInt32) {
+  package init(_ purpose: KeyPurpose, epoch: UInt32) {
     rawValue = UInt32(purpose.rawValue) << 24 | (epoch & 0xFF_FFFF)
   }
 
@@ -89,8 +89,10 @@ struct KeyID: RawRepresentable, Hashable, Sendable {
 }
 
 /// What a key is for. The raw values are part of the format.
-struct KeyPurpose: RawRepresentable, Hashable, Sendable {
-  let rawValue: UInt8
+package struct KeyPurpose: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Roots: they wrap others, and lie in the key slots.
   static let master = Self(rawValue: 1)
@@ -99,9 +101,10 @@ struct KeyPurpose: RawRepresentable, Hashable, Sendable {
 
   static let metadata = Self(rawValue: 8)
   static let blindIndex = Self(rawValue: 9)
-  static let manifest = Self(rawValue: 10)
-  static let audit = Self(rawValue: 11)
-  static let records = Self(rawValue: 12)
+  package static let manifest = Self(rawValue: 10)
+  package static let audit = Self(rawValue: 11)
+  package static let records = Self(rawValue: 12)
+  package static let messages = Self(rawValue: 13)
 
   /// 16…22: the class keys, by `Accessibility`.
   static let firstClass: UInt8 = 16

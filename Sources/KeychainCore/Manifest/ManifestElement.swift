@@ -15,8 +15,8 @@ import SodiumCrypto
 ///
 /// A tag covers all that its part binds. Who renews a class key changes the element of every item
 /// that it wraps.
-enum ManifestElement {
-  struct ItemRow {
+package enum ManifestElement {
+  package struct ItemRow {
     var rowID: Int64
     var itemClass: UInt8
     var id: ItemID

@@ -19,21 +19,10 @@ final class ManifestStore: Sendable {
     guard let sealed else {
       throw KeychainError(.decode, "the manifest of the store is missing: restore a backup")
     }
-    return try sealed.withUnsafeBytes { sealed in
-      guard try SealedPart.plaintextCount(sealed) == Manifest.length else {
-        throw SodiumError.notAuthentic
-      }
-      let id = try SealedPart.keyID(of: sealed)
-      guard id.purpose == .manifest else { throw SodiumError.notAuthentic }
-      let key = try ManifestKey(id, keys.key(id, in: tx), in: keys.arena)
-      let manifest = try withScratchMemory(Manifest.length) { memory in
-        try key.seal.withUnsafeBytes { key in
-          try SealedPart.open(sealed, at: Manifest.place(store), key: key, into: memory)
-        }
-        return try Manifest(decoding: UnsafeRawBufferPointer(memory))
-      }
-      return (manifest, key)
-    }
+    let id = try sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
+    guard id.purpose == .manifest else { throw SodiumError.notAuthentic }
+    let key = try ManifestKey(id, keys.key(id, in: tx), in: keys.arena)
+    return (try Manifest(opening: sealed, store: store, by: key), key)
   }
 
   /// The manifest as the transaction has changed it so far, or as it is stored.
@@ -107,12 +96,12 @@ extension ManifestStore {
 
 /// The manifest key, ready for its two uses. No key serves two primitives, so each use has a subkey
 /// (`crypto_kdf`, context "tk-mani1"): number 1 seals the row, number 2 keys the hashes of the sum.
-struct ManifestKey {
+package struct ManifestKey: Sendable {
   let id: KeyID
   let seal: GuardedKey
-  let sum: GuardedKey
+  package let sum: GuardedKey
 
-  init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
+  package init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
     self.id = id
     seal = try arena.subkey(1, context: "tk-mani1", of: key)
     sum = try arena.subkey(2, context: "tk-mani1", of: key)
@@ -127,18 +116,18 @@ struct ManifestKey {
 /// The generation is at most 2^63 - 1. The sum is a multiset hash: BLAKE2b-256 of every element
 /// under a subkey (`ManifestKey`), added modulo 2^256. So a row can be put in or taken out without a
 /// look at the others, and nobody without the key can find rows that add up to the same.
-struct Manifest: Equatable {
-  static let length = 48
+package struct Manifest: Equatable, Sendable {
+  package static let length = 48
   /// The highest generation that a manifest or an anchor may say.
   static let lastGeneration = UInt64(Int64.max)
 
   /// The number of transactions that changed the store.
-  var generation: UInt64 = 0
+  package var generation: UInt64 = 0
   var items: UInt64 = 0
   /// Least significant word first.
   private(set) var sum: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  init() {}
+  package init() {}
 
   init(decoding bytes: UnsafeRawBufferPointer) throws {
     guard bytes.count == Self.length else {
@@ -152,7 +141,21 @@ struct Manifest: Equatable {
     sum = (words[5], words[4], words[3], words[2])
   }
 
-  func encode(to memory: UnsafeMutableRawBufferPointer) {
+  package init(opening sealed: [UInt8], store: StoreID, by key: ManifestKey) throws {
+    self = try sealed.withUnsafeBytes { sealed in
+      guard try SealedPart.plaintextCount(sealed) == Self.length else {
+        throw SodiumError.notAuthentic
+      }
+      return try withScratchMemory(Self.length) { memory in
+        try key.seal.withUnsafeBytes { key in
+          try SealedPart.open(sealed, at: Self.place(store), key: key, into: memory)
+        }
+        return try Self(decoding: UnsafeRawBufferPointer(memory))
+      }
+    }
+  }
+
+  package func encode(to memory: UnsafeMutableRawBufferPointer) {
     let words = [generation, items, sum.3, sum.2, sum.1, sum.0]
     for (position, word) in words.enumerated() {
       memory.storeBytes(of: word.bigEndian, toByteOffset: position * 8, as: UInt64.self)
@@ -163,7 +166,7 @@ struct Manifest: Equatable {
     SealedPart.Place(role: .manifest, store: store)
   }
 
-  func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
+  package func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
     try withScratchMemory(Self.length) { plaintext in
       encode(to: plaintext)
       return try key.seal.withUnsafeBytes { bytes in
@@ -174,19 +177,19 @@ struct Manifest: Equatable {
   }
 
   /// Goes on by `step` transactions; false, and nothing changes, where the number would not fit.
-  mutating func advance(by step: UInt64) -> Bool {
+  package mutating func advance(by step: UInt64) -> Bool {
     let (next, overflow) = generation.addingReportingOverflow(step)
     guard !overflow, next <= Self.lastGeneration else { return false }
     generation = next
     return true
   }
 
-  mutating func insert(_ element: ManifestElement, key: GuardedKey) throws {
+  package mutating func insert(_ element: ManifestElement, key: GuardedKey) throws {
     add(try element.hash(key: key))
     count(element, by: 1)
   }
 
-  mutating func remove(_ element: ManifestElement, key: GuardedKey) throws {
+  package mutating func remove(_ element: ManifestElement, key: GuardedKey) throws {
     let hash = try element.hash(key: key)
     // -x = ~x + 1
     add((~hash.0, ~hash.1, ~hash.2, ~hash.3))
@@ -213,12 +216,12 @@ struct Manifest: Equatable {
     sum.3 = addWord(sum.3, other.3)
   }
 
-  static func == (left: Manifest, right: Manifest) -> Bool {
+  package static func == (left: Manifest, right: Manifest) -> Bool {
     left.generation == right.generation && left.hasSameContents(as: right)
   }
 
   /// Whether both speak of the same rows.
-  func hasSameContents(as other: Manifest) -> Bool {
+  package func hasSameContents(as other: Manifest) -> Bool {
     items == other.items && sum == other.sum
   }
 }

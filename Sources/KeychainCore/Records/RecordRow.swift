@@ -3,21 +3,21 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A row of `records`, but for what is sealed in it:
+/// A row of records, but for what is sealed in it:
 ///
 ///     id | home | version | secret_version | state | secret
 ///
 /// A version is the generation of the store in which a part was written; 0: there is no secret. State and secret are
 /// sealed by the record key, each with its place: store, home, id, version. The state binds the version of the secret
 /// as well, so neither is ever paired with an older other.
-struct RecordRow {
-  let id: Int64
-  let home: Int64
-  var version: Int64
-  var secretVersion: Int64
+package struct RecordRow: Sendable {
+  package let id: Int64
+  package let home: Int64
+  package var version: Int64
+  package var secretVersion: Int64
+  package var stateTag = ItemID(high: 0, low: 0)
   /// Zeros where there is no secret.
-  var stateTag = ItemID(high: 0, low: 0)
-  var secretTag = ItemID(high: 0, low: 0)
+  package var secretTag = ItemID(high: 0, low: 0)
 
   /// What states and secrets are padded to a multiple of. A dataset has 254 bytes at most, so all have one length.
   static let stateBlock = 16
@@ -33,16 +33,16 @@ struct RecordRow {
     secretTag = row.tag(5)
   }
 
-  init(id: Int64, home: Int64, version: Int64, secretVersion: Int64) {
+  package init(id: Int64, home: Int64, version: Int64, secretVersion: Int64) {
     self.id = id
     self.home = home
     self.version = version
     self.secretVersion = secretVersion
   }
 
-  var hasSecret: Bool { secretVersion != 0 }
+  package var hasSecret: Bool { secretVersion != 0 }
 
-  var asDamaged: DamagedRecord {
+  package var asDamaged: DamagedRecord {
     // The row is not to be trusted: what lies in it counts, too.
     DamagedRecord(
       id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != ItemID(high: 0, low: 0))
@@ -76,13 +76,13 @@ struct RecordRow {
 
 /// Sealing and opening.
 extension RecordRow {
-  enum Part {
+  package enum Part: Sendable {
     case state, secret
 
     var block: Int { self == .state ? RecordRow.stateBlock : RecordRow.secretBlock }
 
     /// What `count` bytes become.
-    func sealedCount(_ count: Int) -> Int {
+    package func sealedCount(_ count: Int) -> Int {
       Padding.paddedCount(count, block: block) + SealedPart.overhead
     }
   }
@@ -101,7 +101,7 @@ extension RecordRow {
   }
 
   /// Seals `bytes` into `output`, which has room for `sealedCount`, and notes the tag.
-  mutating func seal(
+  package mutating func seal(
     _ part: Part, _ bytes: UnsafeRawBufferPointer, of store: StoreID, by key: RootKeys.Root,
     nonce: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
@@ -121,20 +121,29 @@ extension RecordRow {
     }
   }
 
-  /// Opens a part, and lends it for the time of a call.
-  ///
-  /// - Throws: `decode` where it does not open.
   func open<R>(
     _ part: Part, _ sealed: UnsafeRawBufferPointer, _ keychain: Keychain, in tx: ReadTransaction,
     _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try open(
+      part, sealed, of: keychain.storeID, by: { try keychain.keys.key($0, in: tx) }, body)
+  }
+
+  /// Opens a part, and lends it for the time of a call.
+  ///
+  /// - Parameter key: gives the key that the part names.
+  /// - Throws: `decode` where it does not open.
+  package func open<R>(
+    _ part: Part, _ sealed: UnsafeRawBufferPointer, of store: StoreID,
+    by key: (KeyID) throws -> GuardedKey, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try withScratchMemory(max(sealed.count, SealedPart.overhead) - SealedPart.overhead) { padded in
       let count: Int
       do {
         let id = try SealedPart.keyID(of: sealed)
         guard id.purpose == .records else { throw SodiumError.notAuthentic }
-        try keychain.keys.key(id, in: tx).withUnsafeBytes {
-          try SealedPart.open(sealed, at: place(of: part, keychain.storeID), key: $0, into: padded)
+        try key(id).withUnsafeBytes {
+          try SealedPart.open(sealed, at: place(of: part, store), key: $0, into: padded)
         }
         count = try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: part.block)
       } catch let error where StoreHealth.isDamage(error) {

@@ -6,7 +6,7 @@ import SodiumCrypto
 /// Records in the tables of an encrypted store: sealed (`RecordRow`), and counted by its manifest. Messages are in
 /// plaintext, and not counted.
 package final class SealedRecords: RecordStore {
-  private let keychain: Keychain
+  package let keychain: Keychain
 
   package init(_ keychain: Keychain) { self.keychain = keychain }
 
@@ -80,7 +80,7 @@ package struct RecordTransaction: RecordAccess {
     try keychain.recordSecret(of: id, in: tx)?.withUnsafeBytes(body)
   }
 
-  /// Of hashes in records: `Keychain.hashKey(in:)`.
+  /// Key of the hashes in records: `Keychain.hashKey(in:)`.
   package func hashKey() throws(KeychainError) -> SecretBytes { try keychain.hashKey(in: tx) }
 
   /// On disk when the transaction ends.
@@ -125,7 +125,7 @@ extension Keychain {
       let writer = try RecordWriter(self, in: tx)
       try writer.write(changes.records)
     }
-    if !changes.audit.isEmpty { auditLog.note(changes.audit, try ledger(tx)) }
+    if auditLog.isKept, !changes.audit.isEmpty { try ledger(tx).audit.add(changes.audit) }
     for message in changes.messages {
       try message.bytes.withUnsafeBytes {
         try tx.execute(
@@ -271,18 +271,5 @@ private final class RecordWriter {
           ])
       }
     }
-  }
-}
-
-extension AuditLog {
-  /// Notes lines of several actors.
-  fileprivate func note(_ lines: [RecordChanges.AuditLine], _ ledger: ChangeLedger) {
-    guard isKept else { return }
-    let actor = ledger.audit.actor
-    for line in lines {
-      ledger.audit.actor = line.actor
-      ledger.audit.add(line.action, line.subject)
-    }
-    ledger.audit.actor = actor
   }
 }

@@ -111,6 +111,9 @@ struct DaemonClient: Sendable {
       var whole = try await followIfThere(operation, firstWithin: .seconds(60)) {
         rows += $0.rows
       }
+      #if Fleet
+      rows = FleetHome.own(rows)
+      #endif
       whole?.rows = rows
       return whole
     }

@@ -53,7 +53,7 @@ struct DemoStage {
       configuration.discoversRouters = true
       bridge = try Bridge(
         configuration, connection: Self.connection(broker, user: "threadkeeper"),
-        clientID: "demo", keychain: keychain,
+        clientID: "demo", store: SealedRecords(keychain),
         logger: Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() })
     } catch {
       broker.stop()

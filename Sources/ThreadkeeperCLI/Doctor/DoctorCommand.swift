@@ -170,6 +170,8 @@ extension Finding.Part {
   fileprivate var title: String {
     switch self {
     case .settings: "Settings"
+    case .database: "Database"
+    case .shards: "Shards and nodes"
     case .daemon: "Daemon"
     case .broker: "Broker"
     case .access: "Access at the broker"
@@ -219,7 +221,7 @@ struct Finding: Encodable, Equatable, Sendable {
 
   /// In the order in which they are shown.
   enum Part: String, Encodable, CaseIterable {
-    case settings, daemon, broker, access, store, system
+    case settings, database, shards, daemon, broker, access, store, system
   }
 
   let part: Part

@@ -37,7 +37,7 @@ extension BridgeConfiguration {
     alertsHold = settings.alerts.holdSeconds
     offlineAfter = settings.presence.offlineAfterSeconds
     discoversRouters = settings.discovery.mdns == .auto
-    adoptTimeout = settings.preferred.onMismatch == .adopt ? 300 : nil
+    adoptTimeout = settings.preferred.onMismatch == .adopt ? Self.adoptTimeoutSeconds : nil
   }
 }
 

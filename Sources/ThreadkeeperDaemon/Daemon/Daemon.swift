@@ -53,7 +53,8 @@ package struct Daemon {
         settings, environment: ProcessInfo.processInfo.environment)
       do {
         let bridge = try Bridge(
-          configuration, connection: connection, clientID: clientID, keychain: keychain,
+          configuration, connection: connection, clientID: clientID,
+          store: SealedRecords(keychain),
           onTurn: { serviceManager?.turn($0) }, logger: logger)
         return Daemon(
           settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
@@ -77,19 +78,14 @@ package struct Daemon {
     }
     TeamCheck(settings, bridge.loop.snapshot).log(to: logger)
     ApproverNotice(settings: settings, snapshot: bridge.loop.snapshot).log(to: logger)
-    let logins = BrokerLoginService(
-      settings, keychain: keychain, bridge: bridge, login: login, logger: logger)
     let operations = OperationContext(
-      settings: settings, bridge: bridge, logins: logins, logger: logger)
+      settings: settings, bridge: bridge, login: login, logger: logger)
     let page = PageServer(operations)
-    let state = DaemonStateReader(
-      settings: settings, port: port, monitor: bridge.monitor,
-      discovery: { bridge.discovery?.current ?? .off }, server: page, login: { logins.login })
     let clients = ClientSocket(
       settings: settings, bridge: bridge,
       finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },
       logger: logger)
-    let localAPI = LocalAPISocket(operations, runtime: { state.current })
+    let localAPI = LocalAPISocket(operations, port: port, page: page)
     let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =

@@ -132,7 +132,7 @@ package final class NotifySocket: Sendable {
 /// | a later turn, with other words | `STATUS=` |
 /// | a turn, a third of the watchdog's limit after the last | `WATCHDOG=1` |
 /// | the stop | `STOPPING=1`, `STATUS=`; nothing after it |
-struct ServiceNotices {
+package struct ServiceNotices {
   private enum Phase { case starting, running, stopping }
 
   /// Characters of a status; `systemctl status` shows it in one line.
@@ -144,12 +144,12 @@ struct ServiceNotices {
   private var status = ""
   private var watchdogAt: ContinuousClock.Instant?
 
-  init(watchdogLimit: Duration?) { watchdogInterval = watchdogLimit.map { $0 / 3 } }
+  package init(watchdogLimit: Duration?) { watchdogInterval = watchdogLimit.map { $0 / 3 } }
 
   /// The event loop has made a turn.
   ///
   /// - Parameter status: how the daemon is, in plain words.
-  mutating func turn(_ status: String, at now: ContinuousClock.Instant) -> [String] {
+  package mutating func turn(_ status: String, at now: ContinuousClock.Instant) -> [String] {
     guard phase != .stopping else { return [] }
     var lines: [String] = []
     if phase == .starting {
@@ -167,7 +167,7 @@ struct ServiceNotices {
     return lines
   }
 
-  mutating func stop() -> [String] {
+  package mutating func stop() -> [String] {
     guard phase != .stopping else { return [] }
     phase = .stopping
     return ["STOPPING=1", Self.line("Stopping")]

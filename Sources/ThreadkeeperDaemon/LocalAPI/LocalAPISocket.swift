@@ -6,6 +6,7 @@ import LocalAPI
 import Logging
 import ServiceLifecycle
 import Settings
+import StatusPage
 
 /// The daemon's local API: `varlink.sock` in the store's directory, for this user and root; and `readers.sock` for
 /// members of the daemon's group, who may look at what shows no secret. See docs/reference/local-api.md.
@@ -68,6 +69,20 @@ package struct LocalAPISocket: Service {
 }
 
 extension LocalAPISocket {
+  /// Of this process, with its broker, page and login as they are now.
+  ///
+  /// - Parameters:
+  ///   - port: of the broker; nil: as the settings have it.
+  ///   - page: nil where there is none.
+  package init(_ operations: OperationContext, port: UInt16? = nil, page: PageServer? = nil) {
+    let state = DaemonStateReader(
+      settings: operations.settings, port: port ?? operations.settings.mqtt.port,
+      monitor: operations.bridge.monitor,
+      discovery: { [bridge = operations.bridge] in bridge.discovery?.current ?? .off },
+      server: page, login: { [logins = operations.logins] in logins.login })
+    self.init(operations, runtime: { state.current })
+  }
+
   /// With the table of all that can be asked: a handler for each interface.
   ///
   /// - Parameter runtime: how the daemon is now.

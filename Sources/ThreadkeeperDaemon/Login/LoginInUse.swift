@@ -28,20 +28,23 @@ package struct LoginInUse: Sendable, Equatable {
 
   /// Looks into the settings, and if they name no password, into the store.
   package static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
-    let mqtt = settings.mqtt
-    guard let address = BrokerAddress(mqtt) else {
-      return LoginInUse(username: nil, password: nil, source: .embedded)
-    }
-    if let password = mqtt.password {
-      return LoginInUse(username: mqtt.username, password: password, source: .settings)
-    }
+    let login = LoginInUse(settings.mqtt)
+    guard login.source == .none, let address = BrokerAddress(settings.mqtt) else { return login }
     let found = try keychain.database.read {
-      try BrokerLoginStore(keychain, address).find(username: mqtt.username, $0)
+      try BrokerLoginStore(keychain, address).find(username: login.username, $0)
     }
-    guard let found else {
-      return LoginInUse(username: mqtt.username, password: nil, source: .none)
+    return found.map { LoginInUse($0) } ?? login
+  }
+
+  /// What the settings say.
+  init(_ mqtt: Settings.MQTT) {
+    if mqtt.host.isEmbedded {
+      self.init(username: nil, password: nil, source: .embedded)
+    } else {
+      self.init(
+        username: mqtt.username, password: mqtt.password,
+        source: mqtt.password == nil ? .none : .settings)
     }
-    return LoginInUse(found)
   }
 
   init(username: String?, password: SecretText?, source: Source) {
@@ -91,18 +94,14 @@ extension BrokerAddress {
 /// Takes a new login while the daemon runs.
 final class BrokerLoginService: Sendable {
   let settings: Settings
-  let keychain: Keychain
   let bridge: Bridge
   let logger: Logger
   private let inUse: Mutex<LoginInUse>
   /// One after the other, so that what is stored last is also what is used.
   private let turns = Mutex(())
 
-  init(
-    _ settings: Settings, keychain: Keychain, bridge: Bridge, login: LoginInUse, logger: Logger
-  ) {
+  init(_ settings: Settings, bridge: Bridge, login: LoginInUse, logger: Logger) {
     self.settings = settings
-    self.keychain = keychain
     self.bridge = bridge
     self.logger = logger
     inUse = Mutex(login)
@@ -118,7 +117,8 @@ final class BrokerLoginService: Sendable {
   func save(
     _ login: BrokerLogin, at address: BrokerAddress, for actor: String
   ) throws -> BrokerLoginStore.Change {
-    try turns.withLock { _ in
+    let keychain = try keychain()
+    return try turns.withLock { _ in
       let change = try keychain.database.write {
         keychain.act(as: actor, in: $0)
         return try BrokerLoginStore(keychain, address).save(login, $0)
@@ -132,7 +132,8 @@ final class BrokerLoginService: Sendable {
 
   /// - Returns: the users whose logins are deleted.
   func delete(at address: BrokerAddress, for actor: String) throws -> [String] {
-    try turns.withLock { _ in
+    let keychain = try keychain()
+    return try turns.withLock { _ in
       let users = try keychain.database.write {
         keychain.act(as: actor, in: $0)
         return try BrokerLoginStore(keychain, address).deleteAll($0)
@@ -142,6 +143,11 @@ final class BrokerLoginService: Sendable {
       use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
       return users
     }
+  }
+
+  private func keychain() throws(CommandFailure) -> Keychain {
+    try bridge.store.keychain(
+      instead: "set `mqtt.username` and `mqtt.password` of each node, and start it again")
   }
 
   private func use(_ new: LoginInUse) {

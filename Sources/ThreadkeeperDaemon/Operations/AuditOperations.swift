@@ -36,11 +36,11 @@ package struct FollowAudit: StreamOperation {
   package func perform(
     _ context: OperationContext, _ replies: VarlinkReplies<Reply>
   ) throws -> Reply {
-    let keychain = context.keychain
-    var shown = try context.read { try begin(keychain) }
+    let store = context.store
+    var shown = try context.read { try begin(store) }
     var isFirst = true
     while true {
-      let page = try context.read { try AuditPage(keychain, after: shown) }
+      let page = try context.read { try AuditPage(store, after: shown) }
       for reply in page.replies where isFirst || !reply.records.isEmpty {
         try replies.send(reply)
         isFirst = false
@@ -52,12 +52,12 @@ package struct FollowAudit: StreamOperation {
   }
 
   /// The number of the record after which it begins.
-  private func begin(_ keychain: Keychain) throws -> Int64 {
+  private func begin(_ store: any DaemonStore) throws -> Int64 {
     guard after ?? 0 >= 0, last ?? 0 >= 0 else {
       throw CommandFailure(.usage, "`after` and `last` are 0 or more")
     }
     if let after { return after }
-    let newest = try keychain.lastAuditRecord()
+    let newest = try store.lastAuditRecord()
     return newest - min(newest, last ?? 0)
   }
 }
@@ -76,8 +76,8 @@ package struct VerifyAudit: Operation {
 
   package func perform(_ context: OperationContext) throws -> Reply {
     Reply(
-      records: try context.keychain.lastAuditRecord(),
-      problem: try context.keychain.auditProblem())
+      records: try context.store.lastAuditRecord(),
+      problem: try context.store.auditProblem())
   }
 }
 
@@ -96,10 +96,10 @@ private struct AuditPage {
   var last: Int64 { replies.last?.last ?? 0 }
 
   /// - Throws: `decode` when a record is missing, altered or not in its place.
-  init(_ keychain: Keychain, after number: Int64) throws {
+  init(_ store: any DaemonStore, after number: Int64) throws {
     var replies = [FollowAudit.Reply(records: [], last: number)]
     var (records, weight) = (0, 0)
-    try keychain.forEachAuditRecord(after: number, limit: Self.most) { record in
+    try store.forEachAuditRecord(after: number, limit: Self.most) { record in
       for part in AuditEntry(record).parts(of: Self.changesInReply - 1) {
         // The actor counts as one of them.
         weight += part.changes.count + 1

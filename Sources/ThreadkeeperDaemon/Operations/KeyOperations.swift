@@ -17,9 +17,13 @@ package protocol KeyOperation: Operation {
 
 extension KeyOperation {
   package func perform(_ context: OperationContext) throws -> Reply {
-    try perform(
+    let keychain = try context.store.keychain(
+      instead:
+        "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`"
+    )
+    return try perform(
       OpenedStore(
-        keychain: context.keychain, settings: context.settings, actor: context.actor,
+        keychain: keychain, settings: context.settings, actor: context.actor,
         logger: context.logger))
   }
 }

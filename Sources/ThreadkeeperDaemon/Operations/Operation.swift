@@ -73,25 +73,21 @@ package struct OperationContext: Sendable {
   }
 
   init(
-    settings: Settings, bridge: Bridge, logins: BrokerLoginService, logger: Logger,
+    settings: Settings, bridge: Bridge, login: LoginInUse, logger: Logger,
     caller: ConsentApprover = .statusPage
   ) {
     self.settings = settings
     self.bridge = bridge
-    self.logins = logins
-    backups = BackupService(settings, keychain: bridge.keychain, logger: logger)
+    logins = BrokerLoginService(settings, bridge: bridge, login: login, logger: logger)
+    backups = BackupService(settings, logger: logger)
     self.logger = logger
     self.caller = caller
   }
 
-  /// Of a bridge without a daemon, as in a demonstration.
+  /// Of a bridge whose login is that of the settings, as in a demonstration, and of a shard.
   package init(_ settings: Settings, bridge: Bridge, logger: Logger) {
     self.init(
-      settings: settings, bridge: bridge,
-      logins: BrokerLoginService(
-        settings, keychain: bridge.keychain, bridge: bridge,
-        login: LoginInUse(username: nil, password: nil, source: .none), logger: logger),
-      logger: logger)
+      settings: settings, bridge: bridge, login: LoginInUse(settings.mqtt), logger: logger)
   }
 
   /// Does what may wait for the disk, and changes nothing.
@@ -100,7 +96,7 @@ package struct OperationContext: Sendable {
     return try reading.withLock { _ in try body() }
   }
 
-  var keychain: Keychain { bridge.keychain }
+  var store: any DaemonStore { bridge.store }
 
   /// All that the settings name, in their order, as they are on disk.
   var homes: [(name: String, home: Home)] { bridge.loop.snapshot.inOrder(of: settings) }

@@ -17,7 +17,11 @@ package struct VerifyStore: Operation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> VerificationOutcome {
-    let outcome = try VerificationOutcome(verifying: context.keychain)
+    let keychain = try context.store.keychain(
+      instead:
+        "run `threadkeeper fleet doctor`; `threadkeeper audit --verify` checks the audit of a shard"
+    )
+    let outcome = try VerificationOutcome(verifying: keychain)
     if !outcome.isWell {
       context.logger.error(
         "a verification found damage",
@@ -84,7 +88,10 @@ package struct BackupStore: StreamOperation {
   package func perform(
     _ context: OperationContext, _ replies: VarlinkReplies<Reply>
   ) throws -> Reply {
-    Reply(made: try context.backups.make(for: context.actor, replies))
+    let keychain = try context.store.keychain(
+      instead:
+        "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
+    return Reply(made: try context.backups.make(of: keychain, for: context.actor, replies))
   }
 }
 

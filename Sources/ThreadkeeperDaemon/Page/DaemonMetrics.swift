@@ -5,20 +5,32 @@ import Home
 import StatusPage
 
 /// What monitoring learns of the process, from memory.
-struct DaemonMetrics {
+package struct DaemonMetrics {
   let snapshot: BridgeMonitor.Snapshot
   let figures: BridgeFigures
   let discovery: DiscoveryState
   let isStoreWritable: Bool
   let eventsWaiting: Int
 
-  var all: [Metric] { states + counters + histograms }
+  package init(
+    snapshot: BridgeMonitor.Snapshot, figures: BridgeFigures, discovery: DiscoveryState,
+    isStoreWritable: Bool, eventsWaiting: Int
+  ) {
+    (self.snapshot, self.figures, self.discovery) = (snapshot, figures, discovery)
+    (self.isStoreWritable, self.eventsWaiting) = (isStoreWritable, eventsWaiting)
+  }
+
+  var all: [Metric] { [Self.build] + ofBridge }
+
+  package static let build = Metric(
+    .gauge, "threadkeeper_build_info", "The version of the daemon, as a label.",
+    [.init(1, [("version", threadkeeperVersion)])])
+
+  /// The set differs only by the metrics of discovery.
+  package var ofBridge: [Metric] { states + counters + histograms }
 
   private var states: [Metric] {
     var states = [
-      Metric(
-        .gauge, "threadkeeper_build_info", "The version of the daemon, as a label.",
-        [.init(1, [("version", threadkeeperVersion)])]),
       gauge(
         "broker_connected", "Whether both connections to the broker are up.",
         snapshot.isIntakeConnected && snapshot.isStatusConnected),
@@ -102,7 +114,7 @@ extension Metric.Distribution {
 }
 
 /// What monitoring learns of the homes.
-struct HomeMetrics {
+package struct HomeMetrics {
   /// Routers of a home that have a sample of their own. A login can make many; monitoring keeps each for months.
   static let routersListed = 200
 
@@ -113,6 +125,12 @@ struct HomeMetrics {
   /// When a router is seen that is advertised on the local network; nil while the daemon does not look.
   private let now: WireTime?
 
+  /// Of homes together, without their names: a fleet has too many.
+  package init(_ counts: HomeCounts) {
+    now = nil
+    add(nil, counts)
+  }
+
   init(_ homes: [(name: String, home: Home)], now: WireTime?) {
     self.now = now
     for (name, home) in homes {
@@ -121,30 +139,36 @@ struct HomeMetrics {
     }
   }
 
-  var all: [Metric] {
+  package var counts: [Metric] {
     [
       Metric(
         .gauge, "threadkeeper_routers", "Border routers, by whether they are online.", routers),
       Metric(.gauge, "threadkeeper_networks", "Thread networks that are listed.", networks),
       Metric(.gauge, "threadkeeper_alerts", "Alerts that fire, by name and severity.", alerts),
-      Metric(
-        .gauge, "threadkeeper_router_last_seen_timestamp_seconds",
-        "When a border router was seen last; of at most \(Self.routersListed) a home.", seen),
     ]
   }
 
-  private mutating func add(_ home: String, _ counts: HomeCounts) {
+  var all: [Metric] {
+    counts + [
+      Metric(
+        .gauge, "threadkeeper_router_last_seen_timestamp_seconds",
+        "When a border router was seen last; of at most \(Self.routersListed) a home.", seen)
+    ]
+  }
+
+  private mutating func add(_ home: String?, _ counts: HomeCounts) {
+    let home = home.map { [(name: "home", value: $0)] } ?? []
     for (state, count) in [("online", counts.routers.online), ("offline", counts.routers.offline)] {
-      routers.append(.init(Double(count), [("home", home), ("availability", state)]))
+      routers.append(.init(Double(count), home + [("availability", state)]))
     }
-    networks.append(.init(Double(counts.networks), [("home", home)]))
+    networks.append(.init(Double(counts.networks), home))
     // Not `alertname`, which Prometheus sets itself on what a rule makes of it.
     for kind in StatusReport.Alert.list(counts.alerts) {
       alerts.append(
         .init(
           Double(kind.count),
-          [
-            ("home", home), ("alert", kind.alertname.word.description),
+          home + [
+            ("alert", kind.alertname.word.description),
             ("severity", kind.severity.word.description),
           ]))
     }

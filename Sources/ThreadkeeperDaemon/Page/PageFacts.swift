@@ -51,7 +51,7 @@ struct PageFacts: PageSource {
   }
 
   private var isStoreWritable: Bool {
-    context.keychain.condition == .healthy && monitor.snapshot.storeProblem == nil
+    context.store.condition == .healthy && monitor.snapshot.storeProblem == nil
   }
 
   var readiness: Readiness {
@@ -62,7 +62,7 @@ struct PageFacts: PageSource {
         reason: snapshot.lastConnectionProblem ?? "the daemon connects to its broker"),
       .init(
         "store", ok: isStoreWritable,
-        reason: snapshot.storeProblem?.reason ?? context.keychain.condition.words),
+        reason: snapshot.storeProblem?.reason ?? context.store.condition.words),
       .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
     ])
   }

@@ -71,14 +71,21 @@ package enum PageToken {
 }
 
 extension PageServer {
-  /// Nil where the settings want none, or where there is a token that cannot be read.
-  ///
-  /// - Parameter listening: called with the port, when it can be reached.
   package init?(
     _ context: OperationContext,
     listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) {
-    let (settings, logger) = (context.settings, context.logger)
+    self.init(
+      context.settings, source: PageFacts(context), logger: context.logger, listening: listening)
+  }
+
+  /// Nil where the settings want none, or where there is a token that cannot be read.
+  ///
+  /// - Parameter listening: called with the port, when it can be reached.
+  package init?(
+    _ settings: Settings, source: any PageSource, logger: Logger,
+    listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+  ) {
     let http = settings.http
     guard http.isEnabled else { return nil }
     // Other users' commands may pass over a token file that they cannot read. Whoever listens may not, also not on
@@ -100,8 +107,6 @@ extension PageServer {
         address: http.address, port: Int(http.port), names: http.names,
         token: http.token?.revealed, trustedProxy: http.trustedProxy,
         trustedProxyChanges: http.trustedProxyChanges),
-      source: PageFacts(context),
-      logger: logger,
-      listening: listening)
+      source: source, logger: logger, listening: listening)
   }
 }

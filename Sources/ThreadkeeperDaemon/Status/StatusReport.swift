@@ -65,7 +65,7 @@ package struct StatusReport: Codable {
   package let teams: TeamCheck
 
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, _ keychain: Keychain, runtime: DaemonState
+    _ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore, runtime: DaemonState
   ) {
     version = threadkeeperVersion
     pid = runtime.pid
@@ -90,11 +90,11 @@ package struct StatusReport: Codable {
       }
     }
     let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
-    store = Store(
-      path: settings.store.path, id: keychain.storeID.description,
-      condition: keychain.condition == .healthy && !damaged.isEmpty
+    self.store = Store(
+      path: store.place, id: store.id.description,
+      condition: store.condition == .healthy && !damaged.isEmpty
         ? "damaged: records of home \(damaged.joined(separator: ", ")) cannot be read"
-        : keychain.condition.words)
+        : store.condition.words)
   }
 }
 
@@ -127,7 +127,7 @@ struct StatusHandler: LocalAPIHandler {
   private var report: StatusMethods.Reply {
     let homes = context.bridge.loop.snapshot
     return StatusMethods.Reply(
-      status: StatusReport(homes, context.settings, context.keychain, runtime: runtime()))
+      status: StatusReport(homes, context.settings, context.store, runtime: runtime()))
   }
 }
 

@@ -24,7 +24,6 @@ struct BackupService: Sendable {
   private static let pieceLength = 192 << 10
 
   private let settings: Settings
-  private let keychain: Keychain
   private let logger: Logger
   private let reserve: UInt64
   /// One after the other: each reads the whole store.
@@ -32,11 +31,10 @@ struct BackupService: Sendable {
 
   /// - Parameter reserve: bytes that a backup leaves free for the store itself.
   init(
-    _ settings: Settings, keychain: Keychain, logger: Logger, reserve: UInt64 = 64 << 20
+    _ settings: Settings, logger: Logger, reserve: UInt64 = 64 << 20
   ) {
     self.reserve = reserve
     self.settings = settings
-    self.keychain = keychain
     self.logger = logger
     // What a daemon left that was killed while it wrote a backup.
     let directory = settings.store.path
@@ -47,9 +45,9 @@ struct BackupService: Sendable {
   }
 
   func make(
-    for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>
+    of keychain: Keychain, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>
   ) throws -> BackupOutcome {
-    let (file, outcome) = try turn.withLock { _ in try write() }
+    let (file, outcome) = try turn.withLock { _ in try write(keychain) }
     logger.notice("backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     for offset in stride(from: 0, to: outcome.fileBytes, by: Self.pieceLength) {
       let piece = try file.read(
@@ -59,7 +57,7 @@ struct BackupService: Sendable {
     return outcome
   }
 
-  private func write() throws -> (FileBytes, BackupOutcome) {
+  private func write(_ keychain: Keychain) throws -> (FileBytes, BackupOutcome) {
     try checkSpace()
     do {
       // Without its name when this returns.

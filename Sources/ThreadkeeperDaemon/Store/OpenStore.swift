@@ -211,3 +211,19 @@ extension OpenStore {
     return status.st_uid
   }
 }
+
+extension DaemonStore {
+  /// The keychain of a store at home.
+  ///
+  /// - Parameter remedy: what to do in a fleet.
+  /// - Throws: `CommandFailure` with status 69 for a shard, whose store is a database.
+  package func keychain(instead remedy: String) throws(CommandFailure) -> Keychain {
+    guard let records = self as? SealedRecords else {
+      throw CommandFailure(
+        .unavailable,
+        "\(place) keeps its data in the database of a fleet, so this command does not apply",
+        remedy: remedy)
+    }
+    return records.keychain
+  }
+}

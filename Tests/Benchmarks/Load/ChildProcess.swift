@@ -101,6 +101,9 @@ final class ChildProcess: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
+  /// Whether it has ended with 0.
+  var endedWell: Bool { !process.isRunning && process.terminationStatus == 0 }
+
   /// Waits for its end.
   func wait() {
     process.waitUntilExit()

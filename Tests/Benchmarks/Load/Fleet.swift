@@ -49,9 +49,11 @@ struct Fleet {
 
   /// What `numbers` send below `base`, and at its end the first announcement of `marker`: when that
   /// one is stored, so is everything before it.
-  func packets(_ kind: Kind, _ numbers: Range<Int>, marker: Int, base: String) -> PublishPackets {
+  func packets(
+    _ kind: Kind, _ numbers: Range<Int>, marker: Int, base: String, user: String = Self.user
+  ) -> PublishPackets {
     var packets = PublishPackets()
-    let topic = "\(base)/in/\(Self.user)/"
+    let topic = "\(base)/in/\(user)/"
     for number in numbers {
       switch kind {
       case .first, .unchanged: packets.add(topic + "announce", announcement(number))

@@ -43,6 +43,38 @@ struct ConfiguredRulesTests {
     #expect(self.homes().allSatisfy { $0.rules.adoptTimeout == nil })
   }
 
+  @Test("A home may have some of the numbers otherwise, and says so in what is published of it")
+  func overrides() throws {
+    var one = Self()
+    one.configuration.alertsHold = 12
+    one.configuration.offlineAfter = 14
+    one.configuration.ofHome["cabin"] = HomeOverrides()
+    #expect(one.homes().allSatisfy { $0.rules.alertsHold == 12 && $0.rules.adoptTimeout == nil })
+    one.configuration.ofHome["cabin"]?.alertsHold = 0
+    one.configuration.ofHome["cabin"]?.offlineAfter = 60
+    one.configuration.ofHome["cabin"]?.adopts = true
+    let (home, cabin) = (one.homes()[0].rules, one.homes()[1].rules)
+    #expect((home.alertsHold, home.offlineAfter) == (12, 14) && home.adoptTimeout == nil)
+    #expect((cabin.alertsHold, cabin.offlineAfter) == (0, 60) && cabin.adoptTimeout == 300)
+    one.configuration.adoptTimeout = 13
+    one.configuration.ofHome["cabin"]?.adopts = false
+    #expect(one.homes()[0].rules.adoptTimeout == 13 && one.homes()[1].rules.adoptTimeout == nil)
+
+    var states = RetainedStates(
+      one.configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
+    let infos = one.homes().enumerated().map { place, served in
+      String(
+        decoding: states.publication(
+          RetainedPlace(home: place, subject: .info), Home(rules: served.rules),
+          at: WireTime(milliseconds: 0)
+        ).payload, as: UTF8.self)
+    }
+    #expect(infos[0].contains(#""alerts_hold":12"#), "\(infos[0])")
+    #expect(infos[1].contains(#""alerts_hold":0"#), "\(infos[1])")
+    #expect(infos[0].contains(#""on_mismatch":"adopt""#), "\(infos[0])")
+    #expect(infos[1].contains(#""on_mismatch":"alert""#), "\(infos[1])")
+  }
+
   @Test("Shared credentials of those whom the settings name are trusted; names are bytes")
   func trusted() {
     var one = Self()
@@ -141,9 +173,10 @@ struct ConfiguredRulesTests {
     }
     let plain = settings()
     #expect(plain.topics == configuration.topics && plain.version == "1.2.3")
-    #expect(plain.instanceID == "abc" && plain.alertsHold == 12 && plain.offlineAfter == 14)
+    #expect(plain.instanceID == "abc")
+    #expect(plain.shown == .init(repeating: .init(alertsHold: 12, offlineAfter: 14), count: 2))
     #expect(plain.formerBases == ["old"] && plain.formerPrefixes == ["ha"])
-    #expect(!plain.adopts && plain.discoveryPrefix == nil && plain.identity() == nil)
+    #expect(plain.discoveryPrefix == nil && plain.identity() == nil)
     #expect(plain.birthTopic == "homeassistant/status")
     let made = try Identity()
     keys.withLock { $0 = made }
@@ -154,7 +187,9 @@ struct ConfiguredRulesTests {
     one.configuration.homeAssistant.isOn = true
     one.configuration.homeAssistant.prefix = "ha2"
     let full = settings()
-    #expect(full.adopts && full.discoveryPrefix == "ha2" && full.birthTopic == "ha2/status")
+    #expect(
+      full.shown.allSatisfy(\.adopts) && full.discoveryPrefix == "ha2"
+        && full.birthTopic == "ha2/status")
   }
 
   @Test("Messages are read with the limits of the settings")

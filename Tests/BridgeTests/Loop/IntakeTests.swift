@@ -54,6 +54,53 @@ struct IntakeTests {
     #expect(kit.follower.rejections.map(\.code) == ["retained"])
   }
 
+  @Test("What comes to a home that is not in the shard changes nothing, and is counted")
+  func misplaced() throws {
+    for homes in [["home"], []] {
+      let kit = try LoopKit(homes) { $0.isOfShard = true }
+      let commits = kit.memory.commits
+      let topics = [
+        "tk/jones/in/otbr/announce", "tk/jones/in", "tk/in", "tk//in/otbr/announce", "",
+      ]
+      try kit.loop.received(topics.map { IncomingMessage(topic: $0, payload: [1]) })
+      #expect(kit.memory.commits == commits && kit.follower.rejections.isEmpty)
+      let all = kit.follower.batches.withLock { $0.last?.rejections }
+      #expect(all?.keys.sorted() == ["invalid_topic"] && all?["invalid_topic"]?.count == 5)
+    }
+    let kit = try LoopKit { $0.isOfShard = true }
+    try kit.loop.received([
+      LoopKit.announce(1), IncomingMessage(topic: "tk/jones/in/otbr/announce", payload: [1]),
+      IncomingMessage(topic: "tk/home/in/otbr", payload: []),
+    ])
+    #expect(kit.home.routers.count == 1)
+    let last = kit.follower.batches.withLock { $0.last }
+    #expect(last?.rejections["invalid_topic"]?.count == 2 && last?.received == 3)
+  }
+
+  @Test("Of such messages, those that are retained and probes are treated as those to other homes")
+  func misplacedOthers() throws {
+    let kit = try LoopKit { $0.isOfShard = true }
+    try kit.loop.received([
+      IncomingMessage(topic: "tk/jones/in/otbr/probe", payload: [1]),
+      IncomingMessage(topic: "tk/jones/in/otbr/announce", payload: [], isRetained: true),
+      IncomingMessage(topic: "tk/jones/in/otbr/announce", payload: [1], isRetained: true),
+    ])
+    let last = kit.follower.batches.withLock { $0.last }
+    #expect(last?.rejections.isEmpty == true && last?.retainedIgnored == 1)
+  }
+
+  @Test("Of them the first is an example, with at most 400 bytes of its topic")
+  func misplacedExample() throws {
+    let kit = try LoopKit { $0.isOfShard = true }
+    let topic = "tk/jones/in/e" + String(repeating: "\u{301}", count: 1_000)
+    try kit.loop.received(
+      [topic, "tk/jones/in/b"].map { IncomingMessage(topic: $0, payload: [1]) })
+    let rejected = kit.follower.batches.withLock { $0.last?.rejections["invalid_topic"] }
+    let example = try #require(rejected?.example?.topic)
+    #expect(rejected?.count == 2 && example.hasPrefix("tk/jones/in/"))
+    #expect(example.utf8.count <= 402 && example.utf8.count >= 398)
+  }
+
   @Test("A base topic may have levels that look like those below it")
   func bases() throws {
     let kit = try LoopKit(["home", "attic"], bases: ["home": "in/x", "attic": "in/in"])

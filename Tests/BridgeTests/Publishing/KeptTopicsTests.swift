@@ -102,6 +102,19 @@ struct KeptTopicsTests {
     #expect(scene.broker.keys.filter { $0.hasPrefix("old/") }.isEmpty)
   }
 
+  @Test("One set of filters is for all homes of a shard, and for those that have left it")
+  func shard() {
+    let homes = ["ada", "smith"].map { BaseTopics.Home(name: $0, base: "tk/17/\($0)") }
+    var settings = PublisherSettings(BaseTopics(homes, below: "tk/17"))
+    settings.formerBases = ["tk/17/gone", "old/17/ada", "old/17/smith"]
+    let filters = PublisherScene(settings).publisher.keptFilters
+    #expect(
+      filters
+        == ["tk/17/+", "old/17/+"].flatMap { root in
+          ["router/+", "router/+/availability", "network/+", "alert/+"].map { "\(root)/\($0)" }
+        })
+  }
+
   @Test("Alerts of the home are looked through once, whatever comes; those raised since are known")
   func fingerprints() throws {
     let scene = try running()

@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import KeychainCore
 import Logging
 import TestKit
 import Testing
@@ -21,7 +22,7 @@ struct SessionTakeoverTests {
     let bridge = try Bridge(
       BridgeConfiguration(
         version: "test", topics: BaseTopics([.init(name: "home", base: "threadkeeper")])),
-      connection: connection, clientID: "daemon", keychain: store.keychain,
+      connection: connection, clientID: "daemon", store: SealedRecords(store.keychain),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     let serving = Task { try await bridge.serve() }
     let listener = try await TestSubscriber.start(broker, "threadkeeper/bridge/#")

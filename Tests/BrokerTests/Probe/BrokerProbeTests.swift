@@ -235,6 +235,48 @@ struct BrokerProbeTests {
     broker.stop()
   }
 
+  @Test("What is published has arrived when the broker has taken it; what it refuses is named")
+  func publish() async throws {
+    let broker = try broker()
+    let listener = try await TestSubscriber.start(broker, user: "threadkeeper", "threadkeeper/#")
+    let own = Publication(
+      topic: "threadkeeper/in/hub/announce", payload: [1], retain: true, token: 1)
+    let others = Publication(topic: "threadkeeper/bridge/state", payload: [1], token: 2)
+    #expect(await probe(broker, user: "hub").publish([own]) == nil)
+    let error = await probe(broker, user: "hub").publish([own, others])
+    #expect(error?.reason == .notAuthorized)
+    #expect(await probe(broker, user: nil).publish([own])?.reason == .credentials)
+    try await listener.wait { $0.count == 2 }
+    #expect(listener.messages.allSatisfy { $0.topic == own.topic })
+    let late = try await TestSubscriber.start(broker, user: "threadkeeper", "threadkeeper/#")
+    try await late.wait { $0.map(\.topic) == [own.topic] && $0.allSatisfy(\.isRetained) }
+    try await listener.stop()
+    try await late.stop()
+  }
+
+  @Test("Whether a broker keeps a session while its client is away is found out")
+  func session() async throws {
+    let real = try broker()
+    #expect(try await probe(real).keepsSession().get())
+    guard case .failure(let error) = await probe(real, user: nil).keepsSession() else {
+      Issue.record("reached without a login")
+      return
+    }
+    #expect(error.reason == .credentials)
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.sessionPresent = false
+    let forgetful = try FakeBroker(behaviour)
+    let probe = BrokerProbe(
+      MosquittoConfiguration(host: "127.0.0.1", port: forgetful.port, clientID: "threadkeeper"),
+      within: .seconds(60))
+    #expect(try await probe.keepsSession().get() == false)
+    let ids = forgetful.events.compactMap {
+      if case .connected(let id, let cleanStart) = $0, !cleanStart { id } else { nil }
+    }
+    #expect(ids.count == 2 && Set(ids).count == 1)
+    forgetful.stop()
+  }
+
   @Test("What a broker does not offer is known from its answer")
   func offers() async throws {
     let broker = try TestBroker(

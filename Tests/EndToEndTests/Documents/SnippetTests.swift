@@ -49,6 +49,7 @@ struct SnippetTests {
     for name in ["mqtt_password", "http_token"] {
       try directory.putSecret("Sesame-71a-Sesame-71a", name)
     }
+    try directory.putSecret("host=db.example.net dbname=threadkeeper", "store_url")
     func check(_ lines: [String]) async throws -> ThreadkeeperBinary.Outcome {
       try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
       return try await ThreadkeeperBinary.run(

@@ -79,18 +79,3 @@ extension Keychain {
 
   func delete(_ item: Item) throws { try database.write { try delete(item, in: $0) } }
 }
-
-/// Expects `body` to throw a `KeychainError` with `status`.
-func refuses(
-  _ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation,
-  _ body: () throws -> Void
-) {
-  do {
-    try body()
-    Issue.record("expected \(status), but nothing was refused", sourceLocation: location)
-  } catch let error as KeychainError {
-    #expect(error.status == status, "\(error)", sourceLocation: location)
-  } catch {
-    Issue.record(error, sourceLocation: location)
-  }
-}

@@ -3,6 +3,7 @@
 import Bridge
 import Broker
 import DaemonTestKit
+import KeychainCore
 import LocalAPI
 import Logging
 import TestKit
@@ -23,7 +24,7 @@ extension OperationContext {
       bridge: try Bridge(
         BridgeConfiguration(settings),
         connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
-        keychain: store.keychain, logger: logger), logger: logger)
+        store: SealedRecords(store.keychain), logger: logger), logger: logger)
   }
 }
 

@@ -4,6 +4,7 @@ import Broker
 import DaemonTestKit
 import Foundation
 import Home
+import KeychainCore
 import Logging
 import Settings
 import StatusPage
@@ -27,7 +28,7 @@ struct PageFactsTests {
     bridge = try Bridge(
       BridgeConfiguration(settings),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
-      keychain: store.keychain, clock: clock, logger: Logger(label: "test"))
+      store: SealedRecords(store.keychain), clock: clock, logger: Logger(label: "test"))
   }
 
   private struct Shown: Decodable {

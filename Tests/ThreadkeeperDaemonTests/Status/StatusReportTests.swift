@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HomeStore
+import KeychainCore
 import Settings
 import TestKit
 import Testing
@@ -22,7 +23,7 @@ struct StatusReportTests {
       login: { LoginInUse(username: nil, password: nil, source: .none) })
     let snapshot = HomeSnapshot(
       homes: Dictionary(uniqueKeysWithValues: homes.map { ($0.name, $0.home.home) }))
-    return StatusReport(snapshot, settings, store.keychain, runtime: state.current)
+    return StatusReport(snapshot, settings, SealedRecords(store.keychain), runtime: state.current)
   }
 
   @Test("Numbers are of all homes, and preferred networks come in the order of the settings")

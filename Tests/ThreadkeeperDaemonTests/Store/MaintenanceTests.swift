@@ -33,7 +33,7 @@ struct MaintenanceTests {
   @Test("A backup that would take the store's own space is refused, with what is missing")
   func noSpace() throws {
     let service = BackupService(
-      MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"),
+      MovedStore.settings(moved.store), logger: Logger(label: "test"),
       reserve: 1 << 62)
     let failure = #expect(throws: CommandFailure.self) { try service.checkSpace() }
     #expect(failure?.status == .cannotCreate)
@@ -46,7 +46,7 @@ struct MaintenanceTests {
     let left = ["backup.new-1a2b3c", "backup.new-f"].map { "\(directory)/\($0)" }
     for path in left { try Data("x".utf8).write(to: URL(fileURLWithPath: path)) }
     _ = BackupService(
-      MovedStore.settings(moved.store), keychain: moved.keychain, logger: Logger(label: "test"))
+      MovedStore.settings(moved.store), logger: Logger(label: "test"))
     #expect(left.allSatisfy { !FileManager.default.fileExists(atPath: $0) })
     #expect(FileManager.default.fileExists(atPath: directory + "/store.sqlite3"))
   }

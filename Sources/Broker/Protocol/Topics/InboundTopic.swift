@@ -96,6 +96,14 @@ package struct ProbeTopic: Sendable, Hashable {
   }
 
   package var text: String { "\(base)/\(group.rawValue)/\(user)/\(Self.name)" }
+
+  /// Whether a topic is that of a probe below `in`, whatever its base topic is.
+  package static func isInbound(_ topic: String) -> Bool {
+    let levels = topic.utf8.split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return levels.count > 3 && levels[levels.count - 1].elementsEqual(name.utf8)
+      && levels[levels.count - 3].elementsEqual(Group.inbound.rawValue.utf8)
+  }
 }
 
 /// Which team each user of the broker speaks for. A pure value. Users are compared by bytes, as the broker does: to

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
 
 /// Every topic that the daemon publishes, below the base topic of a home.
@@ -106,11 +107,14 @@ package struct BaseTopics: Hashable, Sendable {
 
   /// In the order of the settings. The first one carries what concerns the daemon as a whole.
   package let homes: [Home]
+  /// Of a shard: its homes lie one level below this topic, and nobody else does. So a filter is for all of them.
+  package let parent: String?
   /// Their places, by the bytes of their base topics.
   private let places: [[UInt8]: Int]
 
-  package init(_ homes: [Home]) {
+  package init(_ homes: [Home], below parent: String? = nil) {
     self.homes = homes
+    self.parent = parent
     places = Dictionary(
       homes.enumerated().map { (Array($0.element.base.utf8), $0.offset) },
       uniquingKeysWith: { first, _ in first })
@@ -130,8 +134,22 @@ package struct BaseTopics: Hashable, Sendable {
     return nil
   }
 
-  /// One subscription for each home: everything that is said to the daemon.
-  package var intakeFilters: [String] { homes.map { "\($0.base)/in/#" } }
+  /// Everything that is said to the daemon.
+  package var intakeFilters: [String] { roots.map { "\($0)/in/#" } }
+
+  /// What filters begin with: each base topic, or what is for all of a shard.
+  package var roots: [String] { parent.map { ["\($0)/+"] } ?? homes.map(\.base) }
+
+  /// The same for base topics that are in use no more, without those of `roots`.
+  package func formerRoots(of bases: [String]) -> [String] {
+    var known = Set(roots.map { ExactName($0) })
+    return bases.map { base in
+      guard parent != nil, let slash = base.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+        return base
+      }
+      return "\(base[..<slash])/+"
+    }.filter { known.insert(ExactName($0)).inserted }
+  }
 }
 
 extension String {

@@ -55,7 +55,24 @@ struct BaseTopicsTests {
       topics.intakeFilters == [
         "threadkeeper/in/#", "cabin/in/#", "lets/flats/3b/in/#", "threadkeeper2/in/#",
       ])
+    #expect(topics.roots == ["threadkeeper", "cabin", "lets/flats/3b", "threadkeeper2"])
+    #expect(topics.formerRoots(of: ["old", "cabin", "old"]) == ["old"])
     #expect(BaseTopics([]).intakeFilters.isEmpty)
     #expect(BaseTopics([]).split("threadkeeper/in/a/announce") == nil)
+  }
+
+  @Test("One subscription for all homes of a shard, also where it has none")
+  func shard() {
+    let shard = BaseTopics(
+      [.init(name: "smith", base: "tk/17/smith"), .init(name: "ada", base: "tk/17/ada")],
+      below: "tk/17")
+    #expect(shard.intakeFilters == ["tk/17/+/in/#"] && shard.roots == ["tk/17/+"])
+    #expect(BaseTopics([], below: "tk/17").intakeFilters == ["tk/17/+/in/#"])
+    #expect(shard.split("tk/17/ada/in/a/announce")?.home.name == "ada")
+    #expect(shard.split("tk/17/jones/in/a/announce") == nil)
+    #expect(
+      shard.formerRoots(of: ["tk/17/gone", "old/17/smith", "old/17/ada", "alone"]) == [
+        "old/17/+", "alone",
+      ])
   }
 }

@@ -2,16 +2,15 @@
 
 import KeychainCore
 import SodiumCrypto
-import TestKit
 import Testing
 
 /// What a record store must do, whichever engine keeps it: each case gets one that is empty, and what closes it and
 /// opens it again.
-struct RecordStoreContract: CustomTestStringConvertible, Sendable {
-  typealias Reopening = () throws -> any RecordStore
+package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
+  package typealias Reopening = () throws -> any RecordStore
 
-  let testDescription: String
-  let check: @Sendable (any RecordStore, Reopening) throws -> Void
+  package let testDescription: String
+  package let check: @Sendable (any RecordStore, Reopening) throws -> Void
 
   private init(
     _ words: String, _ check: @escaping @Sendable (any RecordStore, Reopening) throws -> Void
@@ -28,7 +27,7 @@ struct RecordStoreContract: CustomTestStringConvertible, Sendable {
     try body(reopen())
   }
 
-  static let all = [
+  package static let all = [
     RecordStoreContract("An empty store has nothing") { store, _ in
       #expect(try store.contents() == [:])
       #expect(try store.messages(after: 0, limit: 10) == [])
@@ -196,29 +195,33 @@ struct RecordStoreContract: CustomTestStringConvertible, Sendable {
 }
 
 extension RecordChanges {
-  static func of(_ records: [Record]) -> RecordChanges {
+  package static func of(_ records: [Record]) -> RecordChanges {
     var changes = RecordChanges()
     changes.records = records
     return changes
   }
 
-  static func of(_ records: Record...) -> RecordChanges { of(records) }
+  package static func of(_ records: Record...) -> RecordChanges { of(records) }
 }
 
 extension RecordChanges.Record {
   /// A record of home 7.
-  static func sample(_ id: Int64, _ state: String, _ secret: RecordChanges.Secret = .keep) -> Self {
+  package static func sample(_ id: Int64, _ state: String, _ secret: RecordChanges.Secret = .keep)
+    -> Self
+  {
     .init(id: RecordID(id), home: 7, state: Array(state.utf8), secret: secret)
   }
 }
 
 extension RecordChanges.Secret {
-  static func text(_ text: String) -> Self { .new(Sample.secret(text)) }
+  package static func text(_ text: String) -> Self {
+    .new(SecretBytes(copying: Array(text.utf8)))
+  }
 }
 
 extension RecordStore {
   /// State and secret of every record that opens.
-  func contents() throws -> [Int64: [String?]] {
+  package func contents() throws -> [Int64: [String?]] {
     var found: [Int64: [String?]] = [:]
     var withSecret: Set<RecordID> = []
     _ = try load { record in
@@ -231,5 +234,20 @@ extension RecordStore {
       found[id]?[1] = secret
     }
     return found
+  }
+}
+
+/// Expects `body` to throw a `KeychainError` with `status`.
+package func refuses(
+  _ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Void
+) {
+  do {
+    try body()
+    Issue.record("expected \(status), but nothing was refused", sourceLocation: location)
+  } catch let error as KeychainError {
+    #expect(error.status == status, "\(error)", sourceLocation: location)
+  } catch {
+    Issue.record(error, sourceLocation: location)
   }
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import Broker
+import Glibc
+import Settings
+import ThreadkeeperDaemon
+import ThreadkeeperSupport
+
+/// What a node asks its database, on one thread: releases, renewals, claims, in this order.
+extension FleetNode {
+  /// Between two looks for shards that nobody has.
+  private static let claimInterval = Duration.seconds(1)
+  /// After the database has refused, or was not there.
+  private static let retryInterval = Duration.milliseconds(500)
+  /// Renewals from one count of homes and routers to the next.
+  private static let figuresInterval = 5
+
+  func work() {
+    var (isRegistered, renewals, nextRenewal) = (false, 0, ContinuousClock.now)
+    while !state.withLock({ $0.isOver }) {
+      var interval = Self.claimInterval
+      do throws(CommandFailure) {
+        if !isRegistered {
+          connect(
+            to: try table.register(
+              address: settings.fleet.address, capacity: settings.fleet.shardsAtMost))
+          isRegistered = true
+        }
+        try release()
+        if ContinuousClock.now >= nextRenewal {
+          let next = ContinuousClock.now + Leases.renewalInterval
+          try renew(withFigures: renewals % Self.figuresInterval == 0)
+          (renewals, nextRenewal) = (renewals + 1, next)
+        }
+        while mayClaim, try claim() {}
+        note(nil)
+        interval = min(interval, max(.zero, nextRenewal - .now))
+      } catch {
+        // What is wrong at the start is wrong for a person to see.
+        if !isRegistered, error.status != .unavailable { return leave(error) }
+        note(error)
+        interval = Self.retryInterval
+      }
+      WakeSignal.wait(for: [signal], within: interval)
+      signal.clear()
+    }
+  }
+
+  /// Once the fleet's name is known: the connection that has the anchors.
+  private func connect(to fleet: String) {
+    let anchors = Anchors(below: settings.mqtt.baseTopic) { [weak self] problem in
+      self?.note(brokerProblem: problem)
+    }
+    var configuration = MosquittoConfiguration(settings.mqtt, host: broker)
+    configuration.clientID = "tk-\(fleet)-node-\(settings.fleet.node)"
+    configuration.cleanStart = true
+    configuration.subscriptions = [.init(anchors.filter)]
+    configuration.stopLimit = .milliseconds(400)
+    let client = MosquittoClient(configuration, handler: anchors)
+    state.withLock { $0.link = Link(fleet: fleet, anchors: anchors, client: client) }
+    Task {
+      do {
+        try await client.run()
+      } catch {
+        // Everything else is tried again for as long as the node runs.
+        leave(CommandFailure(.configuration, "\(error)"))
+      }
+    }
+  }
+
+  private func release() throws(CommandFailure) {
+    let releases = state.withLock { state in
+      defer { state.releases = [] }
+      state.isReleasing = !state.releases.isEmpty
+      return state.releases
+    }
+    defer { state.withLock { $0.isReleasing = false } }
+    // What is not released now is over in ten seconds.
+    if !releases.isEmpty { try table.release(releases) }
+  }
+
+  private func renew(withFigures: Bool) throws(CommandFailure) {
+    let (claims, runs) = state.withLock { ($0.leases.renewable, $0.runs) }
+    let leases = claims.map { claim -> LeaseTable.Figures in
+      guard let run = runs[claim] else {
+        return .init(shard: claim.shard, epoch: claim.epoch)
+      }
+      return withFigures
+        ? run.figures : .init(shard: claim.shard, epoch: claim.epoch, state: .serving)
+    }
+    let sent = ContinuousClock.now
+    guard let renewal = try table.renew(leases) else {
+      let failure = CommandFailure(
+        .configuration,
+        "another process is the node \(settings.fleet.node) now, so this one ends",
+        remedy: "give each node a name of its own in `fleet.node`")
+      logger.critical("\(failure.message)", metadata: ["remedy": "\(failure.remedy ?? "")"])
+      return leave(failure)
+    }
+    state.withLock { $0.isDraining = renewal.isDraining }
+    apply {
+      $0.renewed(claims, renewal.renewed, isDraining: renewal.isDraining, sent: sent)
+    }
+    publishAnchors(of: Array(runs.values))
+  }
+
+  private var mayClaim: Bool {
+    state.withLock { state in
+      state.end == nil && !state.isDraining && state.leases.count < settings.fleet.shardsAtMost
+        && state.leases.starting < Self.opening && state.link?.anchors.isReady == true
+    }
+  }
+
+  /// - Returns: whether there was one.
+  private func claim() throws(CommandFailure) -> Bool {
+    let others = state.withLock { $0.leases.unclaimable(at: .now) }
+    let sent = ContinuousClock.now
+    let claimed = try table.claim(
+      except: others, host: settings.fleet.address, directory: directory)
+    guard let claimed else { return false }
+    let claim = Leases.Claim(shard: claimed.shard, epoch: claimed.epoch)
+    apply { $0.claimed(claim, homesVersion: claimed.homesVersion, sent: sent) }
+    return true
+  }
+
+  // MARK: Problems
+
+  private func note(_ error: CommandFailure?) {
+    let before = state.withLock { state in
+      defer { state.problems.database = error.map(\.message) }
+      return state.problems.database
+    }
+    if let error, before != error.message {
+      logger.error(
+        "the database does not answer: shards that cannot be renewed are given up",
+        metadata: ["reason": "\(error.message)", "remedy": "\(error.remedy ?? "")"])
+    } else if error == nil, before != nil {
+      logger.notice("the database answers again")
+    }
+  }
+
+  private func note(brokerProblem problem: String?) {
+    let (before, client) = state.withLock { state in
+      defer { state.problems.broker = problem }
+      return (state.problems.broker, state.link?.client)
+    }
+    if let problem, before != problem {
+      logger.warning(
+        "no shard is claimed while the broker is away", metadata: ["reason": "\(problem)"])
+    }
+    client?.wake()
+    signal.raise()
+  }
+}
+#endif

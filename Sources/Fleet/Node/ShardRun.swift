@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import Bridge
+import Broker
+import Dispatch
+import KeychainCore
+import Logging
+import Settings
+import Synchronization
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A shard that this process serves: its bridge, and its local API.
+package final class ShardRun: Sendable {
+  /// Why a shard cannot be served.
+  struct Failure: Error {
+    /// Nil: it can be tried again at once.
+    let state: LeaseState?
+    let message: String
+
+    init(state: LeaseState?, message: String) { (self.state, self.message) = (state, message) }
+
+    init(_ error: any Error) {
+      if let failure = error as? Failure {
+        self = failure
+      } else {
+        let (failure, kind) = (CommandFailure(ofFleet: error), (error as? PostgresError)?.kind)
+        let isOver = failure.status == .unavailable || kind == .claimed || kind == .moved
+        self.init(state: isOver ? nil : .failed, message: failure.message)
+      }
+    }
+  }
+
+  package let shard: Int
+  package let bridge: Bridge
+  let claim: Leases.Claim
+  let keys: ShardKeys
+  let store: ShardStore
+  private let localAPI: LocalAPISocket
+  private let lastCommits = Mutex((number: UInt64(0), sum: 0.0))
+
+  /// Reads the shard, and makes all that serves it. Blocks, for as long as key service and database take.
+  ///
+  /// - Parameters:
+  ///   - keys: those that this claim has been opened with already.
+  ///   - holdsUntil: until when the shard may be written to, and the session is its own; nil: not any more.
+  /// - Throws: `Failure`; what the database throws.
+  init(
+    _ claim: Leases.Claim, keys: ShardKeys?, in node: FleetNode, _ link: FleetNode.Link,
+    holdsUntil: @escaping @Sendable () -> ContinuousClock.Instant?
+  ) throws {
+    let shard = claim.shard
+    var logger = node.logger
+    logger[metadataKey: "shard"] = "\(shard)"
+    let keys = try keys ?? Self.open(shard, node)
+    let isHeld: @Sendable () -> Bool = { holdsUntil().map { ContinuousClock.now < $0 } ?? false }
+    let store = ShardStore(
+      shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, isHeld: isHeld,
+      holdsUntil: { holdsUntil() ?? .now })
+    try Self.check(store, link.anchors.anchor(of: shard), logger)
+
+    let homes = try LeaseTable.homes(of: shard, in: node.database)
+    let base = "\(node.settings.mqtt.baseTopic)/\(shard)"
+    var settings = node.settings
+    settings.homes = homes.map { .init(name: $0.name, baseTopic: "\(base)/\($0.name)") }
+    settings.store.path = "\(node.directory)/\(shard)"
+    settings.discovery.mdns = .off
+    settings.homeAssistant.discovery = .off
+    settings.http.isEnabled = false
+    var configuration = BridgeConfiguration(settings)
+    configuration.topics = BaseTopics(configuration.topics.homes, below: base)
+    configuration.ofHome = Dictionary(
+      homes.map { ($0.name, HomeOverrides($0.settings)) }, uniquingKeysWith: { $1 })
+    configuration.loginRemedy =
+      "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
+    var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
+    connection.mayConnect = isHeld
+    bridge = try Bridge(
+      configuration, connection: connection,
+      clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)
+    try FileManager.default.createDirectory(
+      atPath: settings.store.path, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    localAPI = LocalAPISocket(OperationContext(settings, bridge: bridge, logger: logger))
+    (self.shard, self.claim, self.keys, self.store) = (shard, claim, keys, store)
+  }
+
+  /// What it is counted as.
+  var figures: LeaseTable.Figures {
+    let counts = bridge.loop.snapshot.counts
+    let commits = bridge.monitor.figures.commit.snapshot
+    let number = commits.counts.reduce(0, +)
+    let new = lastCommits.withLock { last in
+      defer { last = (number, commits.sum) }
+      return (number: number - last.number, sum: commits.sum - last.sum)
+    }
+    return .init(
+      shard: shard, epoch: claim.epoch, homes: bridge.homes.count, routers: counts.routers.listed,
+      alerts: counts.alertsFiring, waiting: bridge.waitingMessages,
+      commitMs: new.number == 0 ? nil : 1_000 * new.sum / Double(new.number), state: .serving)
+  }
+
+  /// Of what is in the database for sure.
+  var anchor: Anchor? {
+    guard store.condition == .healthy, let anchor = try? store.anchor else { return nil }
+    return Anchor(shard: shard, generation: anchor.generation, hash: anchor.hash)
+  }
+
+  /// Runs until `stop`, or until it cannot go on.
+  ///
+  /// - Returns: why it could not.
+  func serve() async -> (any Error)? {
+    let callers = Task { [localAPI] in try await localAPI.run() }
+    var failure: (any Error)?
+    do { try await bridge.serve() } catch { failure = error }
+    callers.cancel()
+    // The next run makes its socket in the same place.
+    _ = await callers.result
+    return failure
+  }
+
+  /// Returns at once, and `serve` soon, also before it was called.
+  func stop() { bridge.stop() }
+
+  private static func open(_ shard: Int, _ node: FleetNode) throws -> ShardKeys {
+    do throws(CommandFailure) {
+      return try .opened(shard, node.settings, node.database)
+    } catch {
+      guard error.status != .unavailable else { throw error }
+      throw Failure(
+        state: .noKey, message: error.message + (error.remedy.map { ". To do: \($0)" } ?? ""))
+    }
+  }
+
+  /// - Throws: `Failure` where the anchor is of a state that the database does not have.
+  private static func check(_ store: ShardStore, _ anchor: Anchor?, _ logger: Logger) throws {
+    try store.open()
+    guard let anchor else {
+      guard store.generation > 0 else { return }
+      return logger.notice(
+        "the broker has no anchor of the shard, so it would not be noticed if the database was rolled back"
+      )
+    }
+    switch try store.compare(anchorOf: anchor.generation, hash: anchor.hash) {
+    case .fits: break
+    case .notGenuine:
+      logger.warning("the anchor at the broker is not of this shard, and is not considered")
+    case .rolledBack(let generations):
+      throw Failure(
+        state: .rolledBack,
+        message:
+          "the database was rolled back: it lacks \(generations) commits of this shard, or has others. "
+          + "Restore a newer backup, or run `threadkeeper fleet accept \(store.shard)`")
+    }
+  }
+}
+
+extension HomeOverrides {
+  fileprivate init(_ settings: HomeSettings) {
+    self.init()
+    alertsHold = settings.alertsHold
+    offlineAfter = settings.offlineAfter
+    adopts = settings.onMismatch.map { $0 == .adopt }
+  }
+}
+
+/// Threads for tasks that may wait for the database: Swift's own are as few as the machine has cores.
+final class WaitingTasks: TaskExecutor {
+  static let shared = WaitingTasks()
+
+  private let queue = DispatchQueue(label: "threadkeeper.shards", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import KeychainCore
+import Settings
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The database of a fleet, for commands: rows come as JSON, so that they need no reader of their own.
+package struct FleetDatabase: Sendable {
+  package let pool: PostgresPool
+
+  /// Connects to nothing yet.
+  ///
+  /// - Throws: `CommandFailure` with status 78 where the settings name no database.
+  package init(_ settings: Settings) throws(CommandFailure) {
+    guard let url = settings.store.url else {
+      throw CommandFailure(
+        .configuration, "`store.url` is not set, so there is no fleet",
+        remedy: "set it to a PostgreSQL database: see docs/guides/fleet.md")
+    }
+    pool = PostgresPool(url: url.revealed, size: 1)
+  }
+
+  /// Runs one statement, which returns rows.
+  ///
+  /// - Parameters:
+  ///   - parts: further parts of its `WITH`, each with its comma: what changes something stands there.
+  ///   - values: of `$1`, `$2` …, as text.
+  /// - Throws: `CommandFailure`.
+  package func rows<Row: Decodable>(
+    with parts: String = "", _ statement: String, _ values: [String] = [],
+    as type: Row.Type = Row.self
+  ) throws(CommandFailure) -> [Row] {
+    let sql = "WITH \(parts) t AS (\(statement)) SELECT coalesce(json_agg(t), '[]')::text FROM t"
+    let text = try connected { connection in
+      try connection.query(sql, values.map { .text($0) }).first?[0]?.text ?? "[]"
+    }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    do {
+      return try decoder.decode([Row].self, from: Data(text.utf8))
+    } catch {
+      throw CommandFailure(
+        .software, "the database has something in \(Row.self) that cannot be read")
+    }
+  }
+
+  /// Runs one statement that returns nothing.
+  package func run(_ statement: String, _ values: [String] = []) throws(CommandFailure) {
+    _ = try connected { _ = try $0.query(statement, values.map { .text($0) }) }
+  }
+
+  package func connected<R>(
+    _ body: (PostgresConnection) throws -> R
+  ) throws(CommandFailure) -> R {
+    do {
+      return try pool.withConnection(body)
+    } catch {
+      throw CommandFailure(ofFleet: error)
+    }
+  }
+}
+
+extension CommandFailure {
+  /// What a database has refused, or the store above it.
+  package init(ofFleet error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self = failure
+    case let error as PostgresError where error.kind == .connection:
+      self.init(
+        .unavailable, "PostgreSQL cannot be reached: \(error.message)",
+        remedy: "see that it runs, and correct `store.url`; `threadkeeper fleet doctor` checks more"
+      )
+    // No schema, no table, no function, no column.
+    case let error as PostgresError
+    where ["3F000", "42P01", "42883", "42703"].contains(error.sqlState):
+      self.init(
+        .configuration, "this database has no fleet, or an older one",
+        remedy: "run `threadkeeper fleet init`")
+    case let error as PostgresError where error.sqlState == "42501":
+      self.init(
+        .notPermitted, "the database does not let this role do it: \(error.message)",
+        remedy: "have its administrator run what `threadkeeper fleet init --print-sql` prints")
+    case let error as PostgresError:
+      self.init(.temporary, "the database refuses it: \(error.message)")
+    case let error as KeychainError: self.init(error)
+    default: self.init(.software, "\(error)")
+    }
+  }
+}
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import ThreadkeeperDaemon
+
+/// How a fleet is: as its database has it, in one look.
+package struct FleetStatus: Codable, Sendable {
+  package struct Shard: Codable, Sendable {
+    package var shard: Int
+    /// Who has it now; nil: nobody.
+    package var node: String?
+    package var address: String?
+    /// Seconds since the lease was renewed.
+    package var leaseAge: Double?
+    package var homes: Int
+    package var routers: Int?
+    package var alerts: Int?
+    /// Messages for the broker that it has not acknowledged.
+    package var waiting: Int?
+    /// What the last commits took, in milliseconds.
+    package var commitMs: Double?
+    /// A word of its node's; `unclaimed`, or `no_key` where it has no key slot.
+    package var state: String
+  }
+
+  package struct Node: Codable, Sendable {
+    package var name: String
+    package var address: String
+    package var version: String
+    package var capacity: Int
+    package var shards: Int
+    package var draining: Bool
+    /// Seconds since its last sign of life.
+    package var seenAgo: Double
+
+    /// It renews each two seconds.
+    package var isSilent: Bool { seenAgo > 10 }
+  }
+
+  package struct Fleet: Codable, Sendable {
+    package var name: String
+    package var version: Int
+  }
+
+  package var fleet: Fleet
+  package var shards: [Shard]
+  package var nodes: [Node]
+
+  /// What nobody serves.
+  package var unclaimed: [Int] { shards.filter { $0.node == nil }.map(\.shard) }
+  package var rolledBack: [Int] { shards.filter { $0.state == "rolled_back" }.map(\.shard) }
+
+  package init(_ database: FleetDatabase) throws(CommandFailure) {
+    let fleets = try database.rows("SELECT name, version FROM threadkeeper.fleet", as: Fleet.self)
+    guard let fleet = fleets.first else {
+      throw CommandFailure(
+        .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
+    }
+    self.fleet = fleet
+    shards = try database.rows(
+      """
+      SELECT v.shard, CASE WHEN is_held THEN node END AS node,
+        CASE WHEN is_held THEN address END AS address,
+        CASE WHEN is_held THEN greatest(0, 10 - extract(epoch FROM until - now())) END AS lease_age,
+        (SELECT count(*) FROM threadkeeper.home h WHERE h.shard = v.shard) AS homes, routers, alerts,
+        waiting, commit_ms,
+        CASE WHEN NOT EXISTS (SELECT FROM threadkeeper.key_slot k WHERE k.shard = v.shard) THEN 'no_key'
+          WHEN is_held OR state IN ('rolled_back', 'no_key', 'failed') THEN coalesce(state, '')
+          ELSE 'unclaimed' END AS state
+      FROM threadkeeper.shard_status v ORDER BY v.shard
+      """)
+    nodes = try database.rows(
+      """
+      SELECT name, address, version, capacity, draining, shards,
+        extract(epoch FROM now() - seen) AS seen_ago FROM threadkeeper.node_status ORDER BY name
+      """)
+  }
+}
+
+/// Who has a shard.
+package struct ShardOwner: Decodable, Sendable {
+  package var node: String?
+  /// `HOST:PATH` of its local API socket.
+  package var address: String?
+
+  /// The host by which it is reached, and the directory of its socket; nil where nobody has it.
+  package var place: (host: String, directory: String)? {
+    guard node != nil, let address, let path = address.firstRange(of: ":/"),
+      let slash = address.lastIndex(of: "/")
+    else { return nil }
+    return (
+      String(address[..<path.lowerBound]),
+      String(address[address.index(after: path.lowerBound)..<slash])
+    )
+  }
+
+  /// - Throws: `CommandFailure` with status 64 where there is no such home.
+  package init(of home: HomeAddress, in database: FleetDatabase) throws(CommandFailure) {
+    let found: [ShardOwner] = try database.rows(
+      """
+      SELECT CASE WHEN l.until > now() THEN l.node END AS node, l.address
+      FROM threadkeeper.home h LEFT JOIN threadkeeper.lease l ON l.shard = h.shard
+      WHERE h.shard = $1::int AND h.name = $2
+      """, ["\(home.shard)", home.name])
+    guard let owner = found.first else {
+      throw CommandFailure(
+        .usage, "there is no home \(home)", remedy: "`threadkeeper fleet homes list` lists them")
+    }
+    self = owner
+  }
+}
+#endif

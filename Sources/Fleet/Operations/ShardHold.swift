@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import Glibc
+import KeychainCore
+import Settings
+import SodiumCrypto
+import ThreadDataset
+import ThreadkeeperDaemon
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Shards that a command has for a moment, so that no node does.
+enum ShardHold {
+  /// Of the database's clock. Commands take seconds, so nothing is renewed.
+  private static let lease = 60
+  /// Less than that, for the drift of clocks.
+  private static let limit = Duration.seconds(50)
+  /// A node releases at its next renewal; a lease that nobody renews is over by then.
+  private static let timeout = Duration.seconds(25)
+
+  /// Has nodes release shards, lends their stores for the time of a call, and gives them back, whatever comes of it.
+  ///
+  /// - Parameter progress: what is waited for.
+  /// - Throws: `CommandFailure`: 75 where a node does not release one in time.
+  static func with<R>(
+    _ shards: [Int], _ settings: Settings, _ database: FleetDatabase,
+    progress: (String) -> Void, _ body: ([ShardStore]) throws -> R
+  ) throws(CommandFailure) -> R {
+    let process = UUID().uuidString
+    let list = "{\(shards.map(String.init).joined(separator: ","))}"
+    // Any node may have them again, also what was not claimed in the end.
+    defer {
+      try? database.run(
+        """
+        UPDATE threadkeeper.lease SET held_back_until = '-infinity',
+          until = CASE WHEN process = $2::uuid THEN '-infinity' ELSE until END
+        WHERE shard = ANY($1::int[])
+        """, [list, process])
+    }
+    do {
+      try database.run(
+        """
+        UPDATE threadkeeper.lease SET held_back_until = now() + interval '\(lease + 30) s'
+        WHERE shard = ANY($1::int[])
+        """, [list])
+      return try body(
+        shards.map { shard in
+          progress("Waiting for shard \(shard)")
+          let (epoch, end) = try claim(shard, process, settings, database)
+          return ShardStore(
+            shard: shard, epoch: epoch, pool: database.pool,
+            keys: try .opened(shard, settings, database), isHeld: { ContinuousClock.now < end },
+            holdsUntil: { end })
+        })
+    } catch {
+      throw CommandFailure(ofFleet: error)
+    }
+  }
+
+  private static func claim(
+    _ shard: Int, _ process: String, _ settings: Settings, _ database: FleetDatabase
+  ) throws(CommandFailure) -> (epoch: Int64, end: ContinuousClock.Instant) {
+    struct Claimed: Decodable { var epoch: Int64 }
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      let end = ContinuousClock.now + limit
+      let claimed = try database.rows(
+        with: """
+          free AS (SELECT s.id FROM threadkeeper.lease l JOIN threadkeeper.shard s ON s.id = l.shard
+            WHERE l.shard = $1::int AND l.until <= now() FOR UPDATE),
+          raised AS (UPDATE threadkeeper.shard s SET epoch = s.epoch + 1 FROM free WHERE s.id = free.id
+            RETURNING s.id, s.epoch),
+          taken AS (UPDATE threadkeeper.lease l SET node = $2, process = $3::uuid, address = '',
+              epoch = r.epoch, until = now() + interval '\(lease) s'
+            FROM raised r WHERE l.shard = r.id RETURNING l.epoch),
+          """, "SELECT epoch FROM taken",
+        ["\(shard)", "a command on \(settings.fleet.address)", process], as: Claimed.self)
+      if let claimed = claimed.first { return (claimed.epoch, end) }
+      guard ContinuousClock.now < deadline else {
+        throw CommandFailure(
+          .temporary, "shard \(shard) is not released by the node that has it",
+          remedy: "try again; `threadkeeper fleet status` says who has it")
+      }
+      usleep(200_000)
+    }
+  }
+}
+
+extension ShardKeys {
+  /// What opens a shard, by `fleet.unseal_command`.
+  ///
+  /// - Throws: `CommandFailure`.
+  package static func opened(
+    _ shard: Int, _ settings: Settings, _ database: FleetDatabase
+  ) throws(CommandFailure) -> ShardKeys {
+    struct Slot: Decodable { var sealed: String }
+    let slots: [Slot] = try database.rows(
+      "SELECT encode(sealed, 'hex') AS sealed FROM threadkeeper.key_slot WHERE shard = $1::int",
+      ["\(shard)"])
+    guard let sealed = slots.first.flatMap({ Hexadecimal.decode($0.sealed) }) else {
+      throw CommandFailure(
+        .configuration, "shard \(shard) has no key slot", remedy: "run `threadkeeper fleet init`")
+    }
+    let plaintext = try KeyCommand("fleet.unseal_command", settings.fleet.unsealCommand)
+      .run(SecretBytes(copying: sealed), shard: shard)
+    do {
+      return try ShardKeys(opening: plaintext, shard: shard)
+    } catch {
+      throw CommandFailure(
+        .notPermitted,
+        "`fleet.unseal_command` gives back something else than the key of shard \(shard)",
+        remedy: "is it the key service of this fleet? `threadkeeper fleet doctor` tries it")
+    }
+  }
+}
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import ArgumentParser
+import Fleet
+import Glibc
+import Settings
+import ThreadkeeperDaemon
+
+/// `threadkeeper fleet`
+struct FleetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fleet",
+    abstract: "Look after thousands of homes, in shards on PostgreSQL.",
+    discussion: """
+      `store.url` names the database. `threadkeeper run` is a node then, and commands that ask a \
+      daemon take `--home SHARD/NAME` and ask the node that has the shard.
+
+      Examples:
+        threadkeeper fleet init --shards 64
+        threadkeeper fleet homes add 17/smith
+        threadkeeper fleet status
+        threadkeeper routers --home 17/smith
+      """,
+    subcommands: [
+      FleetInitCommand.self, FleetStatusCommand.self, FleetHomesCommand.self,
+      FleetDrainCommand.self, FleetDoctorCommand.self, FleetAcceptCommand.self,
+    ])
+}
+
+/// `threadkeeper fleet init`
+struct FleetInitCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Make what is missing of the fleet: schema, shards and their keys.",
+    discussion: """
+      Can be run again at any time: what is there stays, and no key is ever replaced. The key of a \
+      new shard is sealed by `fleet.seal_command`, and tried with `fleet.unseal_command` at once.
+
+      Examples:
+        threadkeeper fleet init --name north --shards 64
+        threadkeeper fleet init --print-sql | sudo -u postgres psql -v ON_ERROR_STOP=1 threadkeeper
+      """)
+
+  @Option(help: "How many shards there are to be; 16 in a new fleet.")
+  var shards: Int?
+  @Option(help: "What a new fleet is called, in client ids at the broker; `fleet` without it.")
+  var name: String?
+  @Flag(help: "Print schema, roles, grants and views for an administrator; connect to nothing.")
+  var printSQL = false
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    guard shards.map(HomeAddress.shards.contains) != false else {
+      throw ValidationError("--shards is from 1 to \(HomeAddress.shards.upperBound).")
+    }
+    guard name.map({ (try? HomeAddress("1/\($0)")) != nil }) != false else {
+      throw ValidationError("--name has 1 to 32 small letters, digits, `-`, `_`.")
+    }
+  }
+
+  func run() throws {
+    if printSQL { return try StandardStream.output.write(FleetInit.script) }
+    let settings = try options.load()
+    let report = try WaitingLine.during { show throws(CommandFailure) in
+      try FleetInit(settings, FleetDatabase(settings))
+        .run(shards: shards, name: name, progress: show)
+    }
+    try output.show(
+      report,
+      text:
+        "The fleet `\(report.fleet)` has \(report.shards) shards, \(report.keysMade) of them new.\n"
+    )
+  }
+}
+
+extension WaitingLine {
+  /// Shows what is waited for, until the work has ended.
+  static func during<R>(
+    _ work: (_ show: (String) -> Void) throws(CommandFailure) -> R
+  ) throws(CommandFailure) -> R {
+    let line = WaitingLine()
+    defer { line.end() }
+    return try work(line.show)
+  }
+}
+
+/// `threadkeeper fleet status`
+struct FleetStatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show shards, who has them, and nodes.",
+    discussion: """
+      LEASE is the time since its last renewal. WAITING are messages that the broker has not taken yet.
+
+      Examples:
+        threadkeeper fleet status
+        threadkeeper fleet status --json | jq '.shards[] | select(.node == null) | .shard'
+      """)
+
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() throws {
+    let status = try FleetStatus(FleetDatabase(options.load()))
+    try output.show(status, text: status.text)
+  }
+}
+
+extension FleetStatus {
+  var text: String {
+    func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
+    func tenths(_ number: Double?, _ unit: String) -> String {
+      number.map { "\(($0 * 10).rounded() / 10) \(unit)" } ?? ""
+    }
+    var shards = Table(
+      columns: "SHARD", "NODE", "LEASE", "HOMES", "ROUTERS", "ALERTS", "WAITING", "COMMIT", "STATE")
+    for shard in self.shards {
+      shards.add(
+        "\(shard.shard)", shard.node ?? "", tenths(shard.leaseAge, "s"), "\(shard.homes)",
+        text(shard.routers), text(shard.alerts), text(shard.waiting), tenths(shard.commitMs, "ms"),
+        shard.state)
+    }
+    var nodes = Table(columns: "NODE", "ADDRESS", "VERSION", "SHARDS", "SEEN", "STATE")
+    for node in self.nodes {
+      nodes.add(
+        node.name, node.address, node.version, "\(node.shards) of \(node.capacity)",
+        tenths(node.seenAgo, "s ago"), node.isSilent ? "silent" : node.draining ? "draining" : "")
+    }
+    return "Fleet \(fleet.name)\n\n\(shards.text())\n\(nodes.text())"
+      + (unclaimed.isEmpty ? "" : "\nNobody has these shards: \(Self.list(unclaimed)).\n")
+      + (rolledBack.isEmpty
+        ? ""
+        : "\nOlder in the database than the broker's anchor: \(Self.list(rolledBack)). Where you have "
+          + "restored the database, run `threadkeeper fleet accept SHARD`.\n")
+  }
+
+  /// In ranges: `1-16, 18`.
+  static func list(_ shards: [Int]) -> String {
+    var ranges: [ClosedRange<Int>] = []
+    for shard in shards {
+      let isNext = ranges.last?.upperBound == shard - 1
+      let first = isNext ? ranges.removeLast().lowerBound : shard
+      ranges.append(first...shard)
+    }
+    return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      .joined(separator: ", ")
+  }
+}
+
+/// `threadkeeper fleet drain`
+struct FleetDrainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drain",
+    abstract: "Take all shards from a node, for as long as it is drained.",
+    discussion: """
+      Other nodes take them, where they have room. A node that is stopped releases its shards by itself.
+
+      Examples:
+        threadkeeper fleet drain node-2
+        threadkeeper fleet drain node-2 --undo
+      """)
+
+  private static let timeout = Duration.seconds(20)
+
+  @Argument(help: "The node, as `threadkeeper fleet status` has it.")
+  var node: String
+  @Flag(help: "Let it have shards again.")
+  var undo = false
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  func run() async throws {
+    let database = try FleetDatabase(options.load())
+    try database.run(
+      "UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
+    let line = WaitingLine()
+    defer { line.end() }
+    let deadline = ContinuousClock.now + Self.timeout
+    while true {
+      guard let found = try FleetStatus(database).nodes.first(where: { $0.name == node }) else {
+        throw CommandFailure(
+          .usage, "there is no node \(node)", remedy: "`threadkeeper fleet status` lists them")
+      }
+      if undo || found.shards == 0 {
+        line.end()
+        let words = undo ? "may have shards again" : "has no shard any more"
+        return try output.show(found, text: "\(node) \(words).\n")
+      }
+      guard ContinuousClock.now < deadline else {
+        throw CommandFailure(
+          .temporary, "\(node) has \(found.shards) shards still",
+          remedy: "it is drained when they are released: `threadkeeper fleet status`")
+      }
+      line.show("Shards left: \(found.shards)")
+      try await Task.sleep(for: .milliseconds(300))
+    }
+  }
+}
+
+/// `threadkeeper fleet accept`
+struct FleetAcceptCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept",
+    abstract: "Take a shard as the database has it, which you have restored.",
+    discussion: """
+      The broker has an anchor of each shard, by which an older database is noticed. What was stored \
+      and revoked since is lost. It is written into the shard's audit.
+
+      Examples:
+        threadkeeper fleet accept 17
+        threadkeeper fleet accept 17 --yes --json
+      """)
+
+  @Argument(help: "The number of the shard.")
+  var shard: Int
+  @Flag(help: "Without a question.")
+  var yes = false
+  @OptionGroup var options: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  private struct Report: Encodable {
+    let shard: Int
+    let accepted: Bool
+  }
+
+  func run() async throws {
+    let settings = try options.load()
+    if !yes {
+      guard TerminalPrompt.isPossible else {
+        throw CommandFailure(.usage, "there is no terminal to ask on", remedy: "say --yes")
+      }
+      let answer = try await TerminalPrompt.ask(
+        "Give up what shard \(shard) had that the database does not have? [y/N] ")
+      guard answer?.lowercased() == "y" else { throw CancellationError() }
+    }
+    let line = WaitingLine()
+    defer { line.end() }
+    let accepted = try await FleetAccept.run(
+      shard: shard, by: OpenStore.actor(user: getuid()), settings, FleetDatabase(settings),
+      progress: line.show)
+    line.end()
+    try output.show(
+      Report(shard: shard, accepted: accepted),
+      text: accepted
+        ? "Shard \(shard) is accepted; a node takes it within seconds.\n"
+        : "Shard \(shard) is not rolled back: there is nothing to accept.\n")
+  }
+}
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Synchronization
+import TestKit
+import Testing
+
+@Suite("A client that may connect only while its process has the session", .timeLimit(.minutes(30)))
+struct MayConnectTests {
+  /// Whether it has, as a test sets it.
+  private final class Held: Sendable {
+    let value = Atomic(true)
+    let asked = Atomic(0)
+
+    /// What the process is doing meanwhile: it may be stopped for long.
+    func look(_ meanwhile: () -> Void = {}) -> Bool {
+      asked.add(1, ordering: .relaxed)
+      let value = value.load(ordering: .relaxed)
+      meanwhile()
+      return value
+    }
+
+    func give(_ new: Bool) { value.store(new, ordering: .relaxed) }
+  }
+
+  private func configuration(
+    _ broker: TestBroker, _ mayConnect: @escaping @Sendable () -> Bool
+  ) -> MosquittoConfiguration {
+    var configuration = broker.configuration(clientID: "shard", "in/#")
+    configuration.keepAlive = 10
+    configuration.mayConnect = mayConnect
+    return configuration
+  }
+
+  @Test("While it may not, no connection is made at all; then it comes by itself")
+  func nothingIsSent() async throws {
+    let (broker, held) = (try FakeBroker(), Held())
+    held.give(false)
+    var configuration = MosquittoConfiguration(
+      host: "127.0.0.1", port: broker.port, clientID: "shard",
+      reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
+    configuration.mayConnect = { held.look() }
+    let client = TestClient(configuration)
+    try await eventually("ten attempts") { client.handler.record.disconnections.count >= 10 }
+    let all = client.handler.record.disconnections
+    #expect(all.allSatisfy { $0.error.reason == .sessionNotHeld && !$0.wasConnected })
+    #expect(all.last?.failures ?? 0 >= 10 && all.allSatisfy { !$0.isFatal })
+    #expect(broker.connectionCount == 0)
+    held.give(true)
+    try await eventually { !client.handler.record.sessions.isEmpty }
+    #expect(broker.connectionCount == 1)
+    try await client.stop()
+  }
+
+  @Test("The session of another process at a real broker stays its own, with what waits in it")
+  func rival() async throws {
+    let (broker, held) = (try TestBroker(), Held())
+    let zombie = TestClient(configuration(broker) { held.look() })
+    try await zombie.ready()
+    held.give(false)
+    let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
+    try await owner.ready()
+    try await eventually("ten attempts of the other") {
+      zombie.handler.record.disconnections.count >= 10
+    }
+    #expect(zombie.handler.record.sessions.count == 1)
+    let publisher = try await TestPublisher.start(broker)
+    for number in 0..<20 { try await publisher.publish("in/\(number)", "x") }
+    try await eventually { owner.handler.messageCount == 20 }
+    #expect(owner.handler.record.disconnections.isEmpty)
+    #expect(zombie.handler.messages.isEmpty)
+    for client in [zombie, owner] { try await client.stop() }
+    try await publisher.stop()
+  }
+
+  @Test("A process that is stopped between its look and CONNECT sends none when it goes on")
+  func stoppedWhileConnecting() async throws {
+    let (broker, held) = (try TestBroker(), Held())
+    let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
+    try await owner.ready()
+    // The session goes to the owner while the process stands still after its first look.
+    let zombie = TestClient(configuration(broker) { held.look { held.give(false) } })
+    try await eventually { zombie.handler.record.disconnections.count >= 5 }
+    #expect(held.asked.load(ordering: .relaxed) >= 6)
+    #expect(zombie.handler.record.sessions.isEmpty)
+    #expect(zombie.handler.record.disconnections.allSatisfy { $0.error.reason == .sessionNotHeld })
+    #expect(owner.handler.record.disconnections.isEmpty)
+    for client in [zombie, owner] { try await client.stop() }
+  }
+
+  @Test("A connection ends with the session: after a stop nothing is published, nor acknowledged")
+  func stoppedWhileConnected() async throws {
+    let (broker, held) = (try TestBroker(), Held())
+    let listener = try await TestSubscriber.start(broker, "out/#")
+    let client = TestClient(configuration(broker) { held.look() }) { _ in held.give(false) }
+    try await client.ready()
+    // Asked for in the same turn, after the batch.
+    client.handler.offer([Publication(topic: "out/stale", payload: [1])])
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish("in/a", "x")
+    try await eventually { client.handler.record.disconnections.count >= 5 }
+    #expect(client.handler.record.sessions.count == 1)
+    #expect(client.handler.record.disconnections.last?.error.reason == .sessionNotHeld)
+    let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
+    try await eventually { owner.handler.messages.map(\.topic) == ["in/a"] }
+    #expect(owner.handler.record.sessions.first?.sessionPresent == true)
+    #expect(client.handler.messages.map(\.topic) == ["in/a"])
+    try await publisher.publish("out/end", "x")
+    try await listener.wait { !$0.isEmpty }
+    #expect(listener.messages.map(\.topic) == ["out/end"])
+    for client in [client, owner] { try await client.stop() }
+    try await publisher.stop()
+    try await listener.stop()
+  }
+
+  @Test("What is to be published between two ticks stays unsent")
+  func betweenTicks() async throws {
+    let (broker, held) = (try TestBroker(), Held())
+    let listener = try await TestSubscriber.start(broker, "out/#")
+    var configuration = configuration(broker) { held.look() }
+    // No tick for five seconds.
+    configuration.keepAlive = 60
+    let client = TestClient(configuration)
+    try await client.ready()
+    held.give(false)
+    client.publish([Publication(topic: "out/stale", payload: [1])])
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
+    let publisher = try await TestPublisher.start(broker)
+    try await publisher.publish("out/end", "x")
+    try await listener.wait { !$0.isEmpty }
+    #expect(listener.messages.map(\.topic) == ["out/end"])
+    try await client.stop()
+    try await publisher.stop()
+    try await listener.stop()
+  }
+
+  @Test("A quiet connection ends with the next tick, and its last publications stay unsent")
+  func quiet() async throws {
+    let (broker, held) = (try TestBroker(), Held())
+    let listener = try await TestSubscriber.start(broker, "out/#")
+    let client = TestClient(configuration(broker) { held.look() })
+    try await client.ready()
+    held.give(false)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
+    try await client.stop(finalPublications: [Publication(topic: "out/last", payload: [1])])
+    #expect(listener.messages.isEmpty)
+    try await listener.stop()
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import HomeStore
+import SodiumCrypto
+import TestKit
+import Testing
+import ThreadkeeperDaemon
+
+@testable import Fleet
+@testable import Home
+
+@Suite("What fleet commands take")
+struct FleetValueTests {
+  @Test(
+    "A home is named by its shard and its name",
+    arguments: [
+      ("17/smith", true), ("1/a", true), ("65535/a-b_c9", true), ("0/smith", false),
+      ("65536/smith", false),
+      ("+1/smith", false), ("17/", false), ("17", false), ("17/Smith", false), ("17/a/b", false),
+      ("x/smith", false),
+      ("17/smith ", false), ("17/" + String(repeating: "a", count: 33), false), ("-1/smith", false),
+    ])
+  func address(_ text: String, _ isOne: Bool) {
+    #expect(((try? HomeAddress(text))?.description == text) == isOne)
+  }
+
+  @Test("Settings of a home are checked as those of a node are")
+  func settings() throws {
+    let settings = try HomeSettings([
+      "alerts.hold": "60", "presence.offline_after": "0", "preferred.on_mismatch": "adopt",
+    ])
+    #expect(settings.alertsHold == 60)
+    #expect(settings.offlineAfter == 0)
+    #expect(settings.onMismatch == .adopt)
+    #expect(try HomeSettings(["alerts.hold": "60"]).offlineAfter == nil)
+    for wrong in [["alerts.hold": "soon"], ["mqtt.port": "1"], ["preferred.on_mismatch": "x"]] {
+      #expect(throws: CommandFailure.self) { try HomeSettings(wrong) }
+    }
+  }
+
+  @Test("A key command turns its input into its output, and its shard is in a variable")
+  func keyCommand() throws {
+    let command = KeyCommand(
+      "fleet.seal_command", ["sh", "-c", "printf %s- $THREADKEEPER_SHARD; cat"])
+    let output = try command.run(SecretBytes(copying: Array("root".utf8)), shard: 17)
+    #expect(output == SecretBytes(copying: Array("17-root".utf8)))
+  }
+
+  @Test(
+    "A key command that does not work says why, and nothing of its input",
+    arguments: [
+      (["sh", "-c", "exit 3"], "it ends with 3"), (["sh", "-c", "kill -9 $$"], "it ends with 137"),
+      (["true"], "it prints nothing"), (["yes"], "it prints too much"),
+      (["sleep", "60"], "it takes longer"),
+      (["/nowhere/seal"], "cannot be started"), ([], "is not set"),
+    ])
+  func keyCommandFails(_ command: [String], _ words: String) {
+    let error = #expect(throws: CommandFailure.self) {
+      try KeyCommand("fleet.seal_command", command, within: .milliseconds(400))
+        .run(SecretBytes(copying: Array("geheim".utf8)), shard: 1)
+    }
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("geheim") == false)
+  }
+
+  @Test("Hashes in a record are those of the new shard, and all else stays")
+  func hashes() throws {
+    let (old, new) = (SecretBytes(random: 32), SecretBytes(random: 32))
+    let dataset = try SampleNetwork.home.dataset(at: 1)
+    func records(_ key: SecretBytes) throws -> [UInt8]? {
+      var home = Home(rules: HomeRules { 1 })
+      home.preferred = PreferredNetwork(
+        dataset: try #require(DatasetSummary(dataset, key: key)),
+        createdAt: WireTime(milliseconds: 1),
+        changedAt: WireTime(milliseconds: 2))
+      return home.record(.home)
+    }
+    let change = try HashChange(
+      from: old, to: new, [SecretBytes(copying: dataset.bytes)], signers: [])
+    let before = try #require(try records(old))
+    let after = try records(new)
+    #expect(before != after)
+    #expect(change.applied(to: before) == after)
+    #expect(change.applied(to: [1, 2, 3]) == [1, 2, 3])
+  }
+}
+#endif

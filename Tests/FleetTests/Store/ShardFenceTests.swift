@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Fleet
+import Foundation
+import KeychainCore
+import TestKit
+import Testing
+
+@testable import Fleet
+
+@Suite("The fence of a shard", .enabled(if: PostgresServer.isAvailable))
+struct ShardFenceTests {
+  private func expectLost(_ store: ShardStore, _ kind: PostgresError.Kind) {
+    #expect(store.isLost)
+    for refused in [
+      { try store.commit(messages: [1]) }, { _ = try store.load { _ in } }, { try store.check() },
+      { _ = try store.withSecret(of: RecordID(1)) { _ in } },
+      { _ = try store.messages(after: 0, limit: 1) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: PostgresError.self) { try refused() }
+      #expect(error?.kind == kind)
+    }
+  }
+
+  @Test("The commit of a process whose shard was claimed changes no row")
+  func zombie() throws {
+    let fleet = try FleetFixture()
+    let zombie = try fleet.claim()
+    try zombie.commit(.announcements(1...100))
+    let owner = try fleet.claim()
+    try owner.commit(.announcements(101...110))
+    let before = try fleet.counts()
+    #expect(before == ["110|2|2|2"])
+    var changes = RecordChanges.announcements(1...600, "zombie")
+    changes.messages = (200...300).map { StoredMessage(id: $0, bytes: []) }
+    changes.records.append(.init(id: RecordID(700), home: 7, state: nil))
+    changes.published = 90
+    let error = #expect(throws: PostgresError.self) { try zombie.commit(changes) }
+    #expect(error?.kind == .claimed && error?.message.contains("shard 1") == true)
+    #expect(try fleet.counts() == before)
+    expectLost(zombie, .claimed)
+    try owner.commit(.of(.sample(1, "goes on")))
+    #expect(try fleet.claim().contents()[1] == ["goes on", "dataset 1"])
+  }
+
+  @Test("A commit that waits for a claim changes no row when the claim is done")
+  func race() throws {
+    let fleet = try FleetFixture()
+    let zombie = try fleet.claim()
+    try zombie.commit(.announcements(1...10))
+    let pool = PostgresPool(url: fleet.url, size: 1)
+    let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    try pool.withConnection { connection in
+      try connection.transaction { connection in
+        try connection.query("UPDATE threadkeeper.shard SET epoch = epoch + 1")
+        Thread.detachNewThread {
+          started.signal()
+          let error = #expect(throws: PostgresError.self) {
+            try zombie.commit(.announcements(11...500))
+          }
+          #expect(error?.kind == .claimed)
+          ended.signal()
+        }
+        started.wait()
+        let waits =
+          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(fleet.name)'"
+        while try fleet.run(waits) != ["1"] {}
+      }
+    }
+    ended.wait()
+    #expect(try fleet.counts() == ["10|1|1|1"])
+    expectLost(zombie, .claimed)
+  }
+
+  @Test("A process whose lease is over writes nothing, without asking the database")
+  func lease() throws {
+    let fleet = try FleetFixture()
+    let lease = Lease()
+    let store = try fleet.claim(lease: lease)
+    lease.last(.zero)
+    let error = #expect(throws: PostgresError.self) { try store.commit(messages: [1]) }
+    #expect(error?.kind == .claimed && !store.isLost)
+    #expect(throws: PostgresError.self) { try store.check() }
+    #expect(throws: PostgresError.self) { try store.load { _ in } }
+  }
+
+  @Test("Where the generation has gone back, nothing is written, and the shard is read again")
+  func goneBack() throws {
+    let fleet = try FleetFixture()
+    let (store, other) = (try fleet.claim(), fleet.store(1, epoch: 1))
+    try store.commit(.announcements(1...10))
+    let sealed = try fleet.run("SELECT encode(manifest, 'hex') FROM threadkeeper.shard")[0]
+    try store.commit(.announcements(11...20))
+    #expect(try other.contents().count == 20)
+    let anchor = try store.anchor
+    try fleet.run(
+      "UPDATE threadkeeper.shard SET generation = 1, manifest = decode('\(sealed)', 'hex')")
+    let error = #expect(throws: PostgresError.self) { try store.commit(.announcements(21...30)) }
+    #expect(error?.kind == .moved)
+    #expect(try fleet.counts() == ["20|2|2|1"])
+    expectLost(store, .moved)
+    // Reading again behind the back of an open store is noticed, too.
+    #expect(throws: PostgresError.self) { try other.load { _ in } }
+    expectLost(other, .moved)
+    let reader = try fleet.claim()
+    _ = try reader.load { _ in }
+    #expect(reader.condition == .readOnly(.manifestMismatch))
+    #expect(
+      try reader.compare(anchorOf: anchor.generation, hash: anchor.hash) == .rolledBack(by: 1))
+  }
+
+  @Test("A connection that is cut around COMMIT loses nothing, and writes nothing twice")
+  func unknownOutcomes() throws {
+    let fleet = try FleetFixture()
+    let relay = try PostgresRelay(to: "\(fleet.server.directory)/.s.PGSQL.\(fleet.server.port)")
+    let store = try fleet.claim(
+      url: "host=127.0.0.1 port=\(relay.port) dbname=\(fleet.name) user=postgres")
+    try store.commit(.announcements(1...10))
+    var expected = 1
+    for round in 0..<5 {
+      for (position, cut) in PostgresRelay.Cut.allCases.enumerated() {
+        let cuts = relay.cuts
+        relay.cutNextCommit(cut)
+        let first = Int64(100 + 300 * (3 * round + position))
+        try store.commit(.announcements(first...(first + 299)))
+        expected += 1
+        #expect(relay.cuts == cuts + 1, "\(cut)")
+        #expect(!store.isLost && store.generation == expected, "\(cut)")
+        let records = 10 + 300 * (expected - 1)
+        #expect(
+          try fleet.counts() == ["\(records)|\(expected)|\(expected)|\(expected)"],
+          "\(cut)")
+      }
+    }
+    let reader = try fleet.claim()
+    #expect(try reader.contents().count == 10 + 300 * 15 && reader.condition == .healthy)
+    #expect(try reader.auditProblem() == nil)
+  }
+
+  @Test("A commit whose owner is claimed while its answer is lost counts only if it was done")
+  func claimedMeanwhile() throws {
+    for cut in PostgresRelay.Cut.allCases {
+      let fleet = try FleetFixture()
+      let relay = try PostgresRelay(to: "\(fleet.server.directory)/.s.PGSQL.\(fleet.server.port)")
+      let store = try fleet.claim(
+        url: "host=127.0.0.1 port=\(relay.port) dbname=\(fleet.name) user=postgres")
+      try store.commit(.announcements(1...10))
+      try fleet.run(
+        """
+        CREATE FUNCTION next() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN NEW.epoch = NEW.epoch + 1; RETURN NEW; END';
+        CREATE TRIGGER next BEFORE UPDATE OF generation ON threadkeeper.shard FOR EACH ROW EXECUTE FUNCTION next()
+        """)
+      relay.cutNextCommit(cut)
+      let error = Result { try store.commit(.announcements(11...20)) }
+      let counts = try fleet.counts()
+      if case .success = error {
+        // The half that has arrived was nothing, and the second attempt went through.
+        #expect(cut == .beforeEnd && counts == ["20|2|2|2"])
+      } else {
+        #expect(counts == ["20|2|2|2"] && store.isLost)
+      }
+      let reader = try fleet.claim()
+      #expect(try reader.contents().count == 20 && reader.condition == .healthy)
+    }
+  }
+
+  @Test("A client that has stopped in the middle of a commit keeps nobody from the shard")
+  func stoppedClient() throws {
+    let fleet = try FleetFixture()
+    let proxy = try PostgresProxy(fleet.server)
+    let lease = Lease()
+    let zombie = try fleet.claim(url: proxy.url(fleet.name), lease: lease)
+    try zombie.commit(.announcements(1...500))
+    let size = try proxy.count { try zombie.commit(.announcements(501...1_000)) }.bytes
+    proxy.stop(after: size * 9 / 10)
+    var changes = RecordChanges.announcements(1...500, "zombie")
+    changes.messages = []
+    lease.last(.seconds(1))
+    #expect(throws: PostgresError.self) { try zombie.commit(changes) }
+    // No lock is waited for.
+    try fleet.run("SET lock_timeout = '100ms'; UPDATE threadkeeper.shard SET epoch = epoch + 1")
+    let owner = fleet.store(1, epoch: 2)
+    try owner.commit(.of((1...500).map { .sample($0, "new") }))
+    #expect(try owner.contents().values.allSatisfy { $0[0]?.hasPrefix("zombie") == false })
+    #expect(owner.condition == .healthy)
+  }
+
+  @Test("A server that does not answer blocks no longer than the lease")
+  func silentServer() throws {
+    let server = try PostgresServer()
+    let fleet = try FleetFixture(server)
+    let lease = Lease()
+    let store = try fleet.claim(lease: lease)
+    try store.commit(.announcements(1...10))
+    server.pause()
+    lease.last(.seconds(2))
+    let start = ContinuousClock.now
+    #expect(throws: PostgresError.self) { try store.commit(.announcements(11...20)) }
+    // An attempt to connect may have begun before.
+    #expect(ContinuousClock.now - start < .seconds(20))
+    #expect(store.isLost)
+    server.resume()
+    let reader = try fleet.claim()
+    #expect([10, 20].contains(try reader.contents().count) && reader.condition == .healthy)
+  }
+
+  @Test("While PostgreSQL is away a commit is refused at once, and the next one goes on")
+  func away() throws {
+    let server = try PostgresServer()
+    let fleet = try FleetFixture(server)
+    let store = try fleet.claim()
+    try store.commit(.announcements(1...10))
+    server.kill()
+    let error = #expect(throws: PostgresError.self) { try store.commit(.announcements(11...20)) }
+    #expect(error?.isUnsent == true && !store.isLost)
+    try server.start()
+    try store.commit(.announcements(11...20))
+    #expect(try fleet.claim().contents().count == 20)
+  }
+
+  @Test("A batch of 500 is one round trip")
+  func roundTrips() throws {
+    let fleet = try FleetFixture()
+    let proxy = try PostgresProxy(fleet.server)
+    let store = try fleet.claim(url: proxy.url(fleet.name))
+    try store.commit(.announcements(1...500))
+    var message: Int64 = 500
+    for first in [501, 501, 1_001, 1_001] as [Int64] {
+      var changes = RecordChanges.announcements(first...(first + 499), "\(message)")
+      changes.records.append(.init(id: RecordID(first - 500), home: 7, state: nil))
+      changes.messages = (1...500).map { StoredMessage(id: message + $0, bytes: [1, 2, 3]) }
+      changes.published = message
+      message += 500
+      let found = try proxy.count { try store.commit(changes) }
+      #expect(found.bytes > 100_000)
+      // The first time each is prepared, in the same round trip.
+      #expect(found.turns == 1)
+    }
+    #expect(try fleet.claim().messages(after: 0, limit: 10).first?.id == message - 499)
+  }
+}
+#endif
