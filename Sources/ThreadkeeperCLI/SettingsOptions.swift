@@ -92,6 +92,12 @@ extension SettingsOptions {
     if let home = FleetHome.target { return try FleetHome.settings(loadAny(), of: home) }
     #endif
     let result = read()
+    // What is on a node's disk is no store of anybody.
+    guard result.settings?.store.url == nil else {
+      throw CommandFailure(
+        .usage, "the settings are of a fleet, so the command needs a home",
+        remedy: "name it: `--home SHARD/NAME`; `threadkeeper fleet homes list` lists them")
+    }
     // They are those of somebody else's daemon.
     if result.settings == nil, result.isRefused, let file = result.file {
       if let settings = settingsOfMember(file) { return settings }

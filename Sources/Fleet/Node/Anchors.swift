@@ -38,6 +38,8 @@ final class Anchors: MosquittoHandler {
   }
 
   private let prefix: String
+  /// What this connection publishes to itself: others of the fleet do so at the same topic.
+  private let marker = [UInt8]("\(UInt64.random(in: .min ... .max))".utf8)
   private let state = Mutex(State())
   /// Called when it is ready, or has lost the broker with these words.
   private let changed: @Sendable (_ problem: String?) -> Void
@@ -76,12 +78,12 @@ final class Anchors: MosquittoHandler {
   // MARK: The connection
 
   func connected(_ session: MosquittoSession) {
-    state.withLock { $0.due.merge($0.underWay) { due, _ in due } }
-    state.withLock { $0.underWay = [:] }
+    // What the broker keeps comes again, and the next renewal publishes what differs.
+    state.withLock { ($0.known, $0.due, $0.underWay) = ([:], [:], [:]) }
   }
 
   func subscribed(refused: [SubscriptionRefusal]) {
-    state.withLock { $0.due[0] = publication(0, [UInt8(ascii: "0")], retain: false) }
+    state.withLock { $0.due[0] = publication(0, marker, retain: false) }
     // The client asks for publications when it is woken.
     changed(nil)
   }
@@ -92,6 +94,7 @@ final class Anchors: MosquittoHandler {
         continue
       }
       guard shard > 0 else {
+        guard message.payload == marker else { continue }
         state.withLock { $0.isReady = true }
         changed(nil)
         continue

@@ -8,7 +8,7 @@ struct LeaseTable: Sendable {
   let database: FleetDatabase
   /// Of this node.
   let node: String
-  /// Of this process, so that it is told from others of the same name: a UUID.
+  /// Of this process, which distinguishes it from others of the same name: a UUID.
   let process: String
 
   /// How a shard is, for operators: written with each renewal.
@@ -35,19 +35,7 @@ struct LeaseTable: Sendable {
   /// - Returns: the fleet's name.
   /// - Throws: `CommandFailure`, also for a database that this program cannot work with.
   func register(address: String, capacity: Int) throws(CommandFailure) -> String {
-    struct Fleet: Decodable { let name: String, version: Int, oldest: Int }
-    let fleets: [Fleet] = try database.rows("SELECT name, version, oldest FROM threadkeeper.fleet")
-    guard let fleet = fleets.first else {
-      throw CommandFailure(
-        .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
-    }
-    guard fleet.oldest <= FleetSchema.version, FleetSchema.version <= fleet.version else {
-      let needed = FleetSchema.version < fleet.oldest ? "a newer" : "an older"
-      throw CommandFailure(
-        .configuration,
-        "the database is of version \(fleet.version), and this program works with version \(FleetSchema.version)",
-        remedy: "use \(needed) program")
-    }
+    let fleet = try database.fleet()
     try database.run(
       """
       INSERT INTO threadkeeper.node (name, process, address, version, capacity, draining, seen)
@@ -55,7 +43,7 @@ struct LeaseTable: Sendable {
       ON CONFLICT (name) DO UPDATE SET process = excluded.process, address = excluded.address,
         version = excluded.version, capacity = excluded.capacity, seen = excluded.seen
       """, [node, process, address, threadkeeperVersion, "\(capacity)"])
-    return fleet.name
+    return fleet
   }
 
   /// Renews all leases in one statement.
@@ -116,6 +104,7 @@ struct LeaseTable: Sendable {
           WHERE (l.until <= now() OR l.node = $1) AND l.held_back_until <= now()
             AND l.state IS DISTINCT FROM 'rolled_back' AND l.shard <> ALL ($3::int[])
             AND EXISTS (SELECT FROM threadkeeper.key_slot k WHERE k.shard = l.shard)
+            AND NOT EXISTS (SELECT FROM threadkeeper.node n WHERE n.name = $1 AND n.draining)
           ORDER BY l.node = $1 DESC NULLS LAST, s.id LIMIT 1 FOR UPDATE OF l, s SKIP LOCKED),
         raised AS (UPDATE threadkeeper.shard s SET epoch = s.epoch + 1 FROM free WHERE s.id = free.id
           RETURNING s.id, s.epoch, s.homes_version),

@@ -36,8 +36,8 @@ package enum FleetAccept {
         remedy: "`threadkeeper fleet doctor` checks the broker; then try again")
     }
     try database.run(
-      "UPDATE threadkeeper.lease SET state = $2 WHERE shard = $1::int",
-      ["\(shard)", LeaseState.free.rawValue])
+      "UPDATE threadkeeper.lease SET state = $2 WHERE shard = $1::int AND state = $3",
+      ["\(shard)", LeaseState.free.rawValue, LeaseState.rolledBack.rawValue])
     return true
   }
 

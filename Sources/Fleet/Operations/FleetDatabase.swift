@@ -27,6 +27,26 @@ package struct FleetDatabase: Sendable {
     pool = PostgresPool(url: url.revealed, size: 1)
   }
 
+  /// The name of the fleet.
+  ///
+  /// - Throws: `CommandFailure` with status 78 where there is none, or this program cannot work with it.
+  package func fleet() throws(CommandFailure) -> String {
+    struct Fleet: Decodable { let name: String, version: Int, oldest: Int }
+    let fleets: [Fleet] = try rows("SELECT name, version, oldest FROM threadkeeper.fleet")
+    guard let fleet = fleets.first else {
+      throw CommandFailure(
+        .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
+    }
+    guard fleet.oldest <= FleetSchema.version, FleetSchema.version <= fleet.version else {
+      let needed = FleetSchema.version < fleet.oldest ? "a newer" : "an older"
+      throw CommandFailure(
+        .configuration,
+        "the database is of version \(fleet.version), and this program works with version \(FleetSchema.version)",
+        remedy: "use \(needed) program")
+    }
+    return fleet.name
+  }
+
   /// Runs one statement, which returns rows.
   ///
   /// - Parameters:

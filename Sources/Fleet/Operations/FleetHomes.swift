@@ -51,6 +51,7 @@ package struct FleetHomes {
     _ homes: [Row], progress: (Int) -> Void = { _ in }
   ) throws(CommandFailure) -> Added {
     struct Shard: Decodable { var id: Int }
+    _ = try database.fleet()
     let shards = Set(
       try database.rows("SELECT id FROM threadkeeper.shard", as: Shard.self).map(\.id))
     if let home = homes.first(where: { !shards.contains($0.shard) }) {

@@ -14,7 +14,7 @@ package struct FleetInit {
     package var keysMade: Int
   }
 
-  /// Of a fleet that has none yet and is not told how many: for some 64,000 homes.
+  /// Of a fleet that has none yet, where nobody says how many: for some 64,000 homes.
   private static let standardShards = 16
 
   let settings: Settings
@@ -50,13 +50,6 @@ package struct FleetInit {
     func create(_ shards: Int) throws(CommandFailure) -> FleetStatus {
       let name = name ?? "fleet"
       try database.connected { try FleetSchema.create(name: name, shards: shards, on: $0) }
-      // An administrator makes the tables alone.
-      try database.run(
-        """
-        INSERT INTO threadkeeper.fleet (name, version, oldest)
-        SELECT $1, \(FleetSchema.version), \(FleetSchema.version)
-        WHERE NOT EXISTS (SELECT FROM threadkeeper.fleet)
-        """, [name])
       return try FleetStatus(database)
     }
     var status = try create(shards ?? 0)

@@ -10,7 +10,8 @@ import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// Moves a home into another shard: sealed by the keys of that shard, with hashes made by its hash key. Nobody serves
-/// either shard meanwhile, and messages wait at the broker.
+/// either shard meanwhile. Messages of their other homes wait at the broker; those to the old base topic of this one are
+/// lost.
 ///
 /// | step | when it ends here |
 /// |---|---|
@@ -38,6 +39,39 @@ package struct HomeMove {
   }
 
   package func run(progress: (String) -> Void) throws(CommandFailure) -> Report {
+    // Before a node has to release anything.
+    _ = try place()
+    return try ShardHold.with(
+      [home.shard, target.shard], settings, database, progress: progress
+    ) { stores in
+      progress("Moving \(home)")
+      let old = try ShardRecords(stores[0]).records(of: home.name)
+      // Another command may have moved it meanwhile.
+      if try place() == home.shard {
+        try copy(old, from: stores[0], to: stores[1])
+        try moveRow(stores)
+      } else if try ShardRecords(stores[1]).records(of: home.name).count < old.count {
+        throw CommandFailure(
+          .usage,
+          "\(target) is another home than what shard \(home.shard) has of \(home), which stays there",
+          remedy: "`threadkeeper fleet homes add \(home)` has that served again")
+      }
+      // Its note stays: by it the old shard empties what the broker keeps below the old base topic.
+      if !old.isEmpty {
+        var changes = RecordChanges()
+        changes.records = old.map { .init(id: $0.id, home: $0.home, state: nil, secret: .none) }
+        changes.audit = [.init(actor: "fleet homes move", .deleted, "home \(home), now \(target)")]
+        try stores[0].commit(changes)
+      }
+      return Report(
+        home: "\(target)", records: old.count,
+        baseTopic: "\(settings.mqtt.baseTopic)/\(target)",
+        formerBaseTopic: "\(settings.mqtt.baseTopic)/\(home)")
+    }
+  }
+
+  /// The shard of the two that has it: the new one where a move was interrupted.
+  private func place() throws(CommandFailure) -> Int {
     struct Place: Decodable { var shard: Int, isHome: Bool }
     let places: [Place] = try database.rows(
       """
@@ -45,39 +79,31 @@ package struct HomeMove {
       LEFT JOIN threadkeeper.home h ON h.shard = s.id AND h.name = $3
       WHERE s.id IN ($1::int, $2::int)
       """, ["\(home.shard)", "\(target.shard)", home.name])
-    let homes = places.filter(\.isHome).map(\.shard)
+    let homes = places.filter(\.isHome)
     guard places.count == 2, homes.count == 1 else {
       throw CommandFailure(
         .usage,
         "\(home) cannot be moved to \(target): there must be the home, the shard, and no such home in it",
         remedy: "`threadkeeper fleet homes list` and `threadkeeper fleet status` list them")
     }
-    return try ShardHold.with(
-      [home.shard, target.shard], settings, database, progress: progress
-    ) { stores in
-      progress("Moving \(home)")
-      let old = try ShardRecords(stores[0])
-      let number = old.numbers[home.name]
-      let records = old.records.filter { $0.home == number && $0.id.rawValue != number }
-      if homes == [home.shard] {
-        try copy(records, from: stores[0], to: stores[1])
-        try database.run(
-          """
-          WITH moved AS (UPDATE threadkeeper.home SET shard = $2::int
-            WHERE shard = $1::int AND name = $3 RETURNING name)
-          UPDATE threadkeeper.shard SET homes_version = homes_version + 1
-          WHERE id IN ($1::int, $2::int) AND EXISTS (SELECT FROM moved)
-          """, ["\(home.shard)", "\(target.shard)", home.name])
-      }
-      // Its note stays: by it the old shard empties what the broker keeps below the old base topic.
-      var changes = RecordChanges()
-      changes.records = records.map { .init(id: $0.id, home: $0.home, state: nil, secret: .none) }
-      changes.audit = [.init(actor: "fleet homes move", .deleted, "home \(home), now \(target)")]
-      try stores[0].commit(changes)
-      return Report(
-        home: "\(target)", records: records.count,
-        baseTopic: "\(settings.mqtt.baseTopic)/\(target)",
-        formerBaseTopic: "\(settings.mqtt.baseTopic)/\(home)")
+    return homes[0].shard
+  }
+
+  /// - Throws: `CommandFailure` with status 75 where another process has one of the shards by now.
+  private func moveRow(_ stores: [ShardStore]) throws(CommandFailure) {
+    struct Moved: Decodable { var name: String }
+    let moved: [Moved] = try database.rows(
+      with: """
+        fence AS (UPDATE threadkeeper.shard SET homes_version = homes_version + 1
+          WHERE (id, epoch) IN (($1::int, $4::bigint), ($2::int, $5::bigint)) RETURNING id),
+        moved AS (UPDATE threadkeeper.home SET shard = $2::int
+          WHERE shard = $1::int AND name = $3 AND (SELECT count(*) FROM fence) = 2 RETURNING name),
+        """, "SELECT name FROM moved",
+      ["\(home.shard)", "\(target.shard)", home.name] + stores.map { "\($0.epoch)" })
+    guard moved.count == 1 else {
+      throw CommandFailure(
+        .temporary, "another process has shard \(home.shard) or \(target.shard) by now",
+        remedy: "run the same command again")
     }
   }
 
@@ -90,7 +116,7 @@ package struct HomeMove {
     let number = there.numbers[home.name] ?? next
     if number == next { next += 1 }
     var changes = RecordChanges()
-    changes.records = there.records.filter { $0.home == number && $0.id.rawValue != number }
+    changes.records = there.records(of: home.name)
       .map { .init(id: $0.id, home: number, state: nil, secret: .none) }
     let note = HomeNote(name: home.name, base: "\(settings.mqtt.baseTopic)/\(target)")
     changes.records.append(.init(id: RecordID(number), home: number, state: note.record))
@@ -122,6 +148,12 @@ private struct ShardRecords {
   private(set) var numbers: [String: Int64] = [:]
 
   var highest: Int64 { records.last?.id.rawValue ?? 0 }
+
+  /// All but its note.
+  func records(of name: String) -> [StoredRecord] {
+    guard let number = numbers[name] else { return [] }
+    return records.filter { $0.home == number && $0.id.rawValue != number }
+  }
 
   /// - Throws: where some do not open: they may be of the home that is to be moved.
   init(_ store: ShardStore) throws {

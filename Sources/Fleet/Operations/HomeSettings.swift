@@ -26,8 +26,14 @@ package struct HomeSettings: Codable, Equatable, Sendable {
     onMismatch = values["preferred.on_mismatch"] == nil ? nil : read?.preferred.onMismatch
   }
 
+  /// As the database has it: what this program does not know, or cannot use, counts as not set.
   package init(from decoder: any Decoder) throws {
-    try self.init(decoder.singleValueContainer().decode([String: String].self))
+    let values = try decoder.singleValueContainer().decode([String: String].self)
+    do {
+      try self.init(values)
+    } catch {
+      try self.init(values.filter { (try? HomeSettings([$0.key: $0.value])) != nil })
+    }
   }
 
   package func encode(to encoder: any Encoder) throws {

@@ -17,46 +17,59 @@ import Foundation
 /// Shards that a command has for a moment, so that no node does.
 enum ShardHold {
   /// Of the database's clock. Commands take seconds, so nothing is renewed.
-  private static let lease = 60
+  private static let lease = 30
   /// Less than that, for the drift of clocks.
-  private static let limit = Duration.seconds(50)
-  /// A node releases at its next renewal; a lease that nobody renews is over by then.
-  private static let timeout = Duration.seconds(25)
+  private static let limit = Duration.seconds(25)
+  /// A node releases at its next renewal; the lease of a command that was killed is over by then.
+  private static let timeout = Duration.seconds(35)
+
+  private struct Hold: Decodable { var until: String? }
 
   /// Has nodes release shards, lends their stores for the time of a call, and gives them back, whatever comes of it.
   ///
-  /// - Parameter progress: what is waited for.
+  /// - Parameters:
+  ///   - progress: what is waited for.
+  ///   - body: gets the stores in the order of `shards`.
   /// - Throws: `CommandFailure`: 75 where a node does not release one in time.
   static func with<R>(
     _ shards: [Int], _ settings: Settings, _ database: FleetDatabase,
     progress: (String) -> Void, _ body: ([ShardStore]) throws -> R
   ) throws(CommandFailure) -> R {
+    _ = try database.fleet()
+    // A key service that does not answer keeps no shard from its node.
+    progress("Asking the key service")
+    var keys: [Int: ShardKeys] = [:]
+    for shard in shards { keys[shard] = try .opened(shard, settings, database) }
     let process = UUID().uuidString
     let list = "{\(shards.map(String.init).joined(separator: ","))}"
-    // Any node may have them again, also what was not claimed in the end.
+    let holds: [Hold] = try database.rows(
+      with: """
+        held AS (UPDATE threadkeeper.lease SET held_back_until = now() + interval '\(lease + 30) s'
+          WHERE shard = ANY($1::int[]) RETURNING held_back_until),
+        """, "SELECT max(held_back_until)::text AS until FROM held", [list])
+    // Any node may have them again, also what was not claimed in the end; but not what another command holds since.
     defer {
       try? database.run(
         """
-        UPDATE threadkeeper.lease SET held_back_until = '-infinity',
+        UPDATE threadkeeper.lease SET
+          held_back_until = CASE WHEN held_back_until = $3::timestamptz THEN '-infinity' ELSE held_back_until END,
           until = CASE WHEN process = $2::uuid THEN '-infinity' ELSE until END
         WHERE shard = ANY($1::int[])
-        """, [list, process])
+        """, [list, process, holds.first?.until ?? "-infinity"])
     }
     do {
-      try database.run(
-        """
-        UPDATE threadkeeper.lease SET held_back_until = now() + interval '\(lease + 30) s'
-        WHERE shard = ANY($1::int[])
-        """, [list])
-      return try body(
-        shards.map { shard in
-          progress("Waiting for shard \(shard)")
-          let (epoch, end) = try claim(shard, process, settings, database)
-          return ShardStore(
-            shard: shard, epoch: epoch, pool: database.pool,
-            keys: try .opened(shard, settings, database), isHeld: { ContinuousClock.now < end },
-            holdsUntil: { end })
-        })
+      var stores: [Int: ShardStore] = [:]
+      // In this order, so that two commands do not wait for each other.
+      for shard in shards.sorted() {
+        progress("Waiting for shard \(shard)")
+        let (epoch, end) = try claim(shard, process, settings, database)
+        stores[shard] = keys[shard].map {
+          ShardStore(
+            shard: shard, epoch: epoch, pool: database.pool, keys: $0,
+            isHeld: { ContinuousClock.now < end }, holdsUntil: { end })
+        }
+      }
+      return try body(shards.compactMap { stores[$0] })
     } catch {
       throw CommandFailure(ofFleet: error)
     }

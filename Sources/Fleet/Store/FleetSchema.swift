@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
+import ThreadkeeperDaemon
 
 /// The tables of a fleet, in a schema of their own: `threadkeeper`.
 package enum FleetSchema {
@@ -9,7 +10,7 @@ package enum FleetSchema {
 
   /// Makes what is missing, and the shards 1 to `count`.
   ///
-  /// - Throws: `PostgresError`, also where this program is too old for the database.
+  /// - Throws: `PostgresError`; `CommandFailure` where this program is too old for the database.
   package static func create(
     name: String, shards count: Int, on connection: PostgresConnection
   ) throws {
@@ -18,9 +19,9 @@ package enum FleetSchema {
     }
     let row = try connection.query("SELECT oldest FROM threadkeeper.fleet").first
     guard row?[0]?.int ?? 0 <= version else {
-      throw PostgresError(
-        .refused,
-        "this program is too old for the database: install the newer version of threadkeeper")
+      throw CommandFailure(
+        .configuration, "this program is too old for the database",
+        remedy: "install the newer version of threadkeeper")
     }
     if row == nil {
       try connection.query(

@@ -234,7 +234,7 @@ package final class ShardStore: DaemonStore {
       }
       guard let row, row.hasSecret else {
         if row == nil, condition != .healthy {
-          throw KeychainError(.decode, "\(place) was altered: what is missing cannot be told")
+          throw KeychainError(.decode, "\(place) was altered: what is missing is not known")
         }
         return nil
       }

@@ -17,10 +17,12 @@ enum FleetHome {
   static func parse(
     _ words: [String] = Array(CommandLine.arguments.dropFirst())
   ) async throws -> (home: HomeAddress?, command: any ParsableCommand) {
-    var words = words.flatMap { word in
-      word.hasPrefix("--home=") ? ["--home", String(word.dropFirst(7))] : [word]
+    var words = words
+    let place =
+      words.firstIndex { $0 == "--home" || $0.hasPrefix("--home=") || $0 == "--" } ?? words.endIndex
+    if let word = words[place...].first, word.hasPrefix("--home=") {
+      words.replaceSubrange(place...place, with: ["--home", String(word.dropFirst(7))])
     }
-    let place = words.firstIndex { $0 == "--home" || $0 == "--" } ?? words.endIndex
     guard words[place...].first == "--home",
       words[place...].dropFirst().first?.contains("/") == true
     else { return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words)) }

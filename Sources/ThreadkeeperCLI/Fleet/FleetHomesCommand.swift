@@ -146,9 +146,10 @@ struct FleetHomesMoveCommand: ParsableCommand {
     commandName: "move",
     abstract: "Move a home into another shard, with all that is stored of it.",
     discussion: """
-      For some seconds nobody serves the two shards, and messages wait at the broker. The home has another \
-      base topic then, and the daemon's keys of its new shard, which enrolled programs must be given. If it \
-      is interrupted, run it again.
+      For some seconds nobody serves the two shards, and messages of their other homes wait at the broker. The \
+      home has another base topic then: messages to the old one are lost, so change its border routers at once. \
+      It also has the daemon's keys of its new shard, which enrolled programs must be given, and people are asked \
+      again about shared credentials that they have refused. If it is interrupted, run it again.
 
       Examples:
         threadkeeper fleet homes move 17/smith 18

@@ -102,6 +102,11 @@ struct StoreRestoreCommand: ParsableCommand {
     try? ProcessHardening.forbidCoreDumps()
     guard let file else { return try accept() }
     let settings = try options.load()
+    guard settings.store.url == nil else {
+      throw CommandFailure(
+        .usage, "a fleet has its store in PostgreSQL",
+        remedy: "restore the database, then run `threadkeeper fleet accept SHARD`")
+    }
     try OpenStore.checkMaking(settings)
     var isBrokenOff = false
     var lacksAnswer = false

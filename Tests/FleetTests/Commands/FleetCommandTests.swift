@@ -28,6 +28,10 @@ struct FleetCommandTests {
       }
         == ["1/brown alerts.hold=5", "2/jones alerts.hold=0", "2/smith alerts.hold=0"])
 
+    let nameless = try await fleet.run("routers")
+    #expect(nameless.status == 64 && nameless.error.contains("--home SHARD/NAME"))
+    #expect(try await fleet.run("store", "restore", "/dev/null").status == 64)
+
     let nobody = try await fleet.run("routers", "--home", "2/smith")
     #expect(nobody.status == 69)
     #expect(nobody.error.contains("no node has the shard 2"))
@@ -252,6 +256,54 @@ struct FleetCommandTests {
     try await fleet.served()
     #expect(try await fleet.check("routers", "--home", "2/smith").contains("a1b2c3d4e5f60718"))
     #expect(again.stop() == .exit(0))
+  }
+
+  @Test("Two moves of one home at once, also back, lose nothing of it")
+  func movesAtOnce() async throws {
+    let fleet = try CommandFleet()
+    try await fleet.check("fleet", "init", "--shards", "3")
+    try await fleet.check("fleet", "homes", "add", "2/smith")
+    let node = try fleet.start()
+    try await fleet.served()
+    for id in ["a1b2c3d4e5f60718", "a1b2c3d4e5f60719"] { try await fleet.announce("2/smith", id) }
+    async let first = fleet.run("fleet", "homes", "move", "2/smith", "3")
+    async let second = fleet.run("fleet", "homes", "move", "2/smith", "3")
+    let ends = try await [first, second]
+    #expect(ends.allSatisfy { $0.status == 0 }, "\(ends.map(\.error))")
+    try await fleet.served()
+    func check(_ home: String) async throws {
+      let routers = try await fleet.check("routers", "--home", home)
+      #expect(routers.contains("a1b2c3d4e5f60718") && routers.contains("a1b2c3d4e5f60719"))
+    }
+    try await check("3/smith")
+    async let back = fleet.run("fleet", "homes", "move", "3/smith", "1")
+    async let elsewhere = fleet.run("fleet", "homes", "move", "3/smith", "2")
+    #expect(try await [back, elsewhere].map(\.status).sorted() == [0, 64])
+    try await fleet.served()
+    let homes = try await fleet.check("fleet", "homes")
+    try await check(homes.contains("1/smith") ? "1/smith" : "2/smith")
+    #expect(node.stop() == .exit(0))
+  }
+
+  @Test("What another home of the same name does not have is not deleted")
+  func sameName() async throws {
+    let fleet = try CommandFleet()
+    try await fleet.check("fleet", "init", "--shards", "2")
+    try await fleet.check("fleet", "homes", "add", "1/smith")
+    let node = try fleet.start()
+    try await fleet.served()
+    try await fleet.announce("1/smith", "a1b2c3d4e5f60718")
+    try fleet.server.run(
+      "UPDATE threadkeeper.home SET shard = 2; UPDATE threadkeeper.shard SET homes_version = homes_version + 1",
+      database: fleet.database)
+    let move = try await fleet.run("fleet", "homes", "move", "1/smith", "2")
+    #expect(move.status == 64 && move.error.contains("another home"), "\(move.error)")
+    try await fleet.check("fleet", "homes", "add", "1/smith")
+    try await fleet.served()
+    try await eventually("its router is there") {
+      try await fleet.run("routers", "--home", "1/smith").output.contains("a1b2c3d4e5f60718")
+    }
+    #expect(node.stop() == .exit(0))
   }
 
   @Test("A database that was put back is served when that is accepted")

@@ -75,9 +75,9 @@ extension ServerFaults {
       let publisher = try await TestPublisher.start(scene.broker)
       let dataset = try SampleNetwork.guest.dataset(at: 9).hex
       let payload = Array(#"{"border_agent_id":"ffffffffffffffff","dataset":"\#(dataset)"}"#.utf8)
-      let strangers = ["1/home-9", "9/home-1", "1/1/home-1", "home-1", "01/home-1", "1/Home-1"]
+      let foreign = ["1/home-9", "9/home-1", "1/1/home-1", "home-1", "01/home-1", "1/Home-1"]
       try await publisher.publish(
-        strangers.map {
+        foreign.map {
           Publication(topic: "\(FleetScene.base)/\($0)/in/routers/announce", payload: payload)
         })
       try await run.progress(nodes: [node])

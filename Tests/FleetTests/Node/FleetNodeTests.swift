@@ -128,7 +128,7 @@ struct FleetNodeTests {
   }
 
   @Test(
-    "A node that is drained releases its shards, another one takes them, and it ends when it is told"
+    "A node that is drained releases its shards, another one takes them, and it ends when it is asked to"
   )
   func drain() async throws {
     let fleet = try NodeFleet(shards: 3)

@@ -4,6 +4,7 @@
 import KeychainCore
 import TestKit
 import Testing
+import ThreadkeeperDaemon
 
 @testable import Fleet
 
@@ -64,7 +65,7 @@ struct FleetSchemaTests {
   func version() throws {
     let fleet = try FleetFixture()
     try fleet.run("UPDATE threadkeeper.fleet SET oldest = 2, version = 2")
-    let error = #expect(throws: PostgresError.self) {
+    let error = #expect(throws: CommandFailure.self) {
       try PostgresPool(url: fleet.url).withConnection {
         try FleetSchema.create(name: "test", shards: 1, on: $0)
       }
