@@ -231,7 +231,11 @@ import Testing
     var dumped = ""
     dump(opened, to: &dumped)
     dump(router, to: &dumped)
-    #expect(!dumped.contains("0e08aa") && !dumped.contains("123"))
+    // As bytes are dumped; three digits alone may be of a public key.
+    let first = "- \(body[0])\n"
+    #expect(!dumped.contains("0e08aa") && !dumped.contains(first))
+    dump(body, to: &dumped)
+    #expect(dumped.contains(first))
   }
 
   @Test func anyBodyOnAnyTopicComesBack() throws {
