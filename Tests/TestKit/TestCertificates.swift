@@ -3,7 +3,7 @@
 import Foundation
 
 /// An authority with a certificate for a broker on this machine and one for a client, and a second
-/// authority that nobody knows. Made by `openssl`, for a day.
+/// authority that nobody knows. Made by `openssl`.
 package final class TestCertificates: Sendable {
   package let directory: String
 
@@ -18,6 +18,22 @@ package final class TestCertificates: Sendable {
 
   package init() throws {
     directory = try TestBroker.temporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: "\(directory)/index.txt"))
+    try Data(
+      """
+      [ca]
+      default_ca = tests
+      [tests]
+      database = \(directory)/index.txt
+      new_certs_dir = \(directory)
+      rand_serial = yes
+      unique_subject = no
+      default_md = sha256
+      policy = names
+      [names]
+      commonName = supplied
+      """.utf8
+    ).write(to: URL(fileURLWithPath: "\(directory)/ca.conf"))
     try authority("ca")
     try authority("strange")
     try certificate("server", "subjectAltName=IP:127.0.0.1,DNS:localhost")
@@ -30,29 +46,36 @@ package final class TestCertificates: Sendable {
   }
 
   private func authority(_ name: String) throws {
-    try Program.check(
-      "openssl",
-      [
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-        "1", "-subj", "/CN=\(name)", "-keyout", "\(directory)/\(name).key", "-out",
-        "\(directory)/\(name).pem",
-      ])
+    let path = try request(name, "basicConstraints=critical,CA:TRUE")
+    try sign(name, ["-selfsign", "-keyfile", "\(path).key"])
   }
 
   private func certificate(_ name: String, _ extension: String) throws {
+    try request(name, `extension`)
+    try sign(name, ["-cert", authority, "-keyfile", "\(directory)/ca.key"])
+  }
+
+  @discardableResult
+  private func request(_ name: String, _ extension: String) throws -> String {
     let path = "\(directory)/\(name)"
     try Data(`extension`.utf8).write(to: URL(fileURLWithPath: "\(path).ext"))
     try Program.check(
       "openssl",
       [
-        "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+        "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
         "/CN=\(name)", "-keyout", "\(path).key", "-out", "\(path).csr",
       ])
+    return path
+  }
+
+  /// Valid whatever the clock says: one that is set back a second would refuse what was made now.
+  private func sign(_ name: String, _ signer: [String]) throws {
+    let path = "\(directory)/\(name)"
     try Program.check(
       "openssl",
-      [
-        "x509", "-req", "-in", "\(path).csr", "-CA", authority, "-CAkey", "\(directory)/ca.key",
-        "-CAcreateserial", "-days", "1", "-extfile", "\(path).ext", "-out", "\(path).pem",
+      ["ca", "-batch", "-notext", "-config", "\(directory)/ca.conf"] + signer + [
+        "-startdate", "20000101000000Z", "-enddate", "20991231235959Z", "-in", "\(path).csr",
+        "-extfile", "\(path).ext", "-out", "\(path).pem",
       ])
   }
 }
