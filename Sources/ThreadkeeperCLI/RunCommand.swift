@@ -53,7 +53,7 @@ struct RunCommand: AsyncParsableCommand {
     #else
     throw CommandFailure(
       .configuration, "`store.url` is set, and this program is built without fleets",
-      remedy: "leave it out, or build with `swift build --traits Fleet`")
+      remedy: "leave it out, or build with `make build FLEET=1`: see docs/guides/fleet.md")
     #endif
   }
 }

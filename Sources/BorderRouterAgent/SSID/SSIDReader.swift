@@ -61,10 +61,14 @@ struct SSIDReader {
     // A command of the user's own gets the variables as they are; a tool speaks the language that is read here.
     var variables: [String: String] = [:]
     if source.tool != nil { variables = ["LC_ALL": "C.UTF-8", "LANGUAGE": ""] }
-    return try ToolProcess(
-      tool: tool, command: command, variables: variables, mostOutput: mostOutput, timeout: timeout,
-      showsErrors: showsErrors
-    ).output(until: signal)
+    let process = ToolProcess(
+      command, variables: variables, mostOutput: mostOutput, timeout: timeout,
+      showsErrors: showsErrors)
+    do {
+      return try process.output(until: signal)
+    } catch let failure as ToolProcess.Failure {
+      throw SSIDTrouble.tool(tool, failure)
+    }
   }
 }
 

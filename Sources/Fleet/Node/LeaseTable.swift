@@ -43,7 +43,7 @@ struct LeaseTable: Sendable {
       ON CONFLICT (name) DO UPDATE SET process = excluded.process, address = excluded.address,
         version = excluded.version, capacity = excluded.capacity, seen = excluded.seen
       """, [node, process, address, threadkeeperVersion, "\(capacity)"])
-    return fleet
+    return fleet.name
   }
 
   /// Renews all leases in one statement.
@@ -127,15 +127,6 @@ struct LeaseTable: Sendable {
       FROM json_to_recordset($2::json) AS r(shard int, epoch bigint, state text)
       WHERE l.shard = r.shard AND l.epoch = r.epoch AND l.process = $1::uuid
       """, [process, try JSONText.line(leases)])
-  }
-
-  /// The homes of a shard, and what each has otherwise than the node.
-  static func homes(
-    of shard: Int, in database: FleetDatabase
-  ) throws(CommandFailure) -> [FleetHomes.Row] {
-    try database.rows(
-      "SELECT shard, name, settings FROM threadkeeper.home WHERE shard = $1::int ORDER BY name",
-      ["\(shard)"])
   }
 }
 #endif

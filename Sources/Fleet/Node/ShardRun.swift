@@ -65,7 +65,7 @@ package final class ShardRun: Sendable {
       holdsUntil: { holdsUntil() ?? .now })
     try Self.check(store, link.anchors.anchor(of: shard), logger)
 
-    let homes = try LeaseTable.homes(of: shard, in: node.database)
+    let homes = try node.database.homes(of: shard)
     let base = "\(node.settings.mqtt.baseTopic)/\(shard)"
     var settings = node.settings
     settings.homes = homes.map { .init(name: $0.name, baseTopic: "\(base)/\($0.name)") }

@@ -36,7 +36,11 @@ package enum FleetAccept {
         remedy: "`threadkeeper fleet doctor` checks the broker; then try again")
     }
     try database.run(
-      "UPDATE threadkeeper.lease SET state = $2 WHERE shard = $1::int AND state = $3",
+      // Nodes see that the anchor is gone a moment after this.
+      """
+      UPDATE threadkeeper.lease SET state = $2, held_back_until = now() + interval '2 s'
+      WHERE shard = $1::int AND state = $3
+      """,
       ["\(shard)", LeaseState.free.rawValue, LeaseState.rolledBack.rawValue])
     return true
   }

@@ -27,12 +27,12 @@ package struct FleetDatabase: Sendable {
     pool = PostgresPool(url: url.revealed, size: 1)
   }
 
-  /// The name of the fleet.
+  /// The fleet, whose tables this program can work with.
   ///
   /// - Throws: `CommandFailure` with status 78 where there is none, or this program cannot work with it.
-  package func fleet() throws(CommandFailure) -> String {
-    struct Fleet: Decodable { let name: String, version: Int, oldest: Int }
-    let fleets: [Fleet] = try rows("SELECT name, version, oldest FROM threadkeeper.fleet")
+  package func fleet() throws(CommandFailure) -> FleetStatus.Fleet {
+    struct Row: Decodable { let name: String, version: Int, oldest: Int }
+    let fleets: [Row] = try rows("SELECT name, version, oldest FROM threadkeeper.fleet")
     guard let fleet = fleets.first else {
       throw CommandFailure(
         .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
@@ -44,7 +44,7 @@ package struct FleetDatabase: Sendable {
         "the database is of version \(fleet.version), and this program works with version \(FleetSchema.version)",
         remedy: "use \(needed) program")
     }
-    return fleet.name
+    return .init(name: fleet.name, version: fleet.version)
   }
 
   /// Runs one statement, which returns rows.

@@ -1,16 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
+import Settings
 import ThreadkeeperDaemon
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+/// A home of a fleet, as commands name it: `17/smith`.
+package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
+  package static let shards = 1...65_535
+
+  package let shard: Int
+  package let name: String
+
+  package var description: String { "\(shard)/\(name)" }
+
+  package init(shard: Int, name: String) { (self.shard, self.name) = (shard, name) }
+
+  /// - Throws: `CommandFailure` with status 64.
+  package init(_ text: String) throws(CommandFailure) {
+    guard let parts = text.wholeMatch(of: /([0-9]{1,5})\/([a-z0-9_-]{1,32})/)?.output,
+      let shard = Int(parts.1), Self.shards.contains(shard)
+    else {
+      throw CommandFailure(
+        .usage, "`\(text)` is no home of a fleet",
+        remedy: "write it as 17/smith: names have 1 to 32 small letters, digits, `-`, `_`")
+    }
+    self.init(shard: shard, name: String(parts.2))
+  }
+}
+
+/// What a home of a fleet has otherwise than the settings of its node: keys as in the configuration, with texts as
+/// there. In the database as JSON: `{"alerts.hold": "60"}`.
+package struct HomeSettings: Codable, Equatable, Sendable {
+  /// The keys that a home may have.
+  package static let names = ["alerts.hold", "presence.offline_after", "preferred.on_mismatch"]
+
+  package let values: [String: String]
+  /// Seconds; nil: as its node has it. So are the others.
+  package private(set) var alertsHold: Int?
+  package private(set) var offlineAfter: Int?
+  package private(set) var onMismatch: Settings.Preferred.OnMismatch?
+
+  /// - Throws: `CommandFailure` with status 64 for what no home can have.
+  package init(_ values: [String: String] = [:]) throws(CommandFailure) {
+    self.values = values
+    guard !values.isEmpty else { return }
+    if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
+      throw CommandFailure(
+        .usage, "a home has no setting `\(unknown)`",
+        remedy: "it can have \(Self.names.map { "`\($0)`" }.joined(separator: ", "))")
+    }
+    // Checked as those of a node are.
+    let variables = values.map {
+      ("THREADKEEPER_" + $0.uppercased().replacing(".", with: "_"), $1)
+    }
+    let result = SettingsLoader.load(
+      text: "", as: "/", environment: Dictionary(variables) { $1 }, stateDirectory: "/")
+    guard let read = result.settings else {
+      throw CommandFailure(.usage, result.problems.first?.message ?? "the settings cannot be used")
+    }
+    if values["alerts.hold"] != nil { alertsHold = read.alerts.holdSeconds }
+    if values["presence.offline_after"] != nil { offlineAfter = read.presence.offlineAfterSeconds }
+    if values["preferred.on_mismatch"] != nil { onMismatch = read.preferred.onMismatch }
+  }
+
+  /// As the database has it: what this program does not know, or cannot use, counts as not set.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.singleValueContainer().decode([String: String].self)
+    try self.init(values.filter { (try? HomeSettings([$0.key: $0.value])) != nil })
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(values)
+  }
+}
 
 /// The homes of a fleet, which stand in its database.
-package struct FleetHomes {
+package enum FleetHomes {
   package struct Row: Codable, Sendable {
     package var shard: Int
     package var name: String
@@ -22,22 +88,20 @@ package struct FleetHomes {
   }
 
   package struct Added: Codable, Sendable {
-    package var added: Int
+    package var added = 0
     /// Homes that were there and have other settings now.
-    package var changed: Int
-    package var unchanged: Int
+    package var changed = 0
+    package var unchanged = 0
   }
 
   /// Homes in one statement: what is larger is cut, so that no lease waits for it.
-  private static let inStatement = 5_000
+  fileprivate static let inStatement = 5_000
+}
 
-  let database: FleetDatabase
-
-  package init(_ database: FleetDatabase) { self.database = database }
-
+extension FleetDatabase {
   /// - Parameter shard: nil: of all.
-  package func list(shard: Int? = nil) throws(CommandFailure) -> [Row] {
-    try database.rows(
+  package func homes(of shard: Int? = nil) throws(CommandFailure) -> [FleetHomes.Row] {
+    try rows(
       """
       SELECT shard, name, settings FROM threadkeeper.home
       WHERE $1 = '' OR shard = nullif($1, '')::int ORDER BY shard, name
@@ -48,27 +112,25 @@ package struct FleetHomes {
   ///
   /// - Throws: `CommandFailure` with status 64 where there is no such shard, and then nothing is added.
   package func add(
-    _ homes: [Row], progress: (Int) -> Void = { _ in }
-  ) throws(CommandFailure) -> Added {
+    _ homes: [FleetHomes.Row], progress: (Int) -> Void = { _ in }
+  ) throws(CommandFailure) -> FleetHomes.Added {
     struct Shard: Decodable { var id: Int }
-    _ = try database.fleet()
-    let shards = Set(
-      try database.rows("SELECT id FROM threadkeeper.shard", as: Shard.self).map(\.id))
+    struct Change: Decodable { var isNew: Bool }
+    let shards = Set(try rows("SELECT id FROM threadkeeper.shard", as: Shard.self).map(\.id))
     if let home = homes.first(where: { !shards.contains($0.shard) }) {
       throw CommandFailure(
         .usage, "there is no shard \(home.shard), for \(home.shard)/\(home.name)",
         remedy: "`threadkeeper fleet init --shards \(home.shard)` makes it, and those before it")
     }
-    struct Change: Decodable { var isNew: Bool }
-    var outcome = Added(added: 0, changed: 0, unchanged: 0)
+    var outcome = FleetHomes.Added()
     // One that is named twice has what is said of it last.
     let named = Dictionary(
       homes.map { (HomeAddress(shard: $0.shard, name: $0.name), $0) }, uniquingKeysWith: { $1 })
     var rest = Array(named.values)[...]
     while !rest.isEmpty {
-      let part = Array(rest.prefix(Self.inStatement))
+      let part = Array(rest.prefix(FleetHomes.inStatement))
       rest = rest.dropFirst(part.count)
-      let changes: [Change] = try database.rows(
+      let changes: [Change] = try rows(
         "SELECT is_new FROM threadkeeper.add_homes($1::jsonb)", [try JSONText.line(part)])
       outcome.added += changes.count { $0.isNew }
       outcome.changed += changes.count { !$0.isNew }

@@ -51,12 +51,7 @@ package struct FleetStatus: Codable, Sendable {
   package var rolledBack: [Int] { shards.filter { $0.state == "rolled_back" }.map(\.shard) }
 
   package init(_ database: FleetDatabase) throws(CommandFailure) {
-    let fleets = try database.rows("SELECT name, version FROM threadkeeper.fleet", as: Fleet.self)
-    guard let fleet = fleets.first else {
-      throw CommandFailure(
-        .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
-    }
-    self.fleet = fleet
+    fleet = try database.fleet()
     shards = try database.rows(
       """
       SELECT v.shard, CASE WHEN is_held THEN node END AS node,
@@ -74,39 +69,6 @@ package struct FleetStatus: Codable, Sendable {
       SELECT name, address, version, capacity, draining, shards,
         extract(epoch FROM now() - seen) AS seen_ago FROM threadkeeper.node_status ORDER BY name
       """)
-  }
-}
-
-/// Who has a shard.
-package struct ShardOwner: Decodable, Sendable {
-  package var node: String?
-  /// `HOST:PATH` of its local API socket.
-  package var address: String?
-
-  /// The host by which it is reached, and the directory of its socket; nil where nobody has it.
-  package var place: (host: String, directory: String)? {
-    guard node != nil, let address, let path = address.firstRange(of: ":/"),
-      let slash = address.lastIndex(of: "/")
-    else { return nil }
-    return (
-      String(address[..<path.lowerBound]),
-      String(address[address.index(after: path.lowerBound)..<slash])
-    )
-  }
-
-  /// - Throws: `CommandFailure` with status 64 where there is no such home.
-  package init(of home: HomeAddress, in database: FleetDatabase) throws(CommandFailure) {
-    let found: [ShardOwner] = try database.rows(
-      """
-      SELECT CASE WHEN l.until > now() THEN l.node END AS node, l.address
-      FROM threadkeeper.home h LEFT JOIN threadkeeper.lease l ON l.shard = h.shard
-      WHERE h.shard = $1::int AND h.name = $2
-      """, ["\(home.shard)", home.name])
-    guard let owner = found.first else {
-      throw CommandFailure(
-        .usage, "there is no home \(home)", remedy: "`threadkeeper fleet homes list` lists them")
-    }
-    self = owner
   }
 }
 #endif

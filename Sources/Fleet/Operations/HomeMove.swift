@@ -46,11 +46,12 @@ package struct HomeMove {
     ) { stores in
       progress("Moving \(home)")
       let old = try ShardRecords(stores[0]).records(of: home.name)
+      let there = try ShardRecords(stores[1])
       // Another command may have moved it meanwhile.
       if try place() == home.shard {
-        try copy(old, from: stores[0], to: stores[1])
+        try copy(old, from: stores[0], to: stores[1], there)
         try moveRow(stores)
-      } else if try ShardRecords(stores[1]).records(of: home.name).count < old.count {
+      } else if there.records(of: home.name).count < old.count {
         throw CommandFailure(
           .usage,
           "\(target) is another home than what shard \(home.shard) has of \(home), which stays there",
@@ -108,9 +109,8 @@ package struct HomeMove {
   }
 
   private func copy(
-    _ records: [StoredRecord], from old: ShardStore, to new: ShardStore
+    _ records: [StoredRecord], from old: ShardStore, to new: ShardStore, _ there: ShardRecords
   ) throws {
-    let there = try ShardRecords(new)
     var next = there.highest + 1
     // A home that was there before, or whose move was interrupted, has a number already.
     let number = there.numbers[home.name] ?? next

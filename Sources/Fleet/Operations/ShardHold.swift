@@ -5,6 +5,7 @@ import Glibc
 import KeychainCore
 import Settings
 import SodiumCrypto
+import Synchronization
 import ThreadDataset
 import ThreadkeeperDaemon
 
@@ -14,18 +15,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// The signal that wants this process to end; 0: none.
+private let stopSignal = Atomic<Int32>(0)
+
 /// Shards that a command has for a moment, so that no node does.
 enum ShardHold {
-  /// Of the database's clock. Commands take seconds, so nothing is renewed.
-  private static let lease = 30
+  /// From its beginning, of the database's clock: so long no node has the shards of a command that was killed. Commands
+  /// take seconds, so nothing is renewed.
+  private static let seconds = 30
   /// Less than that, for the drift of clocks.
-  private static let limit = Duration.seconds(25)
-  /// A node releases at its next renewal; the lease of a command that was killed is over by then.
-  private static let timeout = Duration.seconds(35)
+  private static let limit = Duration.seconds(28)
+  /// A node releases at its next renewal; the lease of one that was killed is over by then.
+  private static let timeout = Duration.seconds(15)
 
-  private struct Hold: Decodable { var until: String? }
+  private struct Hold: Decodable { var until: String }
 
   /// Has nodes release shards, lends their stores for the time of a call, and gives them back, whatever comes of it.
+  /// SIGINT and SIGTERM end the process as soon as they are given back: without the call, or after it.
   ///
   /// - Parameters:
   ///   - progress: what is waited for.
@@ -35,18 +41,28 @@ enum ShardHold {
     _ shards: [Int], _ settings: Settings, _ database: FleetDatabase,
     progress: (String) -> Void, _ body: ([ShardStore]) throws -> R
   ) throws(CommandFailure) -> R {
-    _ = try database.fleet()
     // A key service that does not answer keeps no shard from its node.
     progress("Asking the key service")
     var keys: [Int: ShardKeys] = [:]
     for shard in shards { keys[shard] = try .opened(shard, settings, database) }
+    let signals = [SIGINT, SIGTERM].map {
+      ($0, signal($0) { stopSignal.store($0, ordering: .relaxed) })
+    }
+    defer {
+      for (number, before) in signals { signal(number, before) }
+      let stop = stopSignal.load(ordering: .relaxed)
+      if stop != 0 { exit(128 + stop) }
+    }
     let process = UUID().uuidString
+    let (end, deadline) = (ContinuousClock.now + limit, ContinuousClock.now + timeout)
     let list = "{\(shards.map(String.init).joined(separator: ","))}"
     let holds: [Hold] = try database.rows(
       with: """
-        held AS (UPDATE threadkeeper.lease SET held_back_until = now() + interval '\(lease + 30) s'
+        held AS (UPDATE threadkeeper.lease SET held_back_until = now() + interval '\(seconds) s'
           WHERE shard = ANY($1::int[]) RETURNING held_back_until),
-        """, "SELECT max(held_back_until)::text AS until FROM held", [list])
+        """, "SELECT DISTINCT held_back_until::text AS until FROM held", [list])
+    let name = "a command on \(settings.fleet.address)"
+    let until = holds.first?.until ?? "-infinity"
     // Any node may have them again, also what was not claimed in the end; but not what another command holds since.
     defer {
       try? database.run(
@@ -55,14 +71,14 @@ enum ShardHold {
           held_back_until = CASE WHEN held_back_until = $3::timestamptz THEN '-infinity' ELSE held_back_until END,
           until = CASE WHEN process = $2::uuid THEN '-infinity' ELSE until END
         WHERE shard = ANY($1::int[])
-        """, [list, process, holds.first?.until ?? "-infinity"])
+        """, [list, process, until])
     }
     do {
       var stores: [Int: ShardStore] = [:]
       // In this order, so that two commands do not wait for each other.
       for shard in shards.sorted() {
         progress("Waiting for shard \(shard)")
-        let (epoch, end) = try claim(shard, process, settings, database)
+        let epoch = try claim(shard, [name, process, until], database, until: deadline)
         stores[shard] = keys[shard].map {
           ShardStore(
             shard: shard, epoch: epoch, pool: database.pool, keys: $0,
@@ -76,12 +92,14 @@ enum ShardHold {
   }
 
   private static func claim(
-    _ shard: Int, _ process: String, _ settings: Settings, _ database: FleetDatabase
-  ) throws(CommandFailure) -> (epoch: Int64, end: ContinuousClock.Instant) {
+    _ shard: Int, _ holder: [String], _ database: FleetDatabase,
+    until deadline: ContinuousClock.Instant
+  ) throws(CommandFailure) -> Int64 {
     struct Claimed: Decodable { var epoch: Int64 }
-    let deadline = ContinuousClock.now + timeout
     while true {
-      let end = ContinuousClock.now + limit
+      guard stopSignal.load(ordering: .relaxed) == 0 else {
+        throw CommandFailure(.temporary, "it was stopped")
+      }
       let claimed = try database.rows(
         with: """
           free AS (SELECT s.id FROM threadkeeper.lease l JOIN threadkeeper.shard s ON s.id = l.shard
@@ -89,11 +107,11 @@ enum ShardHold {
           raised AS (UPDATE threadkeeper.shard s SET epoch = s.epoch + 1 FROM free WHERE s.id = free.id
             RETURNING s.id, s.epoch),
           taken AS (UPDATE threadkeeper.lease l SET node = $2, process = $3::uuid, address = '',
-              epoch = r.epoch, until = now() + interval '\(lease) s'
+              epoch = r.epoch, until = $4::timestamptz
             FROM raised r WHERE l.shard = r.id RETURNING l.epoch),
           """, "SELECT epoch FROM taken",
-        ["\(shard)", "a command on \(settings.fleet.address)", process], as: Claimed.self)
-      if let claimed = claimed.first { return (claimed.epoch, end) }
+        ["\(shard)"] + holder, as: Claimed.self)
+      if let claimed = claimed.first { return claimed.epoch }
       guard ContinuousClock.now < deadline else {
         throw CommandFailure(
           .temporary, "shard \(shard) is not released by the node that has it",

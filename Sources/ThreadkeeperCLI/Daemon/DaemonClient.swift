@@ -77,7 +77,7 @@ struct DaemonClient: Sendable {
     _ operation: Performed, within limit: Duration = .seconds(60)
   ) async throws -> Performed.Reply? {
     let operation = OperationCall(operation)
-    return try await call(operation.method, operation, within: limit)?.reply
+    return try await (call(operation.method, operation, within: limit)?.reply).map(own)
   }
 
   /// Has an operation done that sends replies, each of which `each` gets.
@@ -99,9 +99,19 @@ struct DaemonClient: Sendable {
     each: (Performed.Reply) async throws -> Void
   ) async throws -> Performed.Reply? {
     let operation = OperationCall(operation)
-    return try await follow(operation.stream, operation, firstWithin: limit) {
-      try await each($0.reply)
+    let last = try await follow(operation.stream, operation, firstWithin: limit) {
+      try await each(own($0.reply))
     }?.reply
+    return last.map(own)
+  }
+
+  /// Of a reply about a shard of a fleet, what is of the home that is asked for.
+  private func own<Reply>(_ reply: Reply) -> Reply {
+    #if Fleet
+    FleetHome.own(reply)
+    #else
+    reply
+    #endif
   }
 
   /// All of a list.
@@ -111,9 +121,6 @@ struct DaemonClient: Sendable {
       var whole = try await followIfThere(operation, firstWithin: .seconds(60)) {
         rows += $0.rows
       }
-      #if Fleet
-      rows = FleetHome.own(rows)
-      #endif
       whole?.rows = rows
       return whole
     }

@@ -75,6 +75,16 @@ struct FleetInitCommand: ParsableCommand {
   }
 }
 
+extension SettingsOptions {
+  /// The settings with their fleet, which this program can work with.
+  func loadFleet() throws -> (settings: Settings, database: FleetDatabase) {
+    let settings = try load()
+    let database = try FleetDatabase(settings)
+    _ = try database.fleet()
+    return (settings, database)
+  }
+}
+
 extension WaitingLine {
   /// Shows what is waited for, until the work has ended.
   static func during<R>(
@@ -172,13 +182,15 @@ struct FleetDrainCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let database = try FleetDatabase(options.load())
+    let database = try options.loadFleet().database
     try database.run(
       "UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
     let line = WaitingLine()
     defer { line.end() }
     let deadline = ContinuousClock.now + Self.timeout
     while true {
+      // A claim that was under way counts, too.
+      if !undo { try await Task.sleep(for: .milliseconds(300)) }
       guard let found = try FleetStatus(database).nodes.first(where: { $0.name == node }) else {
         throw CommandFailure(
           .usage, "there is no node \(node)", remedy: "`threadkeeper fleet status` lists them")
@@ -194,7 +206,6 @@ struct FleetDrainCommand: AsyncParsableCommand {
           remedy: "it is drained when they are released: `threadkeeper fleet status`")
       }
       line.show("Shards left: \(found.shards)")
-      try await Task.sleep(for: .milliseconds(300))
     }
   }
 }
@@ -226,7 +237,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.load()
+    let (settings, database) = try options.loadFleet()
     if !yes {
       guard TerminalPrompt.isPossible else {
         throw CommandFailure(.usage, "there is no terminal to ask on", remedy: "say --yes")
@@ -238,7 +249,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
     let line = WaitingLine()
     defer { line.end() }
     let accepted = try await FleetAccept.run(
-      shard: shard, by: OpenStore.actor(user: getuid()), settings, FleetDatabase(settings),
+      shard: shard, by: OpenStore.actor(user: getuid()), settings, database,
       progress: line.show)
     line.end()
     try output.show(

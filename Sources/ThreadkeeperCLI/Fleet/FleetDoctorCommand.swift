@@ -7,12 +7,6 @@ import Fleet
 import Settings
 import ThreadkeeperDaemon
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// `threadkeeper fleet doctor`
 struct FleetDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -83,59 +77,29 @@ private struct FleetDoctor {
   }
 
   private func server(_ database: FleetDatabase) throws(CommandFailure) -> [Finding] {
-    struct Server: Decodable {
-      var version: Int, connections: Int, nodes: Int, now: Double, role: String, isSuperuser: Bool
-      var synchronousCommit: String, fsync: String, fullPageWrites: String
-    }
-    let asked = Date().timeIntervalSince1970
-    let rows: [Server] = try database.rows(
+    struct Setting: Decodable { let name: String, setting: String }
+    let settings: [Setting] = try database.rows(
       """
-      SELECT current_setting('server_version_num')::int / 10000 AS version, current_user AS role,
-        current_setting('max_connections')::int AS connections, rolsuper AS is_superuser,
-        extract(epoch FROM clock_timestamp()) AS now,
-        (SELECT count(*) FROM threadkeeper.node) AS nodes,
-        current_setting('synchronous_commit') AS synchronous_commit,
-        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes
-      FROM pg_roles WHERE rolname = current_user
+      SELECT name, setting FROM pg_settings WHERE name IN ('server_version_num',
+        'synchronous_commit', 'fsync', 'full_page_writes') ORDER BY name DESC
       """)
-    guard let server = rows.first else { return [] }
-    let skew = server.now - (asked + Date().timeIntervalSince1970) / 2
-    // Besides those for its shards, a node has three, and commands come and go.
-    let needed = max(1, server.nodes) * (settings.fleet.connections + 3) + 5
-    let durability = [
-      ("synchronous_commit", server.synchronousCommit), ("fsync", server.fsync),
-      ("full_page_writes", server.fullPageWrites),
-    ].map { name, value in
-      judge(
+    return settings.map { one in
+      let (name, value) = (one.name, one.setting)
+      if let version = Int(value).map({ $0 / 10_000 }) {
+        return judge(
+          .database, "version", version >= 14, "PostgreSQL \(version) answers",
+          "PostgreSQL \(version) is too old", "Use 14 or later")
+      }
+      return judge(
         .database, name, value != "off" && value != "local", "`\(name)` is \(value)",
         "`\(name)` is \(value): a crash or a fail-over of the database loses messages that were acknowledged",
         "Set `\(name) = on`, for the server and for the role")
     }
-    return [
-      judge(
-        .database, "version", server.version >= 14, "PostgreSQL \(server.version) answers",
-        "PostgreSQL \(server.version) is too old", "Use 14 or later")
-    ] + durability + [
-      judge(
-        .database, "clock", abs(skew) < 2, "The clocks of this host and of the database agree",
-        "The clocks of this host and of the database differ by \(Int(abs(skew))) s, and so do times in states and alerts",
-        "Run an NTP client on both", nil),
-      judge(
-        .database, "role", !server.isSuperuser, "The role `\(server.role)` is no superuser",
-        "The role `\(server.role)` is a superuser, who may do everything in this server",
-        "Give nodes a role with the rights of threadkeeper_node: `threadkeeper fleet init --print-sql`",
-        nil),
-      judge(
-        .database, "max_connections", server.connections >= needed,
-        "\(server.connections) connections are enough for all nodes",
-        "The database takes \(server.connections) connections, and the nodes may need \(needed)",
-        "Raise `max_connections`, or lower `fleet.connections`"),
-    ]
   }
 
   private func schema(_ database: FleetDatabase) throws(CommandFailure) -> [Finding] {
     struct Right: Decodable { var name: String, has: Bool }
-    let version = try FleetStatus(database).fleet.version
+    let version = try database.fleet().version
     let needed =
       ["fleet", "home", "key_slot"].map { "SELECT ON \($0)" }
       + ["shard", "lease", "node", "record", "outbox"].map { "UPDATE ON \($0)" }
@@ -152,16 +116,13 @@ private struct FleetDoctor {
     let remedy =
       "Give the role the rights of threadkeeper_node: `threadkeeper fleet init --print-sql`"
     return [
-      judge(
-        .database, "schema", version >= FleetSchema.version, "The schema has version \(version)",
-        "The schema has version \(version), and this program needs \(FleetSchema.version)",
-        "Use the program of the other nodes"),
+      Check(.database, "schema").ok("The schema has version \(version)"),
       judge(
         .database, "rights", missing.isEmpty, "The role can do what a node does",
         "The role may not \(missing.joined(separator: ", "))", remedy, .notPermitted),
       judge(
         .database, "excess", held.isDisjoint(with: excess + ["CREATE"]), "It can do no more",
-        "The role can change key slots or the schema, which no node needs", remedy, nil),
+        "The role may change key slots or the schema, as a superuser may", remedy, nil),
     ]
   }
 
@@ -232,7 +193,8 @@ private struct FleetDoctor {
     // At shard 0, which there is not: an empty message, so that nothing is kept.
     let refused = await probe.publish([Anchor.removal(of: 0, below: prefix)])
     let keeps = report.session.protocolVersion == .v5 ? await probe.keepsSession() : nil
-    return BrokerCheck.findings(report.session, settings.mqtt, values: report.values)
+    let findings =
+      BrokerCheck.findings(report.session, settings.mqtt, values: report.values)
       + QueueCheck.findings(nil) + QueueCheck.dropped(report.values)
       + AccessCheck.findings(
         report, login: settings.mqtt.username, other: nil, prefix: settings.homeAssistant.prefix
@@ -247,6 +209,20 @@ private struct FleetDoctor {
           "The broker is not seen to keep a session: what comes while nobody has a shard may be lost",
           "Use a broker with MQTT 5, and allow persistent sessions for an hour at least"),
       ]
+    return findings.map(\.ofFleet)
+  }
+}
+
+extension Finding {
+  /// As a daemon at home has it, but for the access list.
+  fileprivate var ofFleet: Finding {
+    let words = [
+      (" with `threadkeeper acl --keep-anonymous`", " in the access list"),
+      ("threadkeeper acl", "examples/fleet/acl"), ("guides/broker.md", "guides/fleet.md"),
+    ]
+    return Finding(
+      part: part, check: check, result: result, text: text,
+      remedy: remedy.map { words.reduce($0) { $0.replacing($1.0, with: $1.1) } }, status: status)
   }
 }
 #endif

@@ -49,14 +49,27 @@ enum FleetHome {
   static func settings(_ settings: Settings, of home: HomeAddress) throws(CommandFailure)
     -> Settings
   {
-    guard let place = try ShardOwner(of: home, in: FleetDatabase(settings)).place else {
+    // Of `HOST:/DIRECTORY/varlink.sock`; commands that hold a shard have no address.
+    struct Owner: Decodable { let host: String?, directory: String? }
+    let owners: [Owner] = try FleetDatabase(settings).rows(
+      """
+      SELECT part[1] AS host, part[2] AS directory FROM threadkeeper.home h
+      LEFT JOIN threadkeeper.lease l ON l.shard = h.shard AND l.until > now()
+      LEFT JOIN regexp_match(l.address, '^(.+?):(/.*)/[^/]*$') a(part) ON true
+      WHERE h.shard = $1::int AND h.name = $2
+      """, ["\(home.shard)", home.name])
+    guard let owner = owners.first else {
+      throw CommandFailure(
+        .usage, "there is no home \(home)", remedy: "`threadkeeper fleet homes list` lists them")
+    }
+    guard let host = owner.host, let directory = owner.directory else {
       throw CommandFailure(
         .unavailable, "no node has the shard \(home.shard) now, so nobody can answer for \(home)",
         remedy: "`threadkeeper fleet status` says why; `threadkeeper run` starts a node")
     }
-    guard place.host == settings.fleet.address else { throw become(ssh: place.host) }
+    guard host == settings.fleet.address else { throw become(ssh: host) }
     var settings = settings
-    settings.store.path = place.directory
+    settings.store.path = directory
     settings.homes = [.init(name: home.name, baseTopic: "\(settings.mqtt.baseTopic)/\(home)")]
     return settings
   }
@@ -81,10 +94,44 @@ enum FleetHome {
   }
 
   /// Of a list of the whole shard, what is of the home.
-  static func own<Row>(_ rows: [Row]) -> [Row] {
-    guard let target else { return rows }
-    return rows.filter { ($0 as? any RowOfHome).map { $0.home == target.name } ?? true }
+  static func own<Reply>(_ reply: Reply) -> Reply {
+    guard let target, var list = reply as? any ListOfHomes else { return reply }
+    list.keep(home: target.name)
+    return list as? Reply ?? reply
   }
+
+  /// For what a shard has in common: its daemon, its audit.
+  static func noteShard() throws {
+    guard let target else { return }
+    try StandardStream.error.write("Of shard \(target.shard), with all of its homes:\n")
+  }
+}
+
+private protocol ListOfHomes {
+  mutating func keep(home: String)
+}
+
+extension Rows: ListOfHomes {
+  mutating func keep(home: String) {
+    rows.removeAll { ($0 as? any RowOfHome).map { $0.home != home } ?? false }
+    unreadable = unreadable?.filter { $0.key == home }
+  }
+}
+
+extension ConsentReport.List: ListOfHomes {
+  mutating func keep(home: String) { pending.removeAll { $0.request.home != home } }
+}
+
+extension ListGrants.Reply: ListOfHomes {
+  mutating func keep(home: String) {
+    grants.removeAll { $0.request.home != home }
+    formerHomes = formerHomes?.filter { $0 == home }
+    unreadable = unreadable?.filter { $0.key == home }
+  }
+}
+
+extension ListDecisions.Reply: ListOfHomes {
+  mutating func keep(home: String) { history.removeAll { $0.request.home != home } }
 }
 
 private protocol RowOfHome {

@@ -42,7 +42,7 @@ struct FleetHomesListCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
-    let homes = try FleetHomes(FleetDatabase(options.load())).list(shard: shard)
+    let homes = try options.loadFleet().database.homes(of: shard)
     var table = Table(columns: "HOME", "SETTINGS")
     for home in homes {
       table.add(
@@ -108,9 +108,9 @@ struct FleetHomesAddCommand: ParsableCommand {
         rows.append(try Self.row(name, standard.merging(Self.values(words.dropFirst())) { $1 }))
       }
     }
-    let database = try FleetDatabase(options.load())
+    let database = try options.loadFleet().database
     let added = try WaitingLine.during { show throws(CommandFailure) in
-      try FleetHomes(database).add(rows) { show("\($0) of \(rows.count) homes") }
+      try database.add(rows) { show("\($0) of \(rows.count) homes") }
     }
     try output.show(
       added,
@@ -163,10 +163,9 @@ struct FleetHomesMoveCommand: ParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() throws {
-    let settings = try options.load()
+    let (settings, database) = try options.loadFleet()
     let report = try WaitingLine.during { show throws(CommandFailure) in
-      try HomeMove(HomeAddress(home), to: shard, settings, FleetDatabase(settings)).run(
-        progress: show)
+      try HomeMove(HomeAddress(home), to: shard, settings, database).run(progress: show)
     }
     try output.show(
       report,

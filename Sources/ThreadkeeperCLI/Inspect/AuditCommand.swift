@@ -47,6 +47,9 @@ struct AuditCommand: AsyncParsableCommand {
 
   func run() async throws {
     let client = DaemonClient(settings: try options.loadOfStore())
+    #if Fleet
+    try FleetHome.noteShard()
+    #endif
     if follow { return try await follow(client) }
     if verify { return try show(try await client.perform(VerifyAudit(), within: Self.longest)) }
     var records = AuditRecords()

@@ -144,13 +144,14 @@ struct PreferredCheckCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Before standard input is read: another host may have to read it.
+    let settings = try options.loadOfStore()
     let dataset: OperationalDataset
     do {
       dataset = try self.dataset.read(allowPartial: false)
     } catch let error as DatasetError {
       throw try DatasetErrorReport(error).failure(output)
     }
-    let settings = try options.loadOfStore()
     var request = ThreadRequest(.checkPreferred)
     request.home = try home.name(settings)
     request.dataset = dataset
@@ -207,6 +208,8 @@ struct PreferredSetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Before standard input is read: another host may have to read it.
+    let settings = try options.loadOfStore()
     var request = ThreadRequest(.setPreferred)
     switch PreferredName(network) {
     case .network(let id): request.network = id
@@ -225,7 +228,6 @@ struct PreferredSetCommand: AsyncParsableCommand {
       }
       request.agent = agent
     }
-    let settings = try options.loadOfStore()
     request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true

@@ -26,6 +26,9 @@ struct StatusCommand: AsyncParsableCommand {
 
   func run() async throws {
     let report = try await DaemonClient(settings: options.loadOfStore()).status()
+    #if Fleet
+    try FleetHome.noteShard()
+    #endif
     try output.show(report, text: report.text)
   }
 }

@@ -66,7 +66,7 @@ struct SSIDMachineTests {
     let none = machine.handle(.looked(.none), at: .seconds(1))
     #expect(none.count == 1 && !none[0].isPublication)
     #expect(machine.handle(.looked(.none), at: .seconds(2)) == [])
-    let trouble = SSIDTrouble.ended(tool: "nmcli", status: 8)
+    let trouble = SSIDTrouble.tool("nmcli", .ended(status: 8))
     #expect(
       machine.handle(.looked(.trouble(trouble)), at: .seconds(3))
         == [

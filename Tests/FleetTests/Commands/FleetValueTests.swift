@@ -50,14 +50,14 @@ struct FleetValueTests {
   @Test(
     "A key command that does not work says why, and nothing of its input",
     arguments: [
-      (["sh", "-c", "exit 3"], "it ends with 3"), (["sh", "-c", "kill -9 $$"], "it ends with 137"),
-      (["true"], "it prints nothing"), (["yes"], "it prints too much"),
-      (["sleep", "60"], "it takes longer"),
-      (["/nowhere/seal"], "cannot be started"), ([], "is not set"),
+      (["sh", "-c", "exit 3"], "sh ended with 3"),
+      (["sh", "-c", "kill -9 $$"], "ended by signal 9"), (["true"], "true prints nothing"),
+      (["yes"], "prints too much"), (["sleep", "60"], "has not ended within 1 s"),
+      (["/nowhere/seal"], "is not installed"), ([], "is not set"),
     ])
   func keyCommandFails(_ command: [String], _ words: String) {
     let error = #expect(throws: CommandFailure.self) {
-      try KeyCommand("fleet.seal_command", command, within: .milliseconds(400))
+      try KeyCommand("fleet.seal_command", command, within: .seconds(1))
         .run(SecretBytes(copying: Array("geheim".utf8)), shard: 1)
     }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")

@@ -35,7 +35,7 @@ final class NodeFleet: Sendable {
   }
 
   func add(_ homes: [String], to shard: Int) throws {
-    _ = try FleetHomes(FleetDatabase(settings("init"))).add(
+    _ = try FleetDatabase(settings("init")).add(
       homes.map {
         FleetHomes.Row(HomeAddress(shard: shard, name: $0), settings: try HomeSettings())
       })

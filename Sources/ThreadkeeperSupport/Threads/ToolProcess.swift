@@ -1,46 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import ThreadkeeperSupport
 
 /// Runs a program to its end, on the caller's thread, and takes what it prints. It is in a process group of its own,
 /// which does not outlive the call, whatever the program has started.
-struct ToolProcess {
-  /// For messages.
-  var tool: String
-  /// The program, looked up in PATH, and its arguments.
-  var command: [String]
-  /// Variables that replace those of this process.
-  var variables: [String: String] = [:]
-  /// More output ends it.
-  var mostOutput: Int
-  var timeout: Duration
-  /// Whether it writes to this process's standard error; else that is dropped.
-  var showsErrors = false
+package struct ToolProcess {
+  private let command: [String]
+  private let variables: [String: String]
+  private let input: ProcessStart.Stream
+  private let mostOutput: Int
+  private let timeout: Duration
+  private let showsErrors: Bool
 
-  /// What a raised signal leaves: the agent stops.
-  struct Stopped: Error {}
+  /// - Parameters:
+  ///   - command: the program, looked up in PATH, and its arguments.
+  ///   - variables: replace those of this process.
+  ///   - mostOutput: bytes; more output ends it.
+  ///   - showsErrors: whether it writes to this process's standard error; else that is dropped.
+  package init(
+    _ command: [String], variables: [String: String] = [:], input: ProcessStart.Stream = .nothing,
+    mostOutput: Int, timeout: Duration, showsErrors: Bool = false
+  ) {
+    (self.command, self.variables, self.input) = (command, variables, input)
+    (self.mostOutput, self.timeout, self.showsErrors) = (mostOutput, timeout, showsErrors)
+  }
+
+  /// Why it has no output. Repeats nothing of what it has printed.
+  package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+    case notFound
+    /// With this `errno`.
+    case cannotStart(Int32)
+    case timeout(seconds: Int64)
+    case tooMuchOutput
+    case ended(status: Int32)
+    case killed(signal: Int32)
+
+    /// Follows its name.
+    package var description: String {
+      switch self {
+      case .notFound: "is not installed"
+      case .cannotStart(let code): "can't be started: \(String(cString: strerror(code)))"
+      case .timeout(let seconds): "has not ended within \(seconds) s"
+      case .tooMuchOutput: "prints too much"
+      case .ended(let status): "ended with \(status)"
+      case .killed(let signal): "was ended by signal \(signal)"
+      }
+    }
+  }
+
+  /// What a raised signal leaves.
+  package struct Stopped: Error {}
 
   /// Between two looks at a program that has closed its output and runs on.
   private static let endPoll = Duration.milliseconds(10)
 
   /// - Parameter signal: ends the program at once.
   /// - Returns: what it has printed, when it ended with 0.
-  /// - Throws: `SSIDTrouble`, `Stopped`.
-  func output(until signal: WakeSignal?) throws -> [UInt8] {
+  /// - Throws: `Failure`, `Stopped`.
+  package func output(until signal: WakeSignal?) throws -> [UInt8] {
     let deadline = ContinuousClock.now + timeout
     var ends: (read: Int32, write: Int32) = (-1, -1)
     let made = withUnsafeMutableBytes(of: &ends) {
       pipe($0.bindMemory(to: Int32.self).baseAddress)
     }
-    guard made == 0 else { throw SSIDTrouble.cannotStart(tool: tool, code: errno) }
+    guard made == 0 else { throw Failure.cannotStart(errno) }
     defer { close(ends.read) }
     let (identifier, code) = spawn(output: ends.write)
     close(ends.write)
-    guard code == 0 else {
-      throw code == ENOENT
-        ? SSIDTrouble.notFound(tool: tool) : SSIDTrouble.cannotStart(tool: tool, code: code)
-    }
+    guard code == 0 else { throw code == ENOENT ? Failure.notFound : .cannotStart(code) }
     var status: Int32 = 0
     let output: Result<[UInt8], any Error> = Result {
       let output = try read(ends.read, until: deadline, signal)
@@ -51,11 +78,9 @@ struct ToolProcess {
     kill(-identifier, SIGKILL)
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
     let bytes = try output.get()
-    guard status & 0x7F == 0 else {
-      throw SSIDTrouble.killed(tool: tool, signal: status & 0x7F)
-    }
+    guard status & 0x7F == 0 else { throw Failure.killed(signal: status & 0x7F) }
     let exit = status >> 8 & 0xFF
-    guard exit == 0 else { throw SSIDTrouble.ended(tool: tool, status: exit) }
+    guard exit == 0 else { throw Failure.ended(status: exit) }
     return bytes
   }
 
@@ -77,7 +102,7 @@ struct ToolProcess {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return output }
       output += part[..<count]
-      guard output.count <= mostOutput else { throw SSIDTrouble.tooMuchOutput(tool: tool) }
+      guard output.count <= mostOutput else { throw Failure.tooMuchOutput }
     }
   }
 
@@ -98,7 +123,7 @@ struct ToolProcess {
   private func check(_ deadline: ContinuousClock.Instant, _ signal: WakeSignal?) throws {
     if signal?.isRaised == true { throw Stopped() }
     guard ContinuousClock.now < deadline else {
-      throw SSIDTrouble.timeout(tool: tool, seconds: timeout.components.seconds)
+      throw Failure.timeout(seconds: timeout.components.seconds)
     }
   }
 
@@ -109,7 +134,7 @@ struct ToolProcess {
     var start = ProcessStart(
       program: program, arguments: Array(command.dropFirst()), environment: environment())
     start.searchesPath = true
-    start.output = .descriptor(output)
+    (start.input, start.output) = (input, .descriptor(output))
     if showsErrors { start.error = .inherited }
     return start.start()
   }

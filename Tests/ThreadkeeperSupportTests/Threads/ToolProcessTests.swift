@@ -5,14 +5,11 @@ import TestKit
 import Testing
 import ThreadkeeperSupport
 
-@testable import BorderRouterAgent
-
-@Suite("Programs that an agent runs")
+@Suite("Programs that are run to their end")
 struct ToolProcessTests {
   private func tool(_ script: String, timeout: Duration = .seconds(60)) -> ToolProcess {
     ToolProcess(
-      tool: "it", command: ["/bin/sh", "-c", script], variables: ["LC_ALL": "C.UTF-8"],
-      mostOutput: 64, timeout: timeout)
+      ["/bin/sh", "-c", script], variables: ["LC_ALL": "C.UTF-8"], mostOutput: 64, timeout: timeout)
   }
 
   @Test("It gets the environment with what is replaced, no input, and no descriptor of ours")
@@ -24,26 +21,25 @@ struct ToolProcessTests {
 
   @Test("How it ends is reported: with a status, by a signal, not started")
   func ends() {
-    #expect(throws: SSIDTrouble.ended(tool: "it", status: 3)) {
+    #expect(throws: ToolProcess.Failure.ended(status: 3)) {
       try tool("echo a; exit 3").output(until: nil)
     }
-    #expect(throws: SSIDTrouble.killed(tool: "it", signal: SIGTERM)) {
+    #expect(throws: ToolProcess.Failure.killed(signal: SIGTERM)) {
       try tool("kill -TERM $$").output(until: nil)
     }
-    #expect(throws: SSIDTrouble.notFound(tool: "none")) {
+    #expect(throws: ToolProcess.Failure.notFound) {
       try ToolProcess(
-        tool: "none", command: ["threadkeeper-has-no-such-tool"], mostOutput: 1,
-        timeout: .seconds(60)
+        ["threadkeeper-has-no-such-tool"], mostOutput: 1, timeout: .seconds(60)
       ).output(until: nil)
     }
   }
 
   @Test("Too much output, and too long a time, end it with all that it has started")
   func bounds() async throws {
-    #expect(throws: SSIDTrouble.tooMuchOutput(tool: "it")) { try tool("yes").output(until: nil) }
+    #expect(throws: ToolProcess.Failure.tooMuchOutput) { try tool("yes").output(until: nil) }
     let directory = try TemporaryDirectory()
     let file = directory.file("number")
-    #expect(throws: SSIDTrouble.timeout(tool: "it", seconds: 1)) {
+    #expect(throws: ToolProcess.Failure.timeout(seconds: 1)) {
       try tool("sleep 600 & echo $! >'\(file)'; wait", timeout: .seconds(1)).output(until: nil)
     }
     let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -54,7 +50,7 @@ struct ToolProcessTests {
       return status == nil || status?.contains(") Z ") == true
     }
     // Nothing on its output, but it does not end.
-    #expect(throws: SSIDTrouble.timeout(tool: "it", seconds: 1)) {
+    #expect(throws: ToolProcess.Failure.timeout(seconds: 1)) {
       try tool("exec >&-; sleep 600", timeout: .seconds(1)).output(until: nil)
     }
   }
