@@ -168,6 +168,8 @@ struct PublishWindow {
 
   let maximum: Int
   private var acknowledging: [UInt16: Entry] = [:]
+  /// As they were sent; the first one is not acknowledged, others may be.
+  private var order: ArraySlice<(identifier: UInt16, sentAt: ContinuousClock.Instant)> = []
   private var writing: [UInt16: Entry] = [:]
 
   init(maximum: Int) {
@@ -178,20 +180,26 @@ struct PublishWindow {
   var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
 
   /// When the oldest publication was sent that the broker has not acknowledged.
-  var oldest: ContinuousClock.Instant? { acknowledging.values.map(\.sentAt).min() }
+  var oldest: ContinuousClock.Instant? { order.first?.sentAt }
 
   mutating func add(
     _ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now
   ) {
     let entry = Entry(token: publication.token, topic: publication.topic, sentAt: now)
     switch publication.qos {
-    case .atLeastOnce: acknowledging[identifier] = entry
+    case .atLeastOnce:
+      acknowledging[identifier] = entry
+      order.append((identifier, now))
     case .atMostOnce: writing[identifier] = entry
     }
   }
 
   mutating func acknowledge(_ identifier: UInt16) -> Entry? {
-    acknowledging.removeValue(forKey: identifier)
+    let entry = acknowledging.removeValue(forKey: identifier)
+    while let first = order.first, acknowledging[first.identifier]?.sentAt != first.sentAt {
+      order.removeFirst()
+    }
+    return entry
   }
 
   mutating func written(_ identifier: UInt16) -> Entry? {

@@ -13,11 +13,13 @@ extension FleetNode {
   private static let claimInterval = Duration.seconds(1)
   /// After the database has refused, or was not there.
   private static let retryInterval = Duration.milliseconds(500)
-  /// Renewals from one count of homes and routers to the next.
-  private static let figuresInterval = 5
+  /// From one look at the shards to the next.
+  private static let watchInterval = Duration.milliseconds(200)
+  /// From one count of homes and routers to the next.
+  private static let figuresInterval = Duration.seconds(10)
 
   func work() {
-    var (isRegistered, renewals, nextRenewal) = (false, 0, ContinuousClock.now)
+    var (isRegistered, nextRenewal) = (false, ContinuousClock.now)
     while !state.withLock({ $0.isOver }) {
       var interval = Self.claimInterval
       do throws(CommandFailure) {
@@ -30,8 +32,8 @@ extension FleetNode {
         try release()
         if ContinuousClock.now >= nextRenewal {
           let next = ContinuousClock.now + Leases.renewalInterval
-          try renew(withFigures: renewals % Self.figuresInterval == 0)
-          (renewals, nextRenewal) = (renewals + 1, next)
+          try renew()
+          nextRenewal = next
         }
         while mayClaim, try claim() {}
         note(nil)
@@ -80,14 +82,15 @@ extension FleetNode {
     if !releases.isEmpty { try table.release(releases) }
   }
 
-  private func renew(withFigures: Bool) throws(CommandFailure) {
-    let (claims, runs) = state.withLock { ($0.leases.renewable, $0.runs) }
-    let leases = claims.map { claim -> LeaseTable.Figures in
-      guard let run = runs[claim] else {
-        return .init(shard: claim.shard, epoch: claim.epoch)
-      }
-      return withFigures
-        ? run.figures : .init(shard: claim.shard, epoch: claim.epoch, state: .serving)
+  private func renew() throws(CommandFailure) {
+    let (claims, runs, figures) = state.withLock { state in
+      defer { state.figures = [:] }
+      return (state.leases.renewable, state.runs, state.figures)
+    }
+    let leases = claims.map { claim in
+      figures[claim]
+        ?? .init(
+          shard: claim.shard, epoch: claim.epoch, state: runs[claim] == nil ? nil : .serving)
     }
     let sent = ContinuousClock.now
     guard let renewal = try table.renew(leases) else {
@@ -102,7 +105,27 @@ extension FleetNode {
     apply {
       $0.renewed(claims, renewal.renewed, isDraining: renewal.isDraining, sent: sent)
     }
-    publishAnchors(of: Array(runs.values))
+  }
+
+  /// On a thread of its own: asks the shards how they are. One at work lets whoever asks it wait, and renewals must not.
+  func watch() {
+    var (nextAnchors, nextFigures) = (ContinuousClock.now, ContinuousClock.now)
+    while !state.withLock({ $0.isOver }) {
+      let (runs, now) = (runs, ContinuousClock.now)
+      for run in runs where run.store.isLost { apply { $0.storeLost(run.shard) } }
+      if now >= nextAnchors {
+        nextAnchors = now + Leases.renewalInterval
+        publishAnchors(of: runs)
+      }
+      if now >= nextFigures {
+        nextFigures = now + Self.figuresInterval
+        for run in runs {
+          let figures = run.figures
+          state.withLock { if $0.runs[run.claim] != nil { $0.figures[run.claim] = figures } }
+        }
+      }
+      WakeSignal.wait(for: [watchSignal], within: Self.watchInterval)
+    }
   }
 
   private var mayClaim: Bool {

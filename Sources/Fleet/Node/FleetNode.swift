@@ -24,6 +24,7 @@ import Foundation
 /// ```
 ///   a thread ── renews, releases, claims ──▶ database      may take as long as the database does
 ///   a thread ── time passes, ten times a second            ends what could not be renewed
+///   a thread ── asks shards how they are                   figures for the next renewal, anchors for the broker
 ///   threads  ── open shards, two at once ──▶ key service, database, `Bridge`
 ///   tasks    ── serve them
 /// ```
@@ -46,6 +47,10 @@ package final class FleetNode: Sendable {
     var runs: [Leases.Claim: ShardRun] = [:]
     /// Of claims that have been opened, for when their shards are started again.
     var keys: [Leases.Claim: ShardKeys] = [:]
+    /// Of claims that are opened or served.
+    var terms: [Leases.Claim: LeaseTerm] = [:]
+    /// Counted since the last renewal, which takes them along.
+    var figures: [Leases.Claim: LeaseTable.Figures] = [:]
     var releases: [LeaseTable.Figures] = []
     var isReleasing = false
     var isDraining = false
@@ -72,6 +77,8 @@ package final class FleetNode: Sendable {
   let state: Mutex<State>
   /// Wakes the thread that asks the database.
   let signal = WakeSignal()
+  /// Ends the wait of the thread that asks the shards.
+  let watchSignal = WakeSignal()
   let openings = DispatchSemaphore(value: FleetNode.opening)
   private let manager: NotifySocket?
   private let lock: Int32
@@ -138,6 +145,7 @@ package final class FleetNode: Sendable {
   /// The same without signals and page: runs until `leave`, or until it cannot go on.
   package func serve() async throws {
     SystemThread.run { self.work() }
+    SystemThread.run { self.watch() }
     try await withTaskCancellationHandler {
       try await SystemThread.result { [self] in while !tick() { usleep(100_000) } }
     } onCancel: {
@@ -148,6 +156,7 @@ package final class FleetNode: Sendable {
       return (state.link?.client, state.failure)
     }
     signal.raise()
+    watchSignal.raise()
     client?.stop()
     close(lock)
     if let failure { throw failure }
@@ -173,7 +182,6 @@ package final class FleetNode: Sendable {
   private func tick() -> Bool {
     let now = ContinuousClock.now
     apply { $0.passed(now) }
-    for run in runs where run.store.isLost { apply { $0.storeLost(run.shard) } }
     return state.withLock { state in
       let problem = state.problems.database ?? state.problems.broker
       _ = manager?.send(
@@ -187,7 +195,11 @@ package final class FleetNode: Sendable {
   // MARK: What follows
 
   func apply(_ change: (inout Leases) -> [Leases.Action]) {
-    for action in state.withLock({ change(&$0.leases) }) {
+    let actions = state.withLock { state in
+      defer { for (claim, term) in state.terms { term.end = state.leases.end(of: claim) ?? .now } }
+      return change(&state.leases)
+    }
+    for action in actions {
       switch action {
       case .start(let claim, _): SystemThread.run { self.open(claim) }
       case .stop(let claim): state.withLock { $0.runs[claim] }?.stop()
@@ -207,11 +219,13 @@ package final class FleetNode: Sendable {
     defer { openings.signal() }
     let began = ContinuousClock.now
     do {
-      let (link, keys) = state.withLock { ($0.link, $0.keys[claim]) }
-      guard let link else { return }
-      let run = try ShardRun(claim, keys: keys, in: self, link) { [weak self] in
-        self?.state.withLock { $0.leases.end(of: claim) }
+      let (link, keys, term) = state.withLock { state in
+        let term = state.terms[claim] ?? LeaseTerm(state.leases.end(of: claim) ?? .now)
+        state.terms[claim] = term
+        return (state.link, state.keys[claim], term)
       }
+      guard let link else { return }
+      let run = try ShardRun(claim, term, keys: keys, in: self, link)
       state.withLock {
         $0.runs[claim] = run
         $0.keys[claim] = run.keys
@@ -242,7 +256,7 @@ package final class FleetNode: Sendable {
     apply { $0.ended(claim.shard, failure?.state, at: .now) }
     let isKept = state.withLock { state in
       let isKept = state.leases.end(of: claim) != nil
-      if !isKept { state.keys[claim] = nil }
+      if !isKept { (state.keys[claim], state.terms[claim]) = (nil, nil) }
       return isKept
     }
     var metadata: Logger.Metadata = ["shard": "\(claim.shard)"]
@@ -260,7 +274,7 @@ package final class FleetNode: Sendable {
   func publishAnchors(of runs: [ShardRun]) {
     guard let link = state.withLock({ $0.link }) else { return }
     var hasNew = false
-    for run in runs where state.withLock({ $0.leases.end(of: run.claim) != nil }) {
+    for run in runs where run.term.lasts {
       hasNew = run.anchor.map { link.anchors.note($0) } == true || hasNew
     }
     if hasNew { link.client.wake() }

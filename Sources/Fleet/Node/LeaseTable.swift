@@ -46,7 +46,8 @@ struct LeaseTable: Sendable {
     return fleet.name
   }
 
-  /// Renews all leases in one statement.
+  /// Renews all leases in one statement. It waits for no disk and no standby: a renewal that a crash of the database has
+  /// undone ends a lease early, and the epoch is the fence.
   ///
   /// - Returns: those that are renewed, and whether the node is to have none; nil: another process has its name.
   func renew(
@@ -62,7 +63,7 @@ struct LeaseTable: Sendable {
     let rows = try database.rows(
       with: """
         me AS (UPDATE threadkeeper.node SET seen = now() WHERE name = $1 AND process = $2::uuid
-          RETURNING draining),
+          RETURNING draining, set_config('synchronous_commit', 'off', true)),
         mine AS (UPDATE threadkeeper.lease l
           SET until = clock_timestamp() + interval '\(Leases.seconds) s', homes = coalesce(r.homes, l.homes),
             routers = coalesce(r.routers, l.routers), alerts = coalesce(r.alerts, l.alerts),

@@ -40,6 +40,7 @@ package final class ShardRun: Sendable {
   package let shard: Int
   package let bridge: Bridge
   let claim: Leases.Claim
+  let term: LeaseTerm
   let keys: ShardKeys
   let store: ShardStore
   private let localAPI: LocalAPISocket
@@ -49,20 +50,18 @@ package final class ShardRun: Sendable {
   ///
   /// - Parameters:
   ///   - keys: those that this claim has been opened with already.
-  ///   - holdsUntil: until when the shard may be written to, and the session is its own; nil: not any more.
+  ///   - term: for as long as the shard may be written to, and the session is its own.
   /// - Throws: `Failure`; what the database throws.
   init(
-    _ claim: Leases.Claim, keys: ShardKeys?, in node: FleetNode, _ link: FleetNode.Link,
-    holdsUntil: @escaping @Sendable () -> ContinuousClock.Instant?
+    _ claim: Leases.Claim, _ term: LeaseTerm, keys: ShardKeys?, in node: FleetNode,
+    _ link: FleetNode.Link
   ) throws {
     let shard = claim.shard
     var logger = node.logger
     logger[metadataKey: "shard"] = "\(shard)"
     let keys = try keys ?? Self.open(shard, node)
-    let isHeld: @Sendable () -> Bool = { holdsUntil().map { ContinuousClock.now < $0 } ?? false }
     let store = ShardStore(
-      shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, isHeld: isHeld,
-      holdsUntil: { holdsUntil() ?? .now })
+      shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, term: term)
     try Self.check(store, link.anchors.anchor(of: shard), logger)
 
     let homes = try node.database.homes(of: shard)
@@ -80,7 +79,7 @@ package final class ShardRun: Sendable {
     configuration.loginRemedy =
       "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
     var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
-    connection.mayConnect = isHeld
+    connection.mayConnect = { term.lasts }
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)
@@ -88,7 +87,7 @@ package final class ShardRun: Sendable {
       atPath: settings.store.path, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
     localAPI = LocalAPISocket(OperationContext(settings, bridge: bridge, logger: logger))
-    (self.shard, self.claim, self.keys, self.store) = (shard, claim, keys, store)
+    (self.shard, self.claim, self.term, self.keys, self.store) = (shard, claim, term, keys, store)
   }
 
   /// What it is counted as.

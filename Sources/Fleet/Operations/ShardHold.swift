@@ -54,7 +54,7 @@ enum ShardHold {
       if stop != 0 { exit(128 + stop) }
     }
     let process = UUID().uuidString
-    let (end, deadline) = (ContinuousClock.now + limit, ContinuousClock.now + timeout)
+    let (term, deadline) = (LeaseTerm(.now + limit), ContinuousClock.now + timeout)
     let list = "{\(shards.map(String.init).joined(separator: ","))}"
     let holds: [Hold] = try database.rows(
       with: """
@@ -80,9 +80,7 @@ enum ShardHold {
         progress("Waiting for shard \(shard)")
         let epoch = try claim(shard, [name, process, until], database, until: deadline)
         stores[shard] = keys[shard].map {
-          ShardStore(
-            shard: shard, epoch: epoch, pool: database.pool, keys: $0,
-            isHeld: { ContinuousClock.now < end }, holdsUntil: { end })
+          ShardStore(shard: shard, epoch: epoch, pool: database.pool, keys: $0, term: term)
         }
       }
       return try body(shards.compactMap { stores[$0] })

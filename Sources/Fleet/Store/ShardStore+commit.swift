@@ -72,7 +72,7 @@ extension ShardStore {
 
   /// Asks for what is true: the lock waits until the transaction of before has ended.
   private func isDone(_ commit: ShardCommit) throws -> Bool {
-    while isHeld() {
+    while term.lasts {
       let row: PostgresRow?
       do {
         row = try pool.withConnection(until: limit) {
@@ -97,7 +97,7 @@ extension ShardStore {
       .connection, "it is not known whether \(place) was written before its lease was over")
   }
 
-  private var limit: ContinuousClock.Instant { min(.now + Self.answerLimit, holdsUntil()) }
+  private var limit: ContinuousClock.Instant { min(.now + Self.answerLimit, term.end) }
 }
 
 /// The anchor.

@@ -3,6 +3,30 @@
 #if Fleet
 import KeychainCore
 import SodiumCrypto
+import Synchronization
+
+/// Until when a claim may be used, by the clock of this process. Asked before each write, and by each connection to the
+/// broker, so it waits for nobody.
+package final class LeaseTerm: Sendable {
+  package typealias Instant = ContinuousClock.Instant
+
+  private static let origin = Instant.now
+  /// Nanoseconds after `origin`.
+  private let nanoseconds: Atomic<Int64>
+
+  package init(_ end: Instant = .now) { nanoseconds = Atomic(Self.nanoseconds(end)) }
+
+  package var end: Instant {
+    get { Self.origin + .nanoseconds(nanoseconds.load(ordering: .acquiring)) }
+    set { nanoseconds.store(Self.nanoseconds(newValue), ordering: .releasing) }
+  }
+
+  package var lasts: Bool { .now < end }
+
+  private static func nanoseconds(_ end: Instant) -> Int64 {
+    Int64((end - origin) / .nanoseconds(1))
+  }
+}
 
 /// The store of one shard, in PostgreSQL. Whoever has the shard's lease has the only one.
 ///
@@ -16,8 +40,7 @@ package final class ShardStore: DaemonStore {
   package let epoch: Int64
   let pool: PostgresPool
   let keys: ShardKeys
-  let isHeld: @Sendable () -> Bool
-  let holdsUntil: @Sendable () -> ContinuousClock.Instant
+  let term: LeaseTerm
   let state = Locked(ShardState())
   /// One commit or `load` at a time.
   let turn = Locked(false)
@@ -26,15 +49,11 @@ package final class ShardStore: DaemonStore {
   ///
   /// - Parameters:
   ///   - epoch: of the claim.
-  ///   - isHeld: whether the lease lasts.
-  ///   - holdsUntil: until when, by the clock of this process.
+  ///   - term: of the lease.
   package init(
-    shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys,
-    isHeld: @escaping @Sendable () -> Bool,
-    holdsUntil: @escaping @Sendable () -> ContinuousClock.Instant
+    shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys, term: LeaseTerm
   ) {
-    (self.shard, self.epoch, self.pool, self.keys) = (shard, epoch, pool, keys)
-    (self.isHeld, self.holdsUntil) = (isHeld, holdsUntil)
+    (self.shard, self.epoch, self.pool, self.keys, self.term) = (shard, epoch, pool, keys, term)
   }
 
   package var id: StoreID { keys.store }
@@ -66,7 +85,7 @@ package final class ShardStore: DaemonStore {
 
   func checkHeld() throws(PostgresError) {
     if let lost = state.withLock({ $0.lost }) { throw lost }
-    guard isHeld() else { throw PostgresError(.claimed, "the lease of \(place) is over") }
+    guard term.lasts else { throw PostgresError(.claimed, "the lease of \(place) is over") }
   }
 
   func lose(_ kind: PostgresError.Kind, _ message: String) -> PostgresError {

@@ -38,8 +38,8 @@ struct FleetReader {
       let plaintext = Data(base64Encoded: Data([UInt8](hex: parts[2]))) ?? Data()
       let keys = try ShardKeys(opening: SecretBytes(copying: plaintext), shard: shard)
       let store = ShardStore(
-        shard: shard, epoch: epoch, pool: pool, keys: keys, isHeld: { true },
-        holdsUntil: { .now + .seconds(60) })
+        shard: shard, epoch: epoch, pool: pool, keys: keys,
+        term: LeaseTerm(.now + .seconds(60)))
       for (name, home) in try HomeSnapshot.read(store).homes {
         let own = name.hasPrefix("\(shard)/") ? String(name.dropFirst("\(shard)/".count)) : name
         homes[FleetHome(shard: shard, name: own)] = home

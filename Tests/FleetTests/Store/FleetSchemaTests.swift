@@ -30,8 +30,8 @@ struct FleetSchemaTests {
     let pool = PostgresPool(url: server.url(database: name, user: "a_node"))
     try pool.withConnection { _ = try $0.query("UPDATE threadkeeper.shard SET epoch = 1") }
     let store = ShardStore(
-      shard: 3, epoch: 1, pool: pool, keys: try ShardKeys.make(shard: 3).keys, isHeld: { true },
-      holdsUntil: { .now + .seconds(9) })
+      shard: 3, epoch: 1, pool: pool, keys: try ShardKeys.make(shard: 3).keys,
+      term: LeaseTerm(.now + .seconds(9)))
     try store.commit(.announcements(1...20))
     var changes = RecordChanges.of(
       .sample(1, "again"), .sample(30, "copy", .copy(of: RecordID(2))),

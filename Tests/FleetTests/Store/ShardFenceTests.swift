@@ -75,7 +75,7 @@ struct ShardFenceTests {
   @Test("A process whose lease is over writes nothing, without asking the database")
   func lease() throws {
     let fleet = try FleetFixture()
-    let lease = Lease()
+    let lease = LeaseTerm(lasting: .seconds(600))
     let store = try fleet.claim(lease: lease)
     lease.last(.zero)
     let error = #expect(throws: PostgresError.self) { try store.commit(messages: [1]) }
@@ -169,7 +169,7 @@ struct ShardFenceTests {
   func stoppedClient() throws {
     let fleet = try FleetFixture()
     let proxy = try PostgresProxy(fleet.server)
-    let lease = Lease()
+    let lease = LeaseTerm(lasting: .seconds(600))
     let zombie = try fleet.claim(url: proxy.url(fleet.name), lease: lease)
     try zombie.commit(.announcements(1...500))
     let size = try proxy.count { try zombie.commit(.announcements(501...1_000)) }.bytes
@@ -190,7 +190,7 @@ struct ShardFenceTests {
   func silentServer() throws {
     let server = try PostgresServer()
     let fleet = try FleetFixture(server)
-    let lease = Lease()
+    let lease = LeaseTerm(lasting: .seconds(600))
     let store = try fleet.claim(lease: lease)
     try store.commit(.announcements(1...10))
     server.pause()

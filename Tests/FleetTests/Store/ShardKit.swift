@@ -10,14 +10,11 @@ import Testing
 
 @testable import Fleet
 
-/// Of a shard, by the clock of this process.
-final class Lease: Sendable {
-  private let until = Locked(ContinuousClock.now + .seconds(600))
-
-  var end: ContinuousClock.Instant { until.withLock { $0 } }
+extension LeaseTerm {
+  convenience init(lasting time: Duration) { self.init(.now + time) }
 
   /// From now on.
-  func last(_ time: Duration) { until.withLock { $0 = .now + time } }
+  func last(_ time: Duration) { end = .now + time }
 }
 
 /// A database with a fleet, and the stores of its shards.
@@ -42,7 +39,8 @@ struct FleetFixture {
 
   /// Claims a shard: whoever had it has it no more.
   func claim(
-    _ shard: Int = 1, url: String? = nil, keysOf other: Int? = nil, lease: Lease = Lease()
+    _ shard: Int = 1, url: String? = nil, keysOf other: Int? = nil,
+    lease: LeaseTerm = LeaseTerm(lasting: .seconds(600))
   ) throws -> ShardStore {
     let epoch = try run(
       "UPDATE threadkeeper.shard SET epoch = epoch + 1 WHERE id = \(shard) RETURNING epoch")
@@ -51,12 +49,11 @@ struct FleetFixture {
 
   func store(
     _ shard: Int, epoch: Int64, url: String? = nil, keysOf other: Int? = nil,
-    lease: Lease = Lease()
+    lease: LeaseTerm = LeaseTerm(lasting: .seconds(600))
   ) -> ShardStore {
     ShardStore(
       shard: shard, epoch: epoch, pool: PostgresPool(url: url ?? self.url, size: 4),
-      keys: keys[(other ?? shard) - 1], isHeld: { ContinuousClock.now < lease.end },
-      holdsUntil: { lease.end })
+      keys: keys[(other ?? shard) - 1], term: lease)
   }
 
   /// Rows of each table, and the generation.
