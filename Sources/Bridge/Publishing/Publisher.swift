@@ -169,14 +169,16 @@ package final class Publisher: Sendable {
     state.withLock { $0.setStoreProblem(reason, at: now) }
   }
 
+  /// For each home; for a shard once, because each minute a message for thousands of homes would be most of its work.
   package func publish(_ health: BridgeHealth) {
     let payload = WireJSON().encode(health)
     state.withLock { state in
       guard state.isConnected else { return }
-      for home in state.states.settings.topics.homes {
+      let topics = state.states.settings.topics
+      for base in topics.parent.map({ [$0] }) ?? topics.homes.map(\.base) {
         state.urgent.append(
           Publication(
-            topic: OutboundTopic(base: home.base).health, payload: payload, retain: true,
+            topic: OutboundTopic(base: base).health, payload: payload, retain: true,
             messageExpiry: BridgeHealth.expirySeconds))
       }
     }

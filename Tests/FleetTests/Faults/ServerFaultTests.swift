@@ -103,7 +103,7 @@ extension ServerFaults {
       let nodes = try ["node-a", "node-b"].map { try scene.launch($0) }
       try await scene.served(by: nodes[0], nodes[1])
       let run = try await FleetRun.start(scene)
-      for _ in 1...fault.rounds(short: 2, long: 30) {
+      for _ in 1...fault.rounds(short: 2, long: 10) {
         let now = ContinuousClock.now
         // As systemd does it: it saves what waits in it.
         scene.broker.stop()

@@ -58,6 +58,23 @@ struct FleetNodeTests {
     try await node.leave()
   }
 
+  @Test("Health is published of a shard, and not of each of its homes")
+  func health() async throws {
+    let fleet = try NodeFleet(shards: 1, homes: 3)
+    let subscriber = try await TestSubscriber.start(fleet.broker, "\(NodeFleet.prefix)/#")
+    let node = try fleet.start("a")
+    try await node.serves([1])
+    let homes = (1...3).map { "\(NodeFleet.prefix)/1/home-\($0)" }
+    try await subscriber.wait { messages in
+      let topics = Set(messages.map(\.topic))
+      return topics.isSuperset(of: homes.map { "\($0)/bridge/info" })
+        && topics.contains("\(NodeFleet.prefix)/1/bridge/health")
+    }
+    let health = Set(subscriber.messages.map(\.topic)).filter { $0.hasSuffix("/bridge/health") }
+    #expect(health == ["\(NodeFleet.prefix)/1/bridge/health"])
+    try await node.leave()
+  }
+
   @Test("A node whose database is away for longer than 8 s stops, and claims its shards again")
   func database() async throws {
     let server = try PostgresServer()
