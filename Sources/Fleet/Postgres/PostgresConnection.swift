@@ -66,9 +66,9 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Whether another may have it: nothing is open, and the server has not closed it.
   var isUsable: Bool {
     guard !isBroken, PQtransactionStatus(handle) == PQTRANS_IDLE else { return false }
+    // What comes without a question is the server's last word, or as good as that.
     var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     return poll(&look, 1, 0) == 0
-      || (PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK)
   }
 
   /// Runs one statement.
@@ -112,9 +112,15 @@ package final class PostgresConnection: @unchecked Sendable {
         }
       }
     }
-    // The end of the pipeline.
-    _ = try next()
+    // The end of the pipeline: what its commit refuses is refused here.
+    var isOver = false
+    for _ in 0..<4 where !isOver {
+      guard let result = try next() else { continue }
+      isOver = PQresultStatus(result.result) == PGRES_PIPELINE_SYNC
+      if !isOver { failure = failure ?? error(of: result) }
+    }
     if let failure { throw failure }
+    guard isOver else { throw lost("the connection was lost") }
     guard rows.count == statements.count else { throw lost("the connection was lost") }
     return rows
   }

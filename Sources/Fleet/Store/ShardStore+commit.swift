@@ -15,7 +15,7 @@ import SodiumCrypto
 /// | got no answer | the next generation, with the manifest that was sent | it is committed |
 /// | got no answer | the same generation | it is sent again |
 /// | got no answer | another epoch, or another generation | the store is lost |
-/// | got no answer | does not answer while the lease lasts | the store is lost |
+/// | got no answer | does not answer while the lease lasts, or refuses | the store is lost |
 ///
 /// Who has lost a store claims the shard again, and reads it.
 extension ShardStore {
@@ -61,7 +61,8 @@ extension ShardStore {
         return
       } catch let error as PostgresError {
         switch error.kind {
-        case .refused: throw error
+        case .refused where !maybeDone: throw error
+        case .refused: throw loseUnknown(error)
         case .claimed: throw lose(.claimed, "another process has \(place)")
         case .connection where error.isUnsent && !maybeDone: throw error
         case .connection, .moved: maybeDone = true
@@ -81,7 +82,11 @@ extension ShardStore {
             [.int(shard)]
           ).first
         }
-      } catch is PostgresError {
+      } catch let error as PostgresError {
+        // A wait for a lock has ended.
+        guard error.kind == .connection || error.sqlState == "55P03" else {
+          throw loseUnknown(error)
+        }
         usleep(Self.pause)
         continue
       }
@@ -95,6 +100,10 @@ extension ShardStore {
     }
     throw lose(
       .connection, "it is not known whether \(place) was written before its lease was over")
+  }
+
+  private func loseUnknown(_ error: PostgresError) -> PostgresError {
+    lose(.connection, "it is not known whether \(place) was written: \(error.message)")
   }
 
   private var limit: ContinuousClock.Instant { min(.now + Self.answerLimit, term.end) }
@@ -162,13 +171,14 @@ extension ShardStore {
   }
 
   package func auditProblem() throws -> String? {
+    let known = state.withLock { $0.lastAudit?.number ?? 0 }
     var last: Int64 = 0
     do {
       try forEachAuditRecord(after: 0, limit: .max) { last = $0.number }
     } catch let error as KeychainError where error.status == .decode {
       return error.message
     }
-    guard condition == .healthy, last >= state.withLock({ $0.lastAudit?.number ?? 0 }) else {
+    guard condition == .healthy, last >= known else {
       return "the chain is whole up to record \(last), but \(place) is not what its manifest says:"
         + " records after it may have been cut off, or other rows were altered"
     }

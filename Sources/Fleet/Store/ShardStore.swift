@@ -260,8 +260,9 @@ package final class ShardStore: DaemonStore {
       let secret =
         isDamaged ? nil : try pool.withConnection { try secrets(of: [row], $0) }[id]
       if let secret { return try secret.withUnsafeBytes(body) }
-      // Or a commit has replaced it in this moment.
-      guard state.withLock({ $0.rows[id.rawValue]?.version }) != row.version else {
+      // Or a commit has replaced it in this moment, perhaps one whose outcome is asked for.
+      guard turn.withLock({ _ in state.withLock { $0.rows[id.rawValue]?.version } }) != row.version
+      else {
         throw KeychainError(
           .decode,
           "record \(row.id) of home \(row.home) was altered or is damaged. It is kept: restore a backup"

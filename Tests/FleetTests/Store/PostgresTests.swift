@@ -52,6 +52,18 @@ struct PostgresTests {
     #expect(try connection.query("SELECT count(*) FROM \(table)")[0][0]?.int == 2)
   }
 
+  @Test("What a commit refuses at its end is an error, and the connection goes on")
+  func deferred() throws {
+    let connection = try connection()
+    let table = "t_\(UUID().uuidString.prefix(8))"
+    try connection.query("CREATE TABLE \(table) (n bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+    let insert = "INSERT INTO \(table) VALUES (1)"
+    try connection.query(insert)
+    let error = #expect(throws: PostgresError.self) { try connection.query(insert) }
+    #expect(error?.kind == .refused && error?.sqlState == "23505" && connection.isUsable)
+    #expect(try connection.query("SELECT count(*) FROM \(table)")[0][0]?.int == 1)
+  }
+
   @Test(
     "No error has a value or a password",
     arguments: [
@@ -116,6 +128,10 @@ struct PostgresTests {
       try pool.withConnection { try $0.query("SELECT txid_current_if_assigned()")[0][0] } == nil)
     server.kill()
     #expect(throws: PostgresError.self) { try pool.withConnection { try $0.query("SELECT 1") } }
+    try server.start()
+    #expect(try pool.withConnection { try $0.query("SELECT 1")[0][0]?.int } == 1)
+    // It says so on each connection.
+    server.stop()
     try server.start()
     #expect(try pool.withConnection { try $0.query("SELECT 1")[0][0]?.int } == 1)
   }
