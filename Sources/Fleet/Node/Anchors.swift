@@ -10,7 +10,7 @@ import Synchronization
 package struct Anchor: Codable, Equatable, Sendable {
   package let shard: Int
   package let generation: Int64
-  /// Keyed, in 64 hex digits: see `ShardStore.anchorHash(of:)`.
+  /// Keyed, in 64 hex digits: see `ShardKeys.anchorHash(of:)`.
   package let hash: String
 
   /// - Parameter prefix: of all topics of the fleet.
@@ -31,10 +31,8 @@ final class Anchors: MosquittoHandler {
   private struct State {
     var isReady = false
     var known: [Int: Anchor] = [:]
-    /// To be published, and published without an acknowledgement yet.
+    /// To be published.
     var due: [Int: Publication] = [:]
-    var underWay: [Int: Publication] = [:]
-    var problem: String?
   }
 
   private let prefix: String
@@ -78,8 +76,8 @@ final class Anchors: MosquittoHandler {
   // MARK: The connection
 
   func connected(_ session: MosquittoSession) {
-    // What the broker keeps comes again, and the next renewal publishes what differs.
-    state.withLock { ($0.known, $0.due, $0.underWay) = ([:], [:], [:]) }
+    // What the broker keeps comes again, and the next look at the shards publishes what differs.
+    state.withLock { ($0.known, $0.due) = ([:], [:]) }
   }
 
   func subscribed(refused: [SubscriptionRefusal]) {
@@ -107,16 +105,12 @@ final class Anchors: MosquittoHandler {
   func publications(upTo limit: Int) -> [Publication] {
     state.withLock { state in
       let next = state.due.prefix(limit)
-      for (shard, publication) in next {
-        state.due[shard] = nil
-        state.underWay[shard] = publication
-      }
+      for shard in next.map(\.key) { state.due[shard] = nil }
       return next.map(\.value)
     }
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    state.withLock { $0.underWay[Int(token)] = nil }
     if case .refused(let error) = outcome { changed(error.message) }
   }
 

@@ -35,7 +35,7 @@ extension FleetNode {
           try renew()
           nextRenewal = next
         }
-        while mayClaim, try claim() {}
+        while mayClaim, ContinuousClock.now < nextRenewal, try claim() {}
         note(nil)
         interval = min(interval, max(.zero, nextRenewal - .now))
       } catch {
@@ -59,6 +59,7 @@ extension FleetNode {
     configuration.cleanStart = true
     configuration.subscriptions = [.init(anchors.filter)]
     configuration.stopLimit = .milliseconds(400)
+    configuration.reconnect.ceiling = Self.reconnectCeiling
     let client = MosquittoClient(configuration, handler: anchors)
     state.withLock { $0.link = Link(fleet: fleet, anchors: anchors, client: client) }
     Task {

@@ -25,13 +25,15 @@ import Foundation
 ///   a thread ── renews, releases, claims ──▶ database      may take as long as the database does
 ///   a thread ── time passes, ten times a second            ends what could not be renewed
 ///   a thread ── asks shards how they are                   figures for the next renewal, anchors for the broker
-///   threads  ── open shards, two at once ──▶ key service, database, `Bridge`
+///   threads  ── open shards, four at once ─▶ key service, database, `Bridge`
 ///   tasks    ── serve them
 /// ```
 /// All of them bring what they have to `Leases`, under one lock, and do what follows from it.
 package final class FleetNode: Sendable {
   /// Shards that are opened at once.
-  static let opening = 2
+  static let opening = 4
+  /// The longest wait after a broker was away: there is no other daemon that could take a session over for good.
+  static let reconnectCeiling = Duration.seconds(10)
   /// For what is published and released when the node ends.
   private static let endLimit = Duration.milliseconds(1_400)
 
@@ -101,9 +103,10 @@ package final class FleetNode: Sendable {
     (self.settings, self.broker, self.logger) = (settings, broker, logger)
     directory = "\(settings.store.path)/shards"
     lock = try Self.lock(settings.fleet.node, in: directory)
-    // A connection of its own, so that no commit delays a renewal.
+    // A connection of its own, so that no commit delays a renewal; one that is dead leaves time for another one.
     table = LeaseTable(
-      database: try FleetDatabase(settings), node: settings.fleet.node, process: UUID().uuidString)
+      database: try FleetDatabase(settings, within: .seconds(3)), node: settings.fleet.node,
+      process: UUID().uuidString)
     database = try FleetDatabase(settings)
     pool = PostgresPool(url: url.revealed, size: settings.fleet.connections)
     let environment = ProcessInfo.processInfo.environment
@@ -124,7 +127,7 @@ package final class FleetNode: Sendable {
   ///   database or the broker as they are set.
   package func run() async throws {
     let facts = FleetPage(
-      try FleetDatabase(settings),
+      try FleetDatabase(settings, within: .seconds(2)),
       shards: { [self] in runs.map { .init(shard: $0.shard, bridge: $0.bridge) } },
       problems: { [self] in state.withLock { $0.problems } })
     let page = PageServer(settings, source: facts, logger: logger)

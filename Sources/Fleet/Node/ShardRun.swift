@@ -80,6 +80,7 @@ package final class ShardRun: Sendable {
       "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
     var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
     connection.mayConnect = { term.lasts }
+    connection.reconnect.ceiling = FleetNode.reconnectCeiling
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)

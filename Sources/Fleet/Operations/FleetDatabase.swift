@@ -14,17 +14,22 @@ import Foundation
 /// The database of a fleet, for commands: rows come as JSON, so that they need no reader of their own.
 package struct FleetDatabase: Sendable {
   package let pool: PostgresPool
+  private let limit: Duration?
 
   /// Connects to nothing yet.
   ///
+  /// - Parameter limit: for a statement; nil: `PostgresConnection.limit`.
   /// - Throws: `CommandFailure` with status 78 where the settings name no database.
-  package init(_ settings: Settings) throws(CommandFailure) {
+  package init(
+    _ settings: Settings, within limit: Duration? = nil
+  ) throws(CommandFailure) {
     guard let url = settings.store.url else {
       throw CommandFailure(
         .configuration, "`store.url` is not set, so there is no fleet",
         remedy: "set it to a PostgreSQL database: see docs/guides/fleet.md")
     }
     pool = PostgresPool(url: url.revealed, size: 1)
+    self.limit = limit
   }
 
   /// The fleet, whose tables this program can work with.
@@ -80,7 +85,7 @@ package struct FleetDatabase: Sendable {
     _ body: (PostgresConnection) throws -> R
   ) throws(CommandFailure) -> R {
     do {
-      return try pool.withConnection(body)
+      return try pool.withConnection(until: limit.map { .now + $0 }, body)
     } catch {
       throw CommandFailure(ofFleet: error)
     }
