@@ -45,7 +45,7 @@ struct Helper {
 
   /// Waits for the end of a helper and reads its times.
   func finish(_ process: ChildProcess) throws -> Times {
-    let line = try process.line(containing: "done", within: 120)
+    let line = try process.line(containing: "done", within: 600)
     process.wait()
     let numbers = line.text.split(separator: " ").compactMap { Int64($0) }
     guard numbers.count == 2 else {

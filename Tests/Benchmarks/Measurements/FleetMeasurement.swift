@@ -17,7 +17,7 @@ struct FleetMeasurement {
   let size: Size
 
   func run() async throws -> [Part] {
-    [try rates(), try processes(), try await failOver()]
+    [try rates(), try processes(), try await failOver(), try failOverOfMany()]
   }
 
   // MARK: One shard
@@ -274,5 +274,78 @@ struct FleetMeasurement {
         100 routers.
         """,
       table: table, figures: figures)
+  }
+
+  /// All shards of a process at once.
+  private func failOverOfMany() throws -> Part {
+    let shards = 64
+    let routers = 100
+    let cluster = try PostgresCluster(workspace, tools: tools)
+    defer { cluster.stop() }
+    let broker = try workspace.startBroker()
+    defer { broker.stop(removingFiles: true) }
+    let helper = Helper(program: workspace.helper, port: broker.port)
+    let node = try NodeProcess(
+      workspace, "node", port: broker.port, url: cluster.url, shards: shards)
+    defer { node.stop() }
+    try node.command("init", "--shards", "\(shards)", "--name", "bench")
+    try cluster.execute(
+      "INSERT INTO threadkeeper.home (shard, name) SELECT id, 'home' FROM threadkeeper.shard")
+    var number = 0
+    /// New routers of each shard.
+    func announce(_ count: Int) throws {
+      var load = PublishPackets()
+      for _ in 0..<count {
+        for shard in 1...shards {
+          load.add(
+            "\(NodeProcess.base)/\(shard)/home/in/\(Fleet.user)/announce",
+            Fleet().announcement(number))
+          number += 1
+        }
+      }
+      _ = try helper.publish(load, from: workspace.fresh("packets"))
+    }
+    try node.start(1..<(shards + 1))
+    try announce(routers)
+    // One of them is the preferred network of its home.
+    _ = try cluster.wait(
+      until: "SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0",
+      reaches: Int64(shards * (routers + 1)))
+    var samples: [Double] = []
+    for kill in 1...size.kills {
+      Progress.say("fleet: kill of \(shards) shards, \(kill) of \(size.kills)")
+      try node.waitForIdle(share: 0.1)
+      try cluster.mark()
+      let begin = bare_now()
+      node.kill()
+      try node.launch()
+      try announce(1)
+      var served = 0
+      while served < shards {
+        let time = try cluster.wait(until: PostgresCluster.changed, reaches: Int64(served + 1))
+        let now = Int(try cluster.number(PostgresCluster.changed))
+        samples += Array(repeating: Double(time - begin) / 1e9, count: now - served)
+        served = now
+      }
+    }
+    var table = Table(
+      "fault", .right("shards"), .right("times"), .right("median, s"), .right("p99, s"),
+      .right("slowest, s"))
+    table.add(
+      "a process is killed and starts again", "\(shards)", "\(size.kills)",
+      samples.median.formatted(2), samples.percentile(99).formatted(2),
+      (samples.max() ?? 0).formatted(2))
+    return Part(
+      "fleet-fail-over-64", "Fail-over of \(shards) shards of one process",
+      method: """
+        From the fault until an announcement to each shard, published right after it, is committed. A shard has one
+        home with \(routers) routers.
+        """,
+      table: table,
+      figures: [
+        Figure(
+          "\(shards) shards of a process that is killed and starts again, p99",
+          samples.percentile(99), unit: .seconds, goal: .atMost(Self.killedGoal), samples: samples)
+      ])
   }
 }

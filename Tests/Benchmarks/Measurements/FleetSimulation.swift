@@ -209,19 +209,13 @@ struct FleetSimulation {
     "\(NodeProcess.base)/\(home)/in/\(Fleet.user)/announce"
   }
 
-  /// The newest record of each shard: ids count up.
-  private static let newest = """
-    SELECT s.id, (SELECT max(r.id) FROM threadkeeper.record r WHERE r.shard = s.id) AS newest
-    FROM threadkeeper.shard s
-    """
-
   /// Waits until no shard gets new records any more, and all routers are there.
   ///
   /// - Returns: when the last one came.
   private func waitUntilNothingIsNew(_ cluster: PostgresCluster) throws -> Int64 {
     var (last, lastChange) = (Int64(-1), bare_now())
     while bare_now() - lastChange < 3_000_000_000 {
-      let sum = try cluster.number("SELECT sum(newest) FROM (\(Self.newest)) n")
+      let sum = try cluster.number("SELECT sum(newest) FROM (\(PostgresCluster.newest)) n")
       if sum != last { (last, lastChange) = (sum, bare_now()) }
       usleep(100_000)
     }
@@ -239,8 +233,7 @@ struct FleetSimulation {
   /// Gives routers another name, and announces a new one in each shard at its end: when that is there, so is everything
   /// before it.
   private func change(_ turn: Int, _ cluster: PostgresCluster, _ port: UInt16) throws {
-    try cluster.execute("DROP TABLE IF EXISTS mark")
-    try cluster.execute("CREATE TABLE mark AS \(Self.newest)")
+    try cluster.mark()
     let name = "Name \(turn) of"
     try publish(0..<messages, port, name)
     var last = PublishPackets()
@@ -252,9 +245,7 @@ struct FleetSimulation {
     let helper = Helper(program: workspace.helper, port: port)
     _ = try helper.publish(last, from: workspace.fresh("packets"))
     _ = try cluster.wait(
-      until: """
-        SELECT count(*) FROM mark JOIN (\(Self.newest)) now USING (id) WHERE now.newest > mark.newest
-        """, reaches: Int64(shards), within: 900, pause: 50_000)
+      until: PostgresCluster.changed, reaches: Int64(shards), within: 900, pause: 50_000)
   }
 
   /// Waits until all is published, and the node is at rest but for what each minute brings.

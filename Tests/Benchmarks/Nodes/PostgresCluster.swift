@@ -97,6 +97,23 @@ final class PostgresCluster {
     }
   }
 
+  /// The newest record of each shard: ids count up.
+  static let newest = """
+    SELECT s.id, (SELECT max(r.id) FROM threadkeeper.record r WHERE r.shard = s.id) AS newest
+    FROM threadkeeper.shard s
+    """
+
+  /// How many shards have a new record since they were marked.
+  static let changed = """
+    SELECT count(*) FROM mark JOIN (\(newest)) now USING (id) WHERE now.newest > mark.newest
+    """
+
+  /// Remembers the newest record of each shard.
+  func mark() throws {
+    try execute("DROP TABLE IF EXISTS mark")
+    try execute("CREATE TABLE mark AS \(Self.newest)")
+  }
+
   /// All of its processes.
   var processes: [Int32] { [server.identifier] + ProcessTable.children(of: server.identifier) }
 
