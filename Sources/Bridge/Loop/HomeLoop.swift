@@ -79,6 +79,11 @@ package final class HomeLoop: Sendable {
     shared.homes.withLock { homes in HomeSnapshot(homes: places.mapValues { homes[$0] }) }
   }
 
+  /// Of all of them together. No home is copied: a shard has thousands.
+  package var counts: HomeCounts {
+    shared.homes.withLock { homes in homes.reduce(into: HomeCounts()) { $0.add($1) } }
+  }
+
   /// One of them.
   package func home(_ name: String) -> Home? {
     places[name].map { place in shared.homes.withLock { $0[place] } }
