@@ -65,6 +65,18 @@ struct FleetSimulation {
     try cluster.execute("ANALYZE")
     var rows: [Row] = []
     var figures: [Figure] = []
+    func add(_ figure: Figure) {
+      figures.append(figure)
+      Progress.say(
+        "fleet-million: \(figure.name): \(figure.unit.text(figure.value)) \(figure.note)")
+    }
+    func add(_ row: Row) {
+      rows.append(row)
+      Progress.say(
+        "fleet-million: \(row.name): \(row.rate.grouped)/s, node \(percent(row.work, "node")) %, "
+          + "PostgreSQL \(percent(row.work, "PostgreSQL")) %, broker \(percent(row.work, "broker")) %"
+      )
+    }
     func work(_ nodes: [NodeProcess], at time: Int64 = bare_now()) -> Work {
       Work(
         seconds: [
@@ -84,46 +96,44 @@ struct FleetSimulation {
     }
     func note(memoryOf nodes: [NodeProcess], _ when: String) {
       let bytes = ProcessTable.memory(of: nodes.compactMap { $0.child?.identifier })
-      figures.append(Figure("memory \(when)", bytes / 1e6, unit: .megabytes))
+      add(Figure("memory \(when)", bytes / 1e6, unit: .megabytes))
+    }
+
+    func settle(_ nodes: [NodeProcess]) throws {
+      try self.settle(nodes, cluster, broker: broker.processIdentifier ?? 0)
     }
 
     let empty = try started([whole])
-    figures.append(
-      Figure(
-        "start with \(shards) empty shards", empty, unit: .seconds,
-        note: "\((homesOfShard * shards).grouped) homes"))
-    note(memoryOf: [whole], "of a node with \((homesOfShard * shards).grouped) empty homes")
+    let homes = "\((homesOfShard * shards).grouped) homes"
+    add(Figure("start with \(shards) empty shards", empty, unit: .seconds, note: homes))
     try whole.wait(for: 1..<(shards + 1), within: 300)
-    try whole.waitForIdle(share: 0.9)
+    try settle([whole])
+    note(memoryOf: [whole], "of a node with \(homes), all empty")
 
     var before = work([whole])
     try publish(0..<allRouters, broker.port)
     let loaded = work([whole], at: try waitUntilNothingIsNew(cluster))
-    rows.append(
-      Row(
-        name: "first announcements, one process", count: allRouters, work: loaded - before))
-    Progress.say("fleet-million: loaded at \((rows.last?.rate ?? 0).grouped)/s")
-    try settle([whole], cluster)
+    add(Row(name: "first announcements, one process", count: allRouters, work: loaded - before))
+    try settle([whole])
     note(memoryOf: [whole], "of a node with \(allRouters.grouped) routers")
-    figures.append(
+    add(
       Figure(
         "memory of the broker", ProcessTable.memory(of: [broker.processIdentifier ?? 0]) / 1e6,
         unit: .megabytes))
-    figures.append(
+    add(
       Figure(
         "database", Double(try cluster.number("SELECT pg_database_size('postgres')")) / 1e6,
         unit: .megabytes))
 
     before = work([whole])
     try change(1, cluster, broker.port)
-    rows.append(Row(name: "changes, one process", count: messages, work: work([whole]) - before))
-    Progress.say("fleet-million: changes at \((rows.last?.rate ?? 0).grouped)/s")
-    try settle([whole], cluster)
+    add(Row(name: "changes, one process", count: messages, work: work([whole]) - before))
+    try settle([whole])
 
     before = work([whole])
-    sleep(isQuick ? 5 : 30)
+    sleep(isQuick ? 15 : 60)
     let rest = work([whole]) - before
-    figures.append(
+    add(
       Figure(
         "rest", (rest.seconds["node"] ?? 0) / rest.wall * 100, unit: .percent,
         note: "of a processor, of the node; broker \(percent(rest, "broker")), "
@@ -131,27 +141,28 @@ struct FleetSimulation {
 
     let stopping = bare_now()
     whole.stop()
-    figures.append(
+    add(
       Figure("stop, with all shards released", Double(bare_now() - stopping) / 1e9, unit: .seconds))
     before = work([whole])
     let full = try started([whole])
-    figures.append(
+    add(
       Figure(
         "start with \(allRouters.grouped) routers, all read", full, unit: .seconds,
         note: "\((Double(allRouters) / full).grouped) routers/s; processor time of the node "
           + "\(((work([whole]) - before).seconds["node"] ?? 0).formatted(0)) s"))
-    Progress.say("fleet-million: read in \(full.formatted(1)) s")
     note(memoryOf: [whole], "right after that start")
+    try settle([whole])
+    add(
+      Figure(
+        "from that start until all states are published again",
+        Double(bare_now()) / 1e9 - before.wall, unit: .seconds))
     whole.stop()
 
-    let parts = try started(halves)
-    figures.append(
-      Figure("start in two processes", parts, unit: .seconds))
-    for node in halves { try node.waitForIdle(share: 0.9, within: 600) }
+    add(Figure("start in two processes", try started(halves), unit: .seconds))
+    try settle(halves)
     before = work(halves)
     try change(2, cluster, broker.port)
-    rows.append(Row(name: "changes, two processes", count: messages, work: work(halves) - before))
-    Progress.say("fleet-million: changes, two processes, at \((rows.last?.rate ?? 0).grouped)/s")
+    add(Row(name: "changes, two processes", count: messages, work: work(halves) - before))
 
     var table = Table(
       "what", .right("messages/s"), .right("node, % of a processor"), .right("PostgreSQL, %"),
@@ -172,8 +183,8 @@ struct FleetSimulation {
       "fleet-million", "\(allRouters.grouped) routers in \(shards) shards",
       method: """
         \((homesOfShard * shards).grouped) homes of \(routersOfHome) routers. Publisher, broker, PostgreSQL and nodes
-        share the processors. Messages go to the shards by turns; the time is until the last one of each shard is
-        committed. A change is a new name.
+        share the processors. The routers of a home announce one after the other, homes go to the shards by turns, and
+        the time is until the last message of each shard is committed. A change is a new name.
         """,
       table: table, figures: figures)
   }
@@ -201,8 +212,9 @@ struct FleetSimulation {
     }
   }
 
-  private func home(of number: Int) -> String {
-    "\(1 + number % shards)/home-\(1 + number / shards / routersOfHome)"
+  private func home(of router: Int) -> String {
+    let home = router / routersOfHome
+    return "\(1 + home % shards)/home-\(1 + home / shards)"
   }
 
   private func topic(_ home: String) -> String {
@@ -248,10 +260,20 @@ struct FleetSimulation {
       until: PostgresCluster.changed, reaches: Int64(shards), within: 900, pause: 50_000)
   }
 
-  /// Waits until all is published, and the node is at rest but for what each minute brings.
-  private func settle(_ nodes: [NodeProcess], _ cluster: PostgresCluster) throws {
+  /// Waits until all is published, and nodes and broker are at rest but for what each minute brings.
+  private func settle(_ nodes: [NodeProcess], _ cluster: PostgresCluster, broker: Int32) throws {
     _ = try cluster.wait(
-      until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 600, pause: 500_000)
+      until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 900, pause: 500_000)
+    let deadline = bare_now() + 900_000_000_000
+    var quiet = 0
+    while quiet < 3 {
+      let before = ProcessTable.seconds(of: [broker])
+      sleep(1)
+      quiet = ProcessTable.seconds(of: [broker]) - before < 0.1 ? quiet + 1 : 0
+      guard bare_now() < deadline else {
+        throw ChildProcess.Failure(description: "the broker does not come to rest")
+      }
+    }
     for node in nodes { try node.waitForIdle(share: 0.9, within: 300) }
   }
 }
