@@ -152,8 +152,10 @@ package final class PostgresServer: Sendable {
       for child in children { _ = Foundation.kill(child, SIGKILL) }
       process?.signal(SIGKILL)
       process?.wait(within: 30)
-      // They have its memory, without which it can start again.
-      for child in children { while Foundation.kill(child, 0) == 0 { usleep(1_000) } }
+      // They have its memory, without which it can start again. Of those that have ended, whoever is the first process
+      // here may leave the entries.
+      let end = ContinuousClock.now + .seconds(30)
+      while children.contains(where: { Self.isAlive($0) }), .now < end { usleep(1_000) }
     }
   }
 
@@ -197,12 +199,20 @@ package final class PostgresServer: Sendable {
   private static func children(of parent: ChildProcess?) -> [pid_t] {
     guard let parent, parent.isRunning else { return [] }
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return all.compactMap { pid_t($0) }.filter { process in
-      let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      // process (name) state parent …
-      let fields = status?.split(separator: ")").last?.split(separator: " ") ?? []
-      return fields.count > 1 && fields[1] == "\(parent.identifier)"
+    return all.compactMap { pid_t($0) }.filter {
+      status(of: $0).dropFirst().first == "\(parent.identifier)"
     }
+  }
+
+  private static func isAlive(_ process: pid_t) -> Bool {
+    let state = status(of: process).first
+    return state != nil && state != "Z"
+  }
+
+  /// State, parent, … (proc_pid_stat(5)); nothing where there is no such process.
+  private static func status(of process: pid_t) -> [Substring] {
+    let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return line?.split(separator: ")").last?.split(separator: " ") ?? []
   }
 
   /// Ends the server when the other end of the pipe is closed: by `deinit`, or with the process of the tests.

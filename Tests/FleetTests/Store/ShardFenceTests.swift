@@ -65,7 +65,8 @@ struct ShardFenceTests {
         started.wait()
         let waits =
           "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(fleet.name)'"
-        while try fleet.run(waits) != ["1"] {}
+        let end = ContinuousClock.now + .seconds(30)
+        while try fleet.run(waits) != ["1"], .now < end {}
       }
     }
     ended.wait()
