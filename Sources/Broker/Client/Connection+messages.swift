@@ -31,6 +31,7 @@ extension Connection {
     } catch {
       throw ConnectionLoss(.handler(error), cause: error)
     }
+    if record.batch.messages.contains(where: \.isRetained) { keptAt = .now }
     queued += record.batch.messages.count
     needsPublish = true
   }

@@ -29,6 +29,8 @@ final class Connection {
   var refusals: [SubscriptionRefusal] = []
   /// When the last publication was acknowledged.
   var settledAt: ContinuousClock.Instant?
+  /// When the last message was handled that the broker kept. Answers come behind such messages.
+  var keptAt: ContinuousClock.Instant?
   /// Whether the handler may have something to publish.
   var needsPublish = false
   /// Packets queued since the last write.
@@ -176,10 +178,13 @@ final class Connection {
   /// When the answer that is awaited next must have come; nil when none is.
   private var answerDeadline: ContinuousClock.Instant? {
     guard let acceptedAt else { return startedAt + configuration.answerLimit }
-    guard subscribing.isEmpty else { return acceptedAt + configuration.answerLimit }
+    func asked(at time: ContinuousClock.Instant) -> ContinuousClock.Instant {
+      max(time, keptAt ?? time)
+    }
+    guard subscribing.isEmpty else { return asked(at: acceptedAt) + configuration.answerLimit }
     // A stop has a limit of its own.
     guard disconnect == nil else { return nil }
-    return window.oldest.map { $0 + configuration.acknowledgementTimeout }
+    return window.oldest.map { asked(at: $0) + configuration.acknowledgementTimeout }
   }
 
   /// Throws when the broker owes an answer for too long.

@@ -181,6 +181,30 @@ struct ReconnectTests {
     try await client.stop()
   }
 
+  @Test("An answer may come late behind messages that the broker kept, and must come after them")
+  func answerBehindKeptMessages() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.subscribeCode = nil
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.answerLimit = .seconds(3)
+    let client = TestClient(configuration)
+    try await eventually { !client.handler.record.sessions.isEmpty }
+    let begin = ContinuousClock.now
+    var count = 0
+    while .now < begin + configuration.answerLimit * 2 {
+      // At most once, retained, "in/a".
+      fake.send([0x31, 8, 0, 4] + Array("in/a".utf8) + [0] + Array("x".utf8))
+      count += 1
+      try await eventually { client.handler.messageCount == count }
+    }
+    #expect(client.handler.record.disconnections.isEmpty)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    #expect(client.handler.record.disconnections.first?.error.reason == .noAnswer)
+    fake.change { $0.subscribeCode = 1 }
+    try await client.stop()
+  }
+
   @Test("A connection request that is never answered ends the connection")
   func noConnectAnswer() async throws {
     var behaviour = FakeBroker.Behaviour()
