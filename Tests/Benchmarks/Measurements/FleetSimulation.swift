@@ -154,7 +154,7 @@ struct FleetSimulation {
     try settle([whole])
     add(
       Figure(
-        "from that start until all states are published again",
+        "from that start until all retained states are compared",
         Double(bare_now()) / 1e9 - before.wall, unit: .seconds))
     whole.stop()
 
@@ -263,8 +263,8 @@ struct FleetSimulation {
   /// Waits until all is published, and nodes and broker are at rest but for what each minute brings.
   private func settle(_ nodes: [NodeProcess], _ cluster: PostgresCluster, broker: Int32) throws {
     _ = try cluster.wait(
-      until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 900, pause: 500_000)
-    let deadline = bare_now() + 900_000_000_000
+      until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 3_600, pause: 500_000)
+    let deadline = bare_now() + 3_600_000_000_000
     var quiet = 0
     while quiet < 3 {
       let before = ProcessTable.seconds(of: [broker])
