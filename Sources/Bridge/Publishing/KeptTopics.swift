@@ -245,7 +245,8 @@ extension Publisher.State {
     guard let (home, rest) = states.settings.topics.split(topic),
       let index = states.index(of: home.name)
     else { return nil }
-    return (index, rest.split(separator: "/", omittingEmptySubsequences: false))
+    let levels = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return (index, levels.map { Substring($0) })
   }
 
   /// - Returns: nil for a topic that is none of these; without a subject where it can be about nothing.
