@@ -195,9 +195,10 @@ package final class Bridge: Service {
     var status = connection
     status.clientID = "\(clientID)-status"
     func own(
-      _ filter: String, _ retained: MosquittoConfiguration.Subscription.Retained
+      _ filter: String, _ retained: MosquittoConfiguration.Subscription.Retained,
+      qos: QualityOfService = 1
     ) -> MosquittoConfiguration.Subscription {
-      var subscription = MosquittoConfiguration.Subscription(filter, isRequired: false)
+      var subscription = MosquittoConfiguration.Subscription(filter, qos: qos, isRequired: false)
       subscription.retained = retained
       return subscription
     }
@@ -206,7 +207,7 @@ package final class Bridge: Service {
       bridge.topics.parent == nil
       ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     status.subscriptions =
-      others.map { .init($0, qos: 0, isRequired: false) }
+      others.map { own($0, .own, qos: 0) }
       + publisher.keptFilters.map { own($0, .ownOnce) }
       + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400

@@ -147,8 +147,10 @@ struct HomeAssistantDeviceTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A birth is answered with devices, then who is there, then the states")
-  func birth() async throws {
+  @Test(
+    "A birth is answered with devices, then who is there, then the states",
+    arguments: [false, true])
+  func birth(isRetained: Bool) async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, more: "home_assistant: {prefix: ha}")
     let publisher = try await TestPublisher.start(broker)
@@ -161,7 +163,7 @@ struct HomeAssistantDeviceTests {
     daemon = try await installation.start()
     let audience = try await Audience.start(broker)
     try await audience.caughtUp()
-    try await publisher.publish("ha/status", "online")
+    try await publisher.publish("ha/status", "online", retain: isRetained)
     func answer(_ heard: Audience.Heard) -> [String] {
       let birth = heard.messages.lastIndex { $0.topic == "ha/status" } ?? heard.messages.endIndex
       return heard.messages[birth...].dropFirst().map(\.topic)

@@ -31,7 +31,8 @@ extension Connection {
     } catch {
       throw ConnectionLoss(.handler(error), cause: error)
     }
-    if record.batch.messages.contains(where: \.isRetained) { keptAt = .now }
+    lastMessageAt = .now
+    if record.batch.messages.contains(where: \.isRetained) { lastRetainedAt = .now }
     queued += record.batch.messages.count
     needsPublish = true
   }

@@ -29,8 +29,9 @@ final class Connection {
   var refusals: [SubscriptionRefusal] = []
   /// When the last publication was acknowledged.
   var settledAt: ContinuousClock.Instant?
-  /// When the last message was handled that the broker kept. Answers come behind such messages.
-  var keptAt: ContinuousClock.Instant?
+  /// When the last message was handled, and the last retained one. The broker's answers come behind its messages.
+  var lastMessageAt: ContinuousClock.Instant?
+  var lastRetainedAt: ContinuousClock.Instant?
   /// Whether the handler may have something to publish.
   var needsPublish = false
   /// Packets queued since the last write.
@@ -178,13 +179,14 @@ final class Connection {
   /// When the answer that is awaited next must have come; nil when none is.
   private var answerDeadline: ContinuousClock.Instant? {
     guard let acceptedAt else { return startedAt + configuration.answerLimit }
-    func asked(at time: ContinuousClock.Instant) -> ContinuousClock.Instant {
-      max(time, keptAt ?? time)
+    guard subscribing.isEmpty else {
+      return max(acceptedAt, lastMessageAt ?? acceptedAt) + configuration.answerLimit
     }
-    guard subscribing.isEmpty else { return asked(at: acceptedAt) + configuration.answerLimit }
     // A stop has a limit of its own.
     guard disconnect == nil else { return nil }
-    return window.oldest.map { asked(at: $0) + configuration.acknowledgementTimeout }
+    return window.oldest.map {
+      max($0, lastRetainedAt ?? $0) + configuration.acknowledgementTimeout
+    }
   }
 
   /// Throws when the broker owes an answer for too long.

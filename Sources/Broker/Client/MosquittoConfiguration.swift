@@ -40,12 +40,12 @@ package struct MosquittoConfiguration: Sendable {
   /// Most bytes of topic and payload handed over at once. The message that passes the mark is
   /// still part of the batch.
   package var batchBytes: Int
-  /// Time from the TCP connection to the broker's answer to CONNECT, and from there, or from the last message that the
-  /// broker kept, to its last answer to SUBSCRIBE. What comes later ends the connection.
+  /// Time from the TCP connection to the broker's answer to CONNECT, and from there, or from the last message if that
+  /// is later, to its last answer to SUBSCRIBE. What comes later ends the connection.
   package var answerLimit: Duration
-  /// Time that the broker may take to acknowledge a publication, counted from the last message that it kept. Mosquitto
-  /// takes milliseconds; a connection on which an acknowledgement got lost would never have room for all publications
-  /// again, so it is ended and they are offered again.
+  /// Time that the broker may take to acknowledge a publication, from when it was sent, or from the last retained
+  /// message if that is later. Mosquitto takes milliseconds; a connection on which an acknowledgement got lost would
+  /// never have room for all publications again, so it is ended and they are offered again.
   package var acknowledgementTimeout: Duration
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration

@@ -191,6 +191,31 @@ struct PublishTests {
     try await client.stop()
   }
 
+  @Test("An acknowledgement may come late behind retained messages, and must come after them")
+  func acknowledgementBehindRetained() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.acknowledgementsLost = 1
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.acknowledgementTimeout = .seconds(3)
+    let client = TestClient(configuration)
+    try await client.ready()
+    client.publish([Publication(topic: "t", payload: [1], token: 1)])
+    let begin = ContinuousClock.now
+    var count = 0
+    while .now < begin + configuration.acknowledgementTimeout * 2 {
+      // At most once, retained, "in/a".
+      fake.send([0x31, 8, 0, 4] + Array("in/a".utf8) + [0] + Array("x".utf8))
+      count += 1
+      try await eventually { client.handler.messageCount == count }
+    }
+    #expect(client.handler.record.disconnections.isEmpty)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.message.contains("has not acknowledged a publication"))
+    try await client.stop()
+  }
+
   @Test("After a reconnect only what the handler offers is published, not what was under way")
   func forgotten() async throws {
     var behaviour = FakeBroker.Behaviour()
