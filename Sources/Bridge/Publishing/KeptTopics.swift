@@ -8,7 +8,7 @@ import ThreadDataset
 /// a broker that was killed brings back routers that left and alerts that are over. What is kept below base topics that
 /// were given up is emptied.
 struct KeptTopics {
-  /// Seconds in which a broker sends what it keeps.
+  /// Seconds after the last retained message, until it is taken that the broker has sent all that it keeps.
   static let readingSeconds = 10
   /// Corrections that wait at most. What is left comes with the next connection.
   static let mostCorrections = 2_000
@@ -41,6 +41,13 @@ struct KeptTopics {
     self.publishesAll = publishesAll
     (isComplete, hasFormer, corrects) = (true, false, false)
     fingerprints.removeAll()
+  }
+
+  /// A state came that the broker keeps: there may be more.
+  mutating func noteArrival(at now: WireTime) {
+    let end = now.adding(seconds: Self.readingSeconds)
+    if let before = arrivalEnds, now < before { arrivalEnds = end }
+    if readingEnds != nil { readingEnds = end }
   }
 
   mutating func noteOwn(_ publication: Publication, _ states: RetainedStates) {
@@ -144,6 +151,7 @@ extension Publisher {
         } else if message.isRetained {
           state.correct(message, at: now)
         }
+        if message.isRetained { state.kept.noteArrival(at: now) }
       }
       return altered
     }

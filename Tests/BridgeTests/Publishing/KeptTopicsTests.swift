@@ -86,6 +86,26 @@ struct KeptTopicsTests {
     #expect(scene.broker["tk/network/0000000000000007"] != nil)
   }
 
+  @Test("A broker that sends slowly has not forgotten what comes late")
+  func slow() throws {
+    let scene = try running()
+    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    try scene.pump()
+    scene.publisher.connected(sessionPresent: true)
+    try scene.pump()
+    scene.publisher.subscribed()
+    for (topic, payload) in scene.broker where topic.hasPrefix("tk/router/") {
+      scene.tick(after: 8)
+      _ = scene.publisher.received(
+        [IncomingMessage(topic: topic, payload: payload, isRetained: true)])
+    }
+    scene.tick(after: 8)
+    #expect(!scene.publisher.hasEmptiedBases)
+    scene.tick(after: 3)
+    #expect(scene.publisher.hasEmptiedBases)
+    #expect(try scene.pump().isEmpty && scene.publisher.takeNotices().isEmpty)
+  }
+
   @Test("Below a base topic that was given up nothing stays")
   func formerBase() throws {
     let scene = try running { $0.formerBases = ["old"] }
