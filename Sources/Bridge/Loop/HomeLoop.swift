@@ -79,7 +79,7 @@ package final class HomeLoop: Sendable {
     shared.homes.withLock { homes in HomeSnapshot(homes: places.mapValues { homes[$0] }) }
   }
 
-  /// Of all of them together. No home is copied: a shard has thousands.
+  /// The counts of all served homes together. No home is copied: a shard has thousands.
   package var counts: HomeCounts {
     shared.homes.withLock { homes in homes.reduce(into: HomeCounts()) { $0.add($1) } }
   }

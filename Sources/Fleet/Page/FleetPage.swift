@@ -71,14 +71,14 @@ package struct FleetPage: PageSource {
   }
 
   private static func metrics(of bridge: Bridge) -> [Metric] {
-    let (monitor, homes) = (bridge.monitor.snapshot, bridge.loop.snapshot)
+    let monitor = bridge.monitor.snapshot
     let daemon = DaemonMetrics(
       snapshot: monitor, figures: bridge.monitor.figures, discovery: .off,
       isStoreWritable: bridge.store.condition == .healthy && monitor.storeProblem == nil,
       eventsWaiting: bridge.waitingMessages)
     return daemon.ofBridge
-      + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(homes.homes.count))]
-      + HomeMetrics(homes.counts).counts
+      + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(bridge.homes.count))]
+      + HomeMetrics(bridge.loop.counts).counts
   }
 
   private static func metrics(of status: FleetStatus) -> [Metric] {
