@@ -49,7 +49,10 @@ struct RunCommand: AsyncParsableCommand {
 
   private func runNode(_ settings: Settings) async throws {
     #if Fleet
-    try await FleetNode.start(settings, logger: .init(settings.log)).run()
+    let node = try FleetNode.start(settings, logger: .init(settings.log))
+    // Never freed: to take a million routers apart would keep the process for seconds after its end.
+    _ = Unmanaged.passRetained(node)
+    try await node.run()
     #else
     throw CommandFailure(
       .configuration, "`store.url` is set, and this program is built without fleets",
