@@ -152,8 +152,8 @@ package final class PostgresServer: Sendable {
       for child in children { _ = Foundation.kill(child, SIGKILL) }
       process?.signal(SIGKILL)
       process?.wait(within: 30)
-      // They have its memory, without which it can start again. Of those that have ended, whoever is the first process
-      // here may leave the entries.
+      // They have its shared memory, without which it cannot start again. Where process 1 does not reap them, they stay
+      // as zombies.
       let end = ContinuousClock.now + .seconds(30)
       while children.contains(where: { Self.isAlive($0) }), .now < end { usleep(1_000) }
     }

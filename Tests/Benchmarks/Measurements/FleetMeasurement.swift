@@ -307,7 +307,7 @@ struct FleetMeasurement {
     }
     try node.start(1..<(shards + 1))
     try announce(routers)
-    // One of them is the preferred network of its home.
+    // Each home has one more: that of its preferred network.
     _ = try cluster.wait(
       until: "SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0",
       reaches: Int64(shards * (routers + 1)))

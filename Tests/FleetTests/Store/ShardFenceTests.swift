@@ -66,7 +66,9 @@ struct ShardFenceTests {
         let waits =
           "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(fleet.name)'"
         let end = ContinuousClock.now + .seconds(30)
-        while try fleet.run(waits) != ["1"], .now < end {}
+        var isWaiting = false
+        while !isWaiting, .now < end { isWaiting = try fleet.run(waits) == ["1"] }
+        #expect(isWaiting)
       }
     }
     ended.wait()
