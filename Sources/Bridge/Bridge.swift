@@ -185,6 +185,8 @@ package final class Bridge: Service {
     intake.sessionExpiry = sessionDays * 86_400
     intake.stopLimit = stopLimit
     intake.cleanStart = false
+    // Only the other connection is sent what the broker keeps.
+    intake.places = nil
     return intake
   }
 
@@ -208,7 +210,8 @@ package final class Bridge: Service {
       ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     status.subscriptions =
       others.map { own($0, .own, qos: 0) }
-      + publisher.keptFilters.map { own($0, .ownOnce) }
+      // What waits at QoS 1 for a connection that was cut would come again with the next one, besides all that is kept.
+      + publisher.keptFilters.map { own($0, .ownOnce, qos: 0) }
       + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit

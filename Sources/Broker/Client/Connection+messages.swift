@@ -79,7 +79,9 @@ extension Connection {
       if subscription.isRequired { throw ConnectionLoss(error) }
       refusals.append(SubscriptionRefusal(filter: subscription.filter, error: error))
     }
-    if subscribing.isEmpty { handler.subscribed(refused: refusals) }
+    guard subscribing.isEmpty else { return }
+    leavePlace()
+    handler.subscribed(refused: refusals)
   }
 }
 
@@ -180,6 +182,10 @@ struct PublishWindow {
 
   var room: Int { maximum - acknowledging.count }
   var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
+
+  /// The broker has acknowledged none that was sent after the oldest one that it has not: so none got lost (MQTT 5.0,
+  /// section 4.6: acknowledgements come in the order of the publications).
+  var isInOrder: Bool { acknowledging.count == order.count }
 
   /// When the oldest publication was sent that the broker has not acknowledged.
   var oldest: ContinuousClock.Instant? { order.first?.sentAt }

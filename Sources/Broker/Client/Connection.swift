@@ -44,6 +44,8 @@ final class Connection {
 
   /// Another client had the session, and may still want it.
   private var isContested: Bool
+  /// One of `configuration.places`.
+  private var hasPlace = false
   private var acceptedAt: ContinuousClock.Instant?
   /// When the TCP connection was there.
   private var startedAt = ContinuousClock.now
@@ -75,6 +77,10 @@ final class Connection {
   func run() -> End {
     guard mailbox.beginConnecting() else { return .stopped }
     defer { handle.close() }
+    // A stop does not wait for it: it walks away from a thread that is connecting.
+    configuration.places?.wait()
+    hasPlace = true
+    defer { leavePlace() }
     let failure = connect()
     guard mailbox.endConnecting() else { return .abandoned }
     if let failure { return .lost(ConnectionLoss(failure), nil) }
@@ -87,6 +93,13 @@ final class Connection {
       if let disconnect { return disconnect.end }
       return .lost(error, acceptance)
     }
+  }
+
+  /// Another client may connect and subscribe.
+  func leavePlace() {
+    guard hasPlace else { return }
+    hasPlace = false
+    configuration.places?.signal()
   }
 
   private func connect() -> MosquittoError? {
@@ -185,7 +198,8 @@ final class Connection {
     // A stop has a limit of its own.
     guard disconnect == nil else { return nil }
     return window.oldest.map {
-      max($0, lastRetainedAt ?? $0) + configuration.acknowledgementTimeout
+      let answeredAt = window.isInOrder ? settledAt ?? $0 : $0
+      return max($0, lastRetainedAt ?? $0, answeredAt) + configuration.acknowledgementTimeout
     }
   }
 

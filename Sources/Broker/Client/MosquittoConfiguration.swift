@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+
 /// How to reach the broker, and how much to take from it at once.
 package struct MosquittoConfiguration: Sendable {
   /// Name or address of the broker.
@@ -43,9 +45,10 @@ package struct MosquittoConfiguration: Sendable {
   /// Time from the TCP connection to the broker's answer to CONNECT, and from there, or from the last message if that
   /// is later, to its last answer to SUBSCRIBE. What comes later ends the connection.
   package var answerLimit: Duration
-  /// Time that the broker may take to acknowledge a publication, from when it was sent, or from the last retained
-  /// message if that is later. Mosquitto takes milliseconds; a connection on which an acknowledgement got lost would
-  /// never have room for all publications again, so it is ended and they are offered again.
+  /// Time that the broker may take to acknowledge a publication, from when it was sent, or if that is later, from the
+  /// last retained message, or from the acknowledgement of the one before. Mosquitto takes milliseconds; a connection on
+  /// which an acknowledgement got lost would never have room for all publications again, so it is ended and they are
+  /// offered again.
   package var acknowledgementTimeout: Duration
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration
@@ -54,6 +57,10 @@ package struct MosquittoConfiguration: Sendable {
   /// of a connection before anything is read and before anything is sent, so also after the process was stopped for a
   /// while. Without the session nothing is sent any more, and the attempt has failed.
   package var mayConnect: (@Sendable () -> Bool)?
+  /// For a process with many clients: as many of them as this has places may be between the begin of a connection and
+  /// the broker's last answer to SUBSCRIBE; nil: any number. Mosquitto sends what it retains while it answers, and takes
+  /// nothing else meanwhile, so hundreds that ask at once would wait for each other until they give up.
+  package var places: DispatchSemaphore?
 
   /// For every connection: what is published and read here takes 16 KiB, and an answer a little less than this.
   package static let packetLimit: UInt32 = 65_536

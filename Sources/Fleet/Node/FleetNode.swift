@@ -32,6 +32,8 @@ import Foundation
 package final class FleetNode: Sendable {
   /// Shards that are opened at once.
   static let opening = 4
+  /// Shards that the broker sends what it keeps at once, of all in this process.
+  static let subscribing = DispatchSemaphore(value: FleetNode.opening)
   /// The longest wait after a broker was away: there is no other daemon that could take a session over for good.
   static let reconnectCeiling = Duration.seconds(10)
   /// For what is published and released when the node ends.

@@ -80,7 +80,10 @@ package final class ShardRun: Sendable {
       "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
     var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
     connection.mayConnect = { term.lasts }
+    connection.places = FleetNode.subscribing
     connection.reconnect.ceiling = FleetNode.reconnectCeiling
+    // Other nodes' shards, to which a broker sends what it keeps, can keep it from its answers.
+    connection.answerLimit = .seconds(60)
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)

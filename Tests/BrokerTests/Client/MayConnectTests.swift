@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Dispatch
 import Synchronization
 import TestKit
 import Testing
@@ -50,6 +51,40 @@ struct MayConnectTests {
     try await eventually { !client.handler.record.sessions.isEmpty }
     #expect(broker.connectionCount == 1)
     try await client.stop()
+  }
+
+  @Test("A client waits for its place until another one's subscriptions are answered, and can stop")
+  func places() async throws {
+    let places = DispatchSemaphore(value: 1)
+    func start(_ broker: FakeBroker, _ places: DispatchSemaphore?) -> TestClient {
+      var configuration = AcknowledgementOrderTests.configuration(broker)
+      configuration.places = places
+      return TestClient(configuration)
+    }
+    var silent = FakeBroker.Behaviour()
+    silent.subscribeCode = nil
+    let brokers = [try FakeBroker(silent), try FakeBroker(), try FakeBroker(), try FakeBroker()]
+    let first = start(brokers[0], places)
+    try await eventually { !first.handler.record.sessions.isEmpty }
+    let stopped = start(brokers[1], places)
+    let second = start(brokers[2], places)
+    try await stopped.stop()
+    let free = start(brokers[3], nil)
+    try await free.ready()
+    #expect(brokers[1].connectionCount == 0 && brokers[2].connectionCount == 0)
+    // SUBACK: QoS 1 for the first packet.
+    brokers[0].send([0x90, 4, 0, 1, 0, 1])
+    try await second.ready()
+    // One that is lost before it has subscribed leaves its place, too.
+    brokers[0].dropConnection()
+    try await eventually { first.handler.record.sessions.count == 2 }
+    let third = start(brokers[1], places)
+    brokers[0].change { $0.subscribeCode = 1 }
+    brokers[0].dropConnection()
+    try await third.ready()
+    for client in [first, second, third, free] { try await client.stop() }
+    #expect(places.wait(timeout: .now() + 10) == .success)
+    places.signal()
   }
 
   @Test("The session of another process at a real broker stays its own, with what waits in it")

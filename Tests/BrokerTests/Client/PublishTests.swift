@@ -216,6 +216,29 @@ struct PublishTests {
     try await client.stop()
   }
 
+  @Test("A broker that acknowledges one after the other may take long for all")
+  func slowAcknowledgements() async throws {
+    var behaviour = FakeBroker.Behaviour()
+    behaviour.acknowledges = false
+    let fake = try FakeBroker(behaviour)
+    var configuration = AcknowledgementOrderTests.configuration(fake)
+    configuration.acknowledgementTimeout = .seconds(2)
+    let client = TestClient(configuration)
+    try await client.ready()
+    client.publish((1...80).map { Publication(topic: "t", payload: [1], token: $0) })
+    // SUBSCRIBE was packet 1.
+    for packet in 2...70 {
+      fake.send([0x40, 2, 0, UInt8(packet)])
+      try await eventually { client.handler.record.acknowledged.count == packet - 1 }
+      try await Task.sleep(for: .milliseconds(80))
+    }
+    #expect(client.handler.record.disconnections.isEmpty)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    let first = try #require(client.handler.record.disconnections.first)
+    #expect(first.error.message.contains("has not acknowledged a publication"))
+    try await client.stop()
+  }
+
   @Test("After a reconnect only what the handler offers is published, not what was under way")
   func forgotten() async throws {
     var behaviour = FakeBroker.Behaviour()
