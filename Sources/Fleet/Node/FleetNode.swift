@@ -49,6 +49,8 @@ package final class FleetNode: Sendable {
   struct State {
     var leases = Leases()
     var runs: [Leases.Claim: ShardRun] = [:]
+    /// Of a node that leaves: to free what it has of a million routers would take longer than everything else.
+    var ended: [ShardRun] = []
     /// Of claims that have been opened, for when their shards are started again.
     var keys: [Leases.Claim: ShardKeys] = [:]
     /// Of claims that are opened or served.
@@ -254,8 +256,10 @@ package final class FleetNode: Sendable {
   }
 
   private func ended(_ claim: Leases.Claim, _ failure: ShardRun.Failure?) {
-    let (run, isHeld) = state.withLock {
-      ($0.runs.removeValue(forKey: claim), $0.leases.end(of: claim) != nil)
+    let (run, isHeld) = state.withLock { state in
+      let run = state.runs.removeValue(forKey: claim)
+      if state.end != nil, let run { state.ended.append(run) }
+      return (run, state.leases.end(of: claim) != nil)
     }
     if let run { publishAnchors(of: [run]) }
     apply { $0.ended(claim.shard, failure?.state, at: .now) }
