@@ -197,7 +197,7 @@ struct PublishTests {
     behaviour.acknowledgementsLost = 1
     let fake = try FakeBroker(behaviour)
     var configuration = AcknowledgementOrderTests.configuration(fake)
-    configuration.acknowledgementTimeout = .seconds(3)
+    configuration.acknowledgementTimeout = .seconds(12)
     let client = TestClient(configuration)
     try await client.ready()
     client.publish([Publication(topic: "t", payload: [1], token: 1)])
@@ -222,7 +222,8 @@ struct PublishTests {
     behaviour.acknowledges = false
     let fake = try FakeBroker(behaviour)
     var configuration = AcknowledgementOrderTests.configuration(fake)
-    configuration.acknowledgementTimeout = .seconds(2)
+    // Much longer than a test waits for its turn on a machine at work, and less than all acknowledgements take.
+    configuration.acknowledgementTimeout = .seconds(15)
     let client = TestClient(configuration)
     try await client.ready()
     client.publish((1...80).map { Publication(topic: "t", payload: [1], token: $0) })
@@ -230,7 +231,7 @@ struct PublishTests {
     for packet in 2...70 {
       fake.send([0x40, 2, 0, UInt8(packet)])
       try await eventually { client.handler.record.acknowledged.count == packet - 1 }
-      try await Task.sleep(for: .milliseconds(80))
+      try await Task.sleep(for: .milliseconds(300))
     }
     #expect(client.handler.record.disconnections.isEmpty)
     try await eventually { !client.handler.record.disconnections.isEmpty }

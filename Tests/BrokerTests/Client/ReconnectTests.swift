@@ -189,7 +189,7 @@ struct ReconnectTests {
     behaviour.subscribeCode = nil
     let fake = try FakeBroker(behaviour)
     var configuration = AcknowledgementOrderTests.configuration(fake)
-    configuration.answerLimit = .seconds(3)
+    configuration.answerLimit = .seconds(12)
     let client = TestClient(configuration)
     try await eventually { !client.handler.record.sessions.isEmpty }
     let begin = ContinuousClock.now
