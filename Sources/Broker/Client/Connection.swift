@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLibMosquitto
+import Dispatch
 import Glibc
 
 /// One connection from CONNECT to its end, on the client's thread.
@@ -77,11 +78,8 @@ final class Connection {
   func run() -> End {
     guard mailbox.beginConnecting() else { return .stopped }
     defer { handle.close() }
-    // A stop does not wait for it: it walks away from a thread that is connecting.
-    configuration.places?.wait()
-    hasPlace = true
     defer { leavePlace() }
-    let failure = connect()
+    let failure = takePlace() ?? connect()
     guard mailbox.endConnecting() else { return .abandoned }
     if let failure { return .lost(ConnectionLoss(failure), nil) }
     startedAt = .now
@@ -93,6 +91,17 @@ final class Connection {
       if let disconnect { return disconnect.end }
       return .lost(error, acceptance)
     }
+  }
+
+  /// Waits for a place, for as long as somebody wants the connection. A stop does not wait: it walks away from a thread
+  /// that is connecting.
+  private func takePlace() -> MosquittoError? {
+    guard let places = configuration.places else { return nil }
+    while places.wait(timeout: .now() + .milliseconds(250)) == .timedOut {
+      guard mailbox.stopRequest == nil, configuration.isSessionHeld else { return .sessionNotHeld }
+    }
+    hasPlace = true
+    return nil
   }
 
   /// Another client may connect and subscribe.

@@ -60,6 +60,7 @@ extension FleetNode {
     configuration.subscriptions = [.init(anchors.filter)]
     configuration.stopLimit = .milliseconds(400)
     configuration.reconnect.ceiling = Self.reconnectCeiling
+    configuration.answerLimit = Self.answerLimit
     let client = MosquittoClient(configuration, handler: anchors)
     state.withLock { $0.link = Link(fleet: fleet, anchors: anchors, client: client) }
     Task {

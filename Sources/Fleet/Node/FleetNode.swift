@@ -36,6 +36,8 @@ package final class FleetNode: Sendable {
   static let subscribing = DispatchSemaphore(value: FleetNode.opening)
   /// The longest wait after a broker was away: there is no other daemon that could take a session over for good.
   static let reconnectCeiling = Duration.seconds(10)
+  /// What is sent to other shards of a broker can keep it from its answers.
+  static let answerLimit = Duration.seconds(60)
   /// For what is published and released when the node ends.
   private static let endLimit = Duration.milliseconds(1_400)
 

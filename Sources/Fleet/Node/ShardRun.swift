@@ -82,8 +82,7 @@ package final class ShardRun: Sendable {
     connection.mayConnect = { term.lasts }
     connection.places = FleetNode.subscribing
     connection.reconnect.ceiling = FleetNode.reconnectCeiling
-    // Other nodes' shards, to which a broker sends what it keeps, can keep it from its answers.
-    connection.answerLimit = .seconds(60)
+    connection.answerLimit = FleetNode.answerLimit
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)

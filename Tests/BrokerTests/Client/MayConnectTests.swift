@@ -87,6 +87,24 @@ struct MayConnectTests {
     places.signal()
   }
 
+  @Test("A client that waits for its place, and loses its session, waits no longer")
+  func placeOfNobody() async throws {
+    let (broker, held) = (try FakeBroker(), Held())
+    var configuration = AcknowledgementOrderTests.configuration(broker)
+    configuration.places = DispatchSemaphore(value: 0)
+    configuration.mayConnect = { held.look() }
+    let client = TestClient(configuration)
+    try await eventually("it waits, and asks meanwhile") {
+      held.asked.load(ordering: .relaxed) >= 4
+    }
+    #expect(client.handler.record.disconnections.isEmpty)
+    held.give(false)
+    try await eventually { !client.handler.record.disconnections.isEmpty }
+    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
+    #expect(broker.connectionCount == 0)
+    try await client.stop()
+  }
+
   @Test("The session of another process at a real broker stays its own, with what waits in it")
   func rival() async throws {
     let (broker, held) = (try TestBroker(), Held())
