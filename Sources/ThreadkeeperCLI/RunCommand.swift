@@ -50,7 +50,7 @@ struct RunCommand: AsyncParsableCommand {
   private func runNode(_ settings: Settings) async throws {
     #if Fleet
     let node = try FleetNode.start(settings, logger: .init(settings.log))
-    // Never freed, as what it has ended is not: the process would take seconds longer.
+    // Never freed: to free a million routers would delay the end by seconds.
     _ = Unmanaged.passRetained(node)
     try await node.run()
     #else

@@ -8,7 +8,7 @@ import ThreadDataset
 /// a broker that was killed brings back routers that left and alerts that are over. What is kept below base topics that
 /// were given up is emptied.
 struct KeptTopics {
-  /// Seconds after the last retained message, until it is taken that the broker has sent all that it keeps.
+  /// Seconds after the last retained message, after which the broker is taken to have sent all that it keeps.
   static let readingSeconds = 10
   /// Corrections that wait at most. What is left comes with the next connection.
   static let mostCorrections = 2_000

@@ -200,7 +200,7 @@ final class ClientMailbox: Sendable {
   /// How the work of the thread ended.
   enum End: Sendable {
     case stopped
-    /// The thread still sits in a look-up; nobody waits for it any more.
+    /// The thread is still connecting; nobody waits for it any more.
     case abandoned
     case failed(MosquittoError)
   }
@@ -210,8 +210,8 @@ final class ClientMailbox: Sendable {
     var signal = WakeSignal()
     var stop: StopRequest?
     var wantsReconnect = false
-    /// True while the thread is inside the library's look-up and TCP connection, which nothing can
-    /// interrupt. There is no session then that could be harmed: a stop walks away from the thread.
+    /// True while the thread waits for its place and is inside the library's look-up and TCP connection, which nothing
+    /// can interrupt. There is no session then that could be harmed: a stop walks away from the thread.
     var isConnecting = false
     var isAbandoned = false
     var hasStarted = false

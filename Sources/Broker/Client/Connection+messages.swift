@@ -43,7 +43,7 @@ extension Connection {
 
   private func subscribe() throws(ConnectionLoss) {
     for filter in configuration.unsubscriptions { try unsubscribe(filter) }
-    guard !configuration.subscriptions.isEmpty else { return handler.subscribed(refused: []) }
+    guard !configuration.subscriptions.isEmpty else { return subscribed() }
     for subscription in configuration.subscriptions {
       do throws(MosquittoError) {
         subscribing[try handle.subscribe(subscription)] = subscription
@@ -79,7 +79,10 @@ extension Connection {
       if subscription.isRequired { throw ConnectionLoss(error) }
       refusals.append(SubscriptionRefusal(filter: subscription.filter, error: error))
     }
-    guard subscribing.isEmpty else { return }
+    if subscribing.isEmpty { subscribed() }
+  }
+
+  private func subscribed() {
     leavePlace()
     handler.subscribed(refused: refusals)
   }
@@ -183,8 +186,8 @@ struct PublishWindow {
   var room: Int { maximum - acknowledging.count }
   var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
 
-  /// The broker has acknowledged none that was sent after the oldest one that it has not: so none got lost (MQTT 5.0,
-  /// section 4.6: acknowledgements come in the order of the publications).
+  /// No publication was acknowledged before an older one: so no acknowledgement got lost (MQTT 5.0, section 4.6: they
+  /// come in the order of the publications).
   var isInOrder: Bool { acknowledging.count == order.count }
 
   /// When the oldest publication was sent that the broker has not acknowledged.

@@ -11,7 +11,7 @@ import Glibc
 final class Connection {
   enum End {
     case stopped
-    /// A stop came during the look-up and nobody waits for this thread any more.
+    /// A stop came before the TCP connection was there, and nobody waits for this thread any more.
     case abandoned
     /// The configuration has changed.
     case reconnect
@@ -28,7 +28,7 @@ final class Connection {
   /// Asked for, and not answered yet: packet identifier to subscription.
   var subscribing: [Int32: MosquittoConfiguration.Subscription] = [:]
   var refusals: [SubscriptionRefusal] = []
-  /// When the last publication was acknowledged.
+  /// When the last publication was acknowledged, or at QoS 0 written.
   var settledAt: ContinuousClock.Instant?
   /// When the last message was handled, and the last retained one. The broker's answers come behind its messages.
   var lastMessageAt: ContinuousClock.Instant?
@@ -93,15 +93,15 @@ final class Connection {
     }
   }
 
-  /// Waits for a place, for as long as somebody wants the connection. A stop does not wait: it walks away from a thread
-  /// that is connecting.
+  /// Waits for a place until there is one, the session is not held any more, or a stop comes: then nobody reads the
+  /// result.
   private func takePlace() -> MosquittoError? {
     guard let places = configuration.places else { return nil }
-    while places.wait(timeout: .now() + .milliseconds(250)) == .timedOut {
+    while true {
+      hasPlace = places.wait(timeout: .now() + .milliseconds(250)) == .success
       guard mailbox.stopRequest == nil, configuration.isSessionHeld else { return .sessionNotHeld }
+      if hasPlace { return nil }
     }
-    hasPlace = true
-    return nil
   }
 
   /// Another client may connect and subscribe.

@@ -39,7 +39,7 @@ package final class MosquittoClient: Sendable {
     }
     switch end {
     case .stopped: thread?.join()
-    // It sits in a look-up that nothing can interrupt, and ends without calling the handler.
+    // It is in a look-up that nothing can interrupt, or waits for its place, and ends without calling the handler.
     case .abandoned: thread?.detach()
     case .failed(let error):
       thread?.join()

@@ -32,11 +32,11 @@ import Foundation
 package final class FleetNode: Sendable {
   /// Shards that are opened at once.
   static let opening = 4
-  /// Shards that the broker sends what it keeps at once, of all in this process.
-  static let subscribing = DispatchSemaphore(value: FleetNode.opening)
+  /// How many shards of this process may connect and subscribe at the same time.
+  static let subscribing = DispatchSemaphore(value: 4)
   /// The longest wait after a broker was away: there is no other daemon that could take a session over for good.
   static let reconnectCeiling = Duration.seconds(10)
-  /// What is sent to other shards of a broker can keep it from its answers.
+  /// The broker answers late while it sends retained messages to other shards.
   static let answerLimit = Duration.seconds(60)
   /// For what is published and released when the node ends.
   private static let endLimit = Duration.milliseconds(1_400)
@@ -51,8 +51,8 @@ package final class FleetNode: Sendable {
   struct State {
     var leases = Leases()
     var runs: [Leases.Claim: ShardRun] = [:]
-    /// Of a node that leaves: to free what it has of a million routers would take longer than everything else.
-    var ended: [ShardRun] = []
+    /// Kept when the node leaves: to free a million routers would delay its end by seconds.
+    var endedRuns: [ShardRun] = []
     /// Of claims that have been opened, for when their shards are started again.
     var keys: [Leases.Claim: ShardKeys] = [:]
     /// Of claims that are opened or served.
@@ -260,7 +260,7 @@ package final class FleetNode: Sendable {
   private func ended(_ claim: Leases.Claim, _ failure: ShardRun.Failure?) {
     let (run, isHeld) = state.withLock { state in
       let run = state.runs.removeValue(forKey: claim)
-      if state.end != nil, let run { state.ended.append(run) }
+      if state.end != nil, let run { state.endedRuns.append(run) }
       return (run, state.leases.end(of: claim) != nil)
     }
     if let run { publishAnchors(of: [run]) }

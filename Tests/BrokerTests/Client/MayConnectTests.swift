@@ -56,9 +56,12 @@ struct MayConnectTests {
   @Test("A client waits for its place until another one's subscriptions are answered, and can stop")
   func places() async throws {
     let places = DispatchSemaphore(value: 1)
-    func start(_ broker: FakeBroker, _ places: DispatchSemaphore?) -> TestClient {
+    func start(
+      _ broker: FakeBroker, _ places: DispatchSemaphore?, _ held: Held = Held()
+    ) -> TestClient {
       var configuration = AcknowledgementOrderTests.configuration(broker)
       configuration.places = places
+      configuration.mayConnect = { held.look() }
       return TestClient(configuration)
     }
     var silent = FakeBroker.Behaviour()
@@ -66,8 +69,13 @@ struct MayConnectTests {
     let brokers = [try FakeBroker(silent), try FakeBroker(), try FakeBroker(), try FakeBroker()]
     let first = start(brokers[0], places)
     try await eventually { !first.handler.record.sessions.isEmpty }
-    let stopped = start(brokers[1], places)
-    let second = start(brokers[2], places)
+    let waiting = [Held(), Held()]
+    let stopped = start(brokers[1], places, waiting[0])
+    let second = start(brokers[2], places, waiting[1])
+    // The first look is before the wait, all others while it waits.
+    try await eventually {
+      waiting.allSatisfy { $0.asked.load(ordering: .relaxed) >= 2 }
+    }
     try await stopped.stop()
     let free = start(brokers[3], nil)
     try await free.ready()
