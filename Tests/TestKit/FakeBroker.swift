@@ -131,6 +131,23 @@ package final class FakeBroker: Sendable {
     state.withLock { $0.connection?.send(bytes) }
   }
 
+  /// Sends packets as they are and waits after each, once `event` is there, on the connection of then. A thread of its
+  /// own does it: a test's may wait for its turn for longer than the limits that it tests.
+  package func send(_ packets: [[UInt8]], pause: Duration, after event: Event) {
+    let thread = Thread { [self] in
+      while !events.contains(event) {
+        guard state.withLock({ !$0.isStopped }) else { return }
+        usleep(5_000)
+      }
+      let number = connectionCount
+      for packet in packets {
+        state.withLock { if $0.connections == number { $0.connection?.send(packet) } }
+        Thread.sleep(forTimeInterval: pause / .seconds(1))
+      }
+    }
+    thread.start()
+  }
+
   package func dropConnection() {
     state.withLock {
       $0.connection?.close()
