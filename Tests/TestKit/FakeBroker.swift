@@ -131,8 +131,8 @@ package final class FakeBroker: Sendable {
     state.withLock { $0.connection?.send(bytes) }
   }
 
-  /// Sends packets as they are and waits after each, once `event` is there, on the connection of then. A thread of its
-  /// own does it: a test's may wait for its turn for longer than the limits that it tests.
+  /// Once `event` has happened, sends packets as they are on that connection, with a pause after each. Done on a thread
+  /// of its own: a test's task may be suspended for longer than the limits that it tests.
   package func send(_ packets: [[UInt8]], pause: Duration, after event: Event) {
     let thread = Thread { [self] in
       while !events.contains(event) {

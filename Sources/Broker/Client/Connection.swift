@@ -93,8 +93,8 @@ final class Connection {
     }
   }
 
-  /// Waits for a place until there is one, the session is not held any more, or a stop comes: then nobody reads the
-  /// result.
+  /// Waits for a place until there is one, the session is not held any more, or a stop comes. After a stop the result
+  /// is not read.
   private func takePlace() -> MosquittoError? {
     guard let places = configuration.places else { return nil }
     while true {

@@ -47,8 +47,8 @@ package struct MosquittoConfiguration: Sendable {
   package var answerLimit: Duration
   /// Time that the broker may take to acknowledge a publication, from when it was sent, or if that is later, from the
   /// last retained message, or from the last acknowledgement where they come in order. Mosquitto normally takes
-  /// milliseconds; a connection on which an acknowledgement got lost would never have room for all publications again, so it is ended and they are
-  /// offered again.
+  /// milliseconds; a connection on which an acknowledgement got lost would never have room for all publications again,
+  /// so it is ended and they are offered again.
   package var acknowledgementTimeout: Duration
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit: Duration
@@ -59,8 +59,8 @@ package struct MosquittoConfiguration: Sendable {
   package var mayConnect: (@Sendable () -> Bool)?
   /// For a process with many clients: as many of them as this has places may be between the begin of a connection and
   /// the broker's last answer to SUBSCRIBE; nil: any number. Mosquitto sends what it retains while it answers, and takes
-  /// nothing else meanwhile, so hundreds that ask at once would wait for each other until they give up. A look-up and a TCP connection that take
-  /// long keep their place meanwhile.
+  /// nothing else meanwhile, so hundreds that ask at once would wait for each other until they give up. A look-up
+  /// and a TCP connection that take long keep their place meanwhile.
   package var places: DispatchSemaphore?
 
   /// For every connection: what is published and read here takes 16 KiB, and an answer a little less than this.
