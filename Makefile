@@ -14,17 +14,15 @@ PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
   $(if $(FLEET),--traits Fleet --scratch-path .build-fleet)
-# And one set for all that is, so that no goal rebuilds what another has built. Programs that are built so count which
-# of their lines run. `.ci/test` says where they write it; otherwise each would leave a file where it runs.
-# Fleets need libpq: where it cannot be had, their tests are left out.
-COUNTED = --enable-code-coverage $(shell pkg-config --exists libpq 2>/dev/null && echo --traits Fleet)
-export LLVM_PROFILE_FILE ?= /dev/null
+# And one set for all that is, so that no goal rebuilds what another has built. Fleets need libpq: where it cannot be
+# had, their tests are left out.
+TESTS = $(shell pkg-config --exists libpq 2>/dev/null && echo --traits Fleet)
 THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
-SWIFT_SOURCES := Sources Tests Package.swift \
+SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run status demo demo-fleet test test-brokers test-fleet lint format build bench fuzz stress sanitize soak \
-  consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall clean prepare compile
+.PHONY: help run status demo demo-fleet test coverage test-brokers test-fleet lint format build bench fuzz stress \
+  sanitize soak consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -54,26 +52,37 @@ demo-fleet: prepare compile ## Watch two nodes share homes on PostgreSQL, and on
 # What tests use of Debian, and the rules of axe-core. What cannot be had is skipped by name.
 TEST_TOOLS := avahi-daemon+ busybox chromium+ postgresql+ prometheus python3-fastjsonschema shellcheck axe
 
-# Lint comes first, so that the last lines are the tests' own.
-test: prepare lint ## Check the style, run all tests, print what they cover
+LINT = $(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+
+# The tests come last, so that the last lines are theirs.
+test: prepare ## Check the style, run all tests, print where the time went
+	@rm -f .build/seconds
 	@.ci/test-tools $(TEST_TOOLS)
-	$(SWIFT) build --build-tests $(COUNTED)
-	@THREADKEEPER_COVERAGE=.build/coverage .ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+	@.ci/timed lint $(LINT)
+	@.ci/timed build $(SWIFT) build --build-tests $(TESTS)
+	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+
+# A build of its own: programs that count are slower, and the next `make test` would build all of them again.
+COUNTED = --scratch-path .build/coverage
+coverage: prepare ## Run all tests, and print how many lines of each target they ran
+	@.ci/test-tools $(TEST_TOOLS)
+	@LLVM_PROFILE_FILE=/dev/null $(SWIFT) build --build-tests --enable-code-coverage $(TESTS) $(COUNTED)
+	@.ci/coverage .build/coverage $(SWIFT) test --skip-build --disable-xctest $(COUNTED) $(ARGS)
 
 test-brokers: prepare ## Test with Mosquitto in five ways, and with ejabberd
 	@.ci/test-tools ejabberd+
-	$(SWIFT) build --build-tests $(COUNTED)
+	$(SWIFT) build --build-tests $(TESTS)
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest --filter BrokerKindTests
 
 # Faults in their long form: nodes that are killed and stopped, a database that crashes and is promoted.
 test-fleet: FLEET = 1
 test-fleet: prepare ## Test fleets with PostgreSQL, and check that nothing is lost
 	@.ci/test-tools postgresql+
-	$(SWIFT) build --build-tests $(COUNTED)
+	$(SWIFT) build --build-tests $(TESTS)
 	@.ci/test-fleet $(ARGS)
 
 lint: prepare ## Check the style of the sources
-	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	$(LINT)
 
 format: prepare ## Put the sources into style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
@@ -83,6 +92,7 @@ build: prepare compile ## Build the program that can be installed; prints where 
 	@program="$(THREADKEEPER)"; echo "built $$program ($$(du -h "$$program" | cut -f1))"
 
 # Ten minutes. What cannot be had to compare with is left out by name. Fleets are measured by ARGS='--only fleet'.
+bench: export THREADKEEPER_GOAL = bench
 bench: FLEET = $(findstring fleet,$(ARGS))
 bench: prepare compile ## Measure speed and memory, and write docs/reference/benchmarks.md
 	@.ci/test-tools libsqlcipher0 python3-paho-mqtt $(if $(FLEET),postgresql+)
@@ -98,19 +108,20 @@ sanitize: prepare stress ## Run the tests under two sanitizers, after `stress`
 	@.ci/sanitize address $(ARGS)
 	@.ci/sanitize thread $(ARGS)
 
+stress: export THREADKEEPER_GOAL = stress
 stress: prepare ## Let 8 threads race on the keychain, under a sanitizer
 	$(SWIFT) build $(STRESS)
 	@"$$($(SWIFT) build $(STRESS) --show-bin-path)/keychain-stress" $(if $(filter stress,$(MAKECMDGOALS)),$(ARGS))
 
 # The tests are those of `make test`, and the daemon is the one that is installed.
 soak: prepare compile ## Inject faults for 10 minutes, and check that nothing is lost
-	$(SWIFT) build --build-tests $(COUNTED)
+	$(SWIFT) build --build-tests $(TESTS)
 	@.ci/soak "$(THREADKEEPER)" $(ARGS)
 
 # Builds of their own too: libFuzzer needs its marks on every branch. gold cannot link that, so lld does.
 FUZZ := -c release --scratch-path .build-fuzz --product threadkeeper-fuzz \
   -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld
-fuzz: export THREADKEEPER_FUZZ = 1
+fuzz: export THREADKEEPER_GOAL = fuzz
 fuzz: prepare ## Fuzz what reads others' bytes, each for FUZZ_SECONDS=60
 	$(SWIFT) build $(FUZZ)
 	@.ci/fuzz "$$($(SWIFT) build $(FUZZ) --show-bin-path)/threadkeeper-fuzz" .build-fuzz/work $(ARGS)
@@ -121,19 +132,19 @@ consumer: prepare ## Build packages that depend on this one, the examples among 
 
 hermetic: prepare compile ## Run all tests beside a daemon of the machine, and show that none touched it
 	@.ci/test-tools $(TEST_TOOLS)
-	$(SWIFT) build --build-tests $(COUNTED)
+	$(SWIFT) build --build-tests $(TESTS)
 	@.ci/hermetic $(ARGS)
 
 interop: prepare ## Ask a daemon over the local API with a client from PyPI
-	$(SWIFT) build --product threadkeeper $(COUNTED)
+	$(SWIFT) build --product threadkeeper $(TESTS)
 	@.ci/interop "$$($(SWIFT) build --show-bin-path)/threadkeeper"
 
 settings: prepare ## Write the settings file and the page about settings from their table
-	$(SWIFT) build --build-tests $(COUNTED)
+	$(SWIFT) build --build-tests $(TESTS)
 	@MAKE_SETTINGS=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter SettingsPagesTests
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
-	@.ci/docs $(COUNTED)
+	@.ci/docs $(TESTS)
 
 deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3
@@ -169,7 +180,7 @@ uninstall: ## Remove what `make install` has installed; settings and store stay
 clean: ## Remove what was built; the state in .threadkeeper stays
 	rm -rf .build .build-asan .build-fleet .build-fuzz .build-tsan
 
-test hermetic: LIBPQ = --libpq-if-possible
+test coverage hermetic: LIBPQ = --libpq-if-possible
 prepare:
 	@.ci/prepare $(if $(FLEET),--libpq,$(LIBPQ))
 

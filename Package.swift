@@ -12,14 +12,42 @@ let librarySettings: [SwiftSetting] =
   isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil
   ? [] : [.unsafeFlags(["-suppress-warnings"])]
 
-/// The program of `make fuzz` links with libFuzzer only, so it is there for that goal only.
-let fuzzProgram: [Target] =
-  Context.environment["THREADKEEPER_FUZZ"] == nil
-  ? []
-  : [
-    .executableTarget(
-      name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")
-  ]
+/// What `make bench`, `make fuzz` and `make stress` build, each for itself: no other build needs it.
+let goal = Context.environment["THREADKEEPER_GOAL"]
+let goalTargets: [Target] =
+  switch goal {
+  case "bench":
+    // The figures. A bare subscriber and publisher, and a bare table, in C to compare with.
+    [
+      .target(
+        name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"],
+        path: "Benchmarks/CBareSubscriber"),
+      .target(
+        name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Benchmarks/CBareDatabase"),
+      .executableTarget(
+        name: "threadkeeper-bench",
+        dependencies: [
+          "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home",
+          "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+          .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ],
+        path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
+    ]
+  case "fuzz":
+    // It links with libFuzzer only.
+    [
+      .executableTarget(
+        name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")
+    ]
+  case "stress":
+    // Threads at work on the keychain. It depends on little, because all of that is built once more for the sanitizer.
+    [
+      .executableTarget(
+        name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"],
+        path: "Stress")
+    ]
+  default: []
+  }
 
 /// The floors, lowest first; an import never goes up. See docs/explanation/architecture.md.
 let package = Package(
@@ -170,28 +198,6 @@ let package = Package(
       name: "ThreadClientExample", dependencies: ["ThreadNetwork"],
       path: "examples/thread-client/Sources/thread-client"),
 
-    // The figures: `make bench`. A bare subscriber and publisher, and a bare table, in C to compare with.
-    .target(
-      name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"],
-      path: "Tests/Benchmarks/CBareSubscriber"),
-    .target(
-      name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Tests/Benchmarks/CBareDatabase"),
-    .executableTarget(
-      name: "threadkeeper-bench",
-      dependencies: [
-        "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home",
-        "KeychainCore",
-        "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Tests/Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
-
-    // Threads at work on the keychain: `make stress`. It depends on little, because all of that is
-    // built once more for the sanitizer.
-    .executableTarget(
-      name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"],
-      path: "Tests/Stress"),
-
     // What `make fuzz` and a test of its seeds check for any bytes.
     .target(
       name: "FuzzTargets",
@@ -309,6 +315,6 @@ let package = Package(
         "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
         "service-probe", "threadkeeper",
       ]),
-  ] + fuzzProgram,
+  ] + goalTargets,
   swiftLanguageModes: [.v6]
 )

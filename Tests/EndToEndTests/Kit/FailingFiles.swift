@@ -3,7 +3,7 @@
 import Foundation
 import TestKit
 
-/// A library of `Tests/Doubles` to be preloaded into programs. Needs a C compiler.
+/// A library of `Doubles` to be preloaded into programs. Needs a C compiler.
 struct PreloadedLibrary: Sendable {
   private let directory: TemporaryDirectory
   let path: String
@@ -11,7 +11,7 @@ struct PreloadedLibrary: Sendable {
   /// - Returns: nil where it cannot be compiled.
   init?(_ name: String) {
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Doubles/\(name).c").standardized.path
+      .appendingPathComponent("../../../Doubles/\(name).c").standardized.path
     guard let directory = try? TemporaryDirectory() else { return nil }
     self.directory = directory
     path = directory.file("\(name).so")
@@ -23,7 +23,7 @@ struct PreloadedLibrary: Sendable {
   }
 }
 
-/// A disk under a daemon's store that fails while it is told to: `Tests/Doubles/failing_files.c`, preloaded into the
+/// A disk under a daemon's store that fails while it is told to: `Doubles/failing_files.c`, preloaded into the
 /// daemon and the commands. Needs neither root nor a file system of its own.
 final class FailingFiles: Sendable {
   enum Fault: String, CaseIterable, Sendable {

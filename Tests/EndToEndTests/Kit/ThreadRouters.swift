@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// OpenThread Border Routers with simulated radios, each with a REST interface on loopback: the program
-/// `Tests/Doubles/thread_routers.py`. They end with this object, or with the tests.
+/// `Doubles/thread_routers.py`. They end with this object, or with the tests.
 final class ThreadRouters: Sendable {
   private let directory: TemporaryDirectory
   private let process: ChildProcess
@@ -16,7 +16,7 @@ final class ThreadRouters: Sendable {
   init(_ count: Int) async throws {
     directory = try TemporaryDirectory()
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Doubles/thread_routers.py").standardized.path
+      .appendingPathComponent("../../../Doubles/thread_routers.py").standardized.path
     lifeline = try PrivatePipe()
     process = try ChildProcess(
       "/usr/bin/env", ["python3", script, directory.path, "\(count)"],

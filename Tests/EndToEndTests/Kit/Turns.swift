@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Synchronization
 import Testing
 
@@ -31,6 +32,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
       return try await function()
     }
     try await Self.threadsToBeHad()
+    Self.note(test)
     let recorder = Recorder()
     defer { recorder.end() }
     do {
@@ -40,6 +42,15 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
       throw error
     }
     await recorder.check()
+  }
+
+  /// Notes when a test begins, for `.ci/slowest`.
+  private static func note(_ test: Test) {
+    guard let file = ProcessInfo.processInfo.environment["TEST_TURNS"],
+      let output = fopen(file, "a")
+    else { return }
+    fputs("\(Date.now.timeIntervalSince1970) \(test.id)\n", output)
+    fclose(output)
   }
 
   private static func threadsToBeHad() async throws {

@@ -66,7 +66,7 @@ struct MeasureCommand: AsyncParsableCommand {
   var swift = "unknown"
 
   @Option(help: .hidden)
-  var peers = "Tests/Benchmarks/Peers"
+  var peers = "Benchmarks/Peers"
 
   @Option(help: .hidden)
   var tools = ".build/test-tools"
