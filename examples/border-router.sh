@@ -116,6 +116,12 @@ describe_router() {
   field dataset "$dataset"
 }
 
+# Nothing is made below a home directory that is missing.
+make_state() {
+  [ -n "${STATE_DIRECTORY:-}${XDG_STATE_HOME:-}" ] || [ -d "${HOME:-}" ] || return 1
+  mkdir -p "$state"
+}
+
 # Rises with the clock, and by one where the clock was set back or two events share a moment. A
 # router without a battery wakes up in 1970: there the file is what counts.
 next_seq() {
@@ -126,7 +132,7 @@ next_seq() {
   last=$(cat "$file" 2>/dev/null)
   case $last in '' | *[!0-9]*) last=0 ;; esac
   [ "$now" -gt "$last" ] || now=$((last + 1))
-  if ! { mkdir -p "$state" && printf '%s\n' "$now" >"$file.new" && mv "$file.new" "$file"; } \
+  if ! { make_state && printf '%s\n' "$now" >"$file.new" && mv "$file.new" "$file"; } \
     2>/dev/null; then
     say "warning: the sequence number cannot be kept in $state (STATE_DIRECTORY)"
   fi

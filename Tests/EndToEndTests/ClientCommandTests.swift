@@ -39,6 +39,9 @@ struct ClientCommandTests {
     #expect(made.output.contains(keys.fingerprint))
     let again = try await client("keygen")
     #expect(again.status == 73 && again.error.contains("already"))
+    let homeless = try await client("keygen", home: directory.file("home"))
+    #expect(homeless.status == 73 && homeless.error.contains("home is missing"))
+    #expect(!FileManager.default.fileExists(atPath: directory.file("home")))
     func seal(key: String? = nil) async throws -> ThreadkeeperBinary.Outcome {
       let arguments = ["--to", String(line), "--topic", topic, "--id", "r-17"]
       return try await ThreadkeeperBinary.run(

@@ -71,11 +71,16 @@ publisher=$(dirname "$0")/border-router.sh
 # Whoever connects with this client id gets the session, and what waits in it: the id is random, kept in a file, and in
 # no list of processes.
 state=${STATE_DIRECTORY:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/threadkeeper-border-router}
+# Nothing is made below a home directory that is missing.
+make_state() {
+  [ -n "${STATE_DIRECTORY:-}${XDG_STATE_HOME:-}" ] || [ -d "${HOME:-}" ] || return 1
+  mkdir -p "$state"
+}
 secret=$(cat "$state/client-id" 2>/dev/null) || secret=''
 case $secret in
   '' | *[!0-9a-f]*)
     secret=$(LC_ALL=C tr -dc 0-9a-f </dev/urandom | head -c 32)
-    { mkdir -p "$state" && printf '%s\n' "$secret" >"$state/client-id.$$" \
+    { make_state && printf '%s\n' "$secret" >"$state/client-id.$$" \
       && mv "$state/client-id.$$" "$state/client-id"; } 2>/dev/null \
       || say "warning: the client id cannot be kept in $state (STATE_DIRECTORY)"
     ;;

@@ -308,8 +308,7 @@ private struct NodeService: Service {
 extension FleetNode {
   /// Held for as long as this process is the node: who finds it free may take what the database says that the node has.
   private static func lock(_ name: String, in directory: String) throws(CommandFailure) -> Int32 {
-    try? FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try PrivateDirectory.make(directory)
     let path = "\(directory)/\(name).lock"
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

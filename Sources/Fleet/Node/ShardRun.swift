@@ -86,9 +86,7 @@ package final class ShardRun: Sendable {
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)
-    try FileManager.default.createDirectory(
-      atPath: settings.store.path, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    try PrivateDirectory.make(settings.store.path)
     localAPI = LocalAPISocket(OperationContext(settings, bridge: bridge, logger: logger))
     (self.shard, self.claim, self.term, self.keys, self.store) = (shard, claim, term, keys, store)
   }

@@ -94,17 +94,36 @@ extension StoreLocation {
 }
 
 extension StoreLocation {
-  /// Makes the directory, and those above it, for this user alone.
-  static func makeDirectory(_ path: String) throws(KeychainError) {
+  /// Makes the directory, and those above it, for this user alone. A home directory is never made: where it is missing,
+  /// the user has none, or its disk is not there yet.
+  ///
+  /// - Parameter home: value of `HOME`.
+  package static func makeDirectory(
+    _ path: String, home: String? = getenv("HOME").map { String(cString: $0) }
+  ) throws(KeychainError) {
+    try checkHome(home, isAbove: path)
     if mkdir(path, 0o700) == 0 {
       syncDirectory(parent(of: path))
       return
     }
     if errno == EEXIST { return }
     guard errno == ENOENT, !path.isEmpty, path != "." else { throw notMade(path) }
-    try makeDirectory(parent(of: path))
+    try makeDirectory(parent(of: path), home: home)
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw notMade(path) }
     syncDirectory(parent(of: path))
+  }
+
+  /// Refuses what is, or lies below, a home directory that is missing.
+  private static func checkHome(_ home: String?, isAbove path: String) throws(KeychainError) {
+    guard let home = home.map(withoutTrailingSlash), home.hasPrefix("/"),
+      path == home || path.hasPrefix(home + "/")
+    else { return }
+    var status = stat()
+    guard stat(home, &status) != 0, errno == ENOENT || errno == ENOTDIR else { return }
+    throw KeychainError(
+      .writePermission,
+      "\(path) is not made, as the home directory \(home) is missing: make that, set HOME to one that is there, or"
+        + " name another place")
   }
 
   private static func notMade(_ path: String) -> KeychainError {

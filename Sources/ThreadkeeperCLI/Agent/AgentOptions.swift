@@ -180,9 +180,7 @@ struct ClientIDFile {
   ///
   /// - Throws: `CommandFailure` when it cannot be kept, or other users know it.
   private func secret() throws(CommandFailure) -> [UInt8] {
-    try? FileManager.default.createDirectory(
-      atPath: FilePath.directory(of: path), withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+    try PrivateDirectory.make(FilePath.directory(of: path))
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw Self.failure(path) }
     defer { close(descriptor) }

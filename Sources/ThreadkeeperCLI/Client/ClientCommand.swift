@@ -43,7 +43,8 @@ struct ClientKeyOption: ParsableArguments {
   }
 
   static func usual() throws(CommandFailure) -> String {
-    guard let home = ProcessInfo.processInfo.environment["HOME"], !home.isEmpty else {
+    guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/")
+    else {
       throw CommandFailure(.usage, "there is no home directory to keep a key file in")
     }
     return home + "/.config/threadkeeper/client.key"
@@ -80,10 +81,7 @@ struct ClientKeygenCommand: ParsableCommand {
       path = out
     } else {
       path = try ClientKeyOption.usual()
-      let directory = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
-      try? FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try PrivateDirectory.make(FilePath.directory(of: path))
     }
     let identity: Identity
     do throws(SodiumError) {

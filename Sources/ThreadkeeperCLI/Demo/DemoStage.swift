@@ -2,6 +2,7 @@
 
 import Bridge
 import Broker
+import Glibc
 import Home
 import KeychainCore
 import Logging
@@ -122,12 +123,10 @@ struct DemoStage {
   private static func temporaryDirectory() throws -> String {
     let path =
       FileManager.default.temporaryDirectory.path + "/threadkeeper-demo-\(UUID().uuidString)"
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw CommandFailure(.cannotCreate, "the directory \(path) cannot be made")
+    guard mkdir(path, 0o700) == 0 else {
+      throw CommandFailure(
+        .cannotCreate, "the directory \(path) cannot be made: \(String(cString: strerror(errno)))",
+        remedy: "set TMPDIR to a directory that this user may write to")
     }
     return path
   }

@@ -221,14 +221,10 @@ struct SetupPlace: Sendable {
 
   private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {
     guard access(directory, F_OK) != 0 else { return }
-    do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: group == nil ? 0o700 : 0o750])
-    } catch {
+    try PrivateDirectory.make(directory)
+    if let group, chown(directory, 0, group) != 0 || chmod(directory, 0o750) != 0 {
       throw failure(directory)
     }
-    if let group, chown(directory, 0, group) != 0 { throw failure(directory) }
   }
 
   private func failure(_ path: String? = nil) -> CommandFailure {

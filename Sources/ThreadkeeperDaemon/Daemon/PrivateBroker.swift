@@ -8,12 +8,6 @@ import ServiceLifecycle
 import Settings
 import ThreadkeeperSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The broker that comes with the daemon: started before it, and again whenever it dies.
 struct PrivateBroker: Service {
   /// A broker that dies sooner than this after its start is not started again at once.
@@ -25,14 +19,11 @@ struct PrivateBroker: Service {
 
   /// Mosquitto's usual port where it is free and nothing else was asked for, otherwise any.
   static func start(_ settings: Settings, logger: Logger) throws -> PrivateBroker {
-    do {
-      try FileManager.default.createDirectory(
-        atPath: settings.stateDirectory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+    do throws(CommandFailure) {
+      try PrivateDirectory.make(settings.stateDirectory)
     } catch {
       throw CommandFailure(
-        .cannotCreate, "the state directory \(settings.stateDirectory) cannot be made",
-        remedy: "name another with --state-directory")
+        error.status, error.message, remedy: "name another place with --state-directory")
     }
     let (ends, ended) = AsyncStream.makeStream(of: EmbeddedBrokerError.self)
     func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {

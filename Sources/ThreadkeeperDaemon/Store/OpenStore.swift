@@ -100,6 +100,20 @@ package enum OpenStore {
   }
 }
 
+/// What lies beside a store, and what needs none.
+package enum PrivateDirectory {
+  /// Makes it, and those above it, for this user alone; not below a home directory that is missing.
+  ///
+  /// - Throws: `CommandFailure` with status 73.
+  package static func make(_ path: String) throws(CommandFailure) {
+    do throws(KeychainError) {
+      try StoreLocation.makeDirectory(path)
+    } catch {
+      throw CommandFailure(.cannotCreate, error.message)
+    }
+  }
+}
+
 extension StoreCondition {
   /// For a person.
   package var words: String {

@@ -75,6 +75,30 @@ import Testing
     }
   }
 
+  @Test("Nothing is made below a home directory that is missing, nor that directory")
+  func noHome() throws {
+    let directory = try TemporaryDirectory()
+    let home = directory.file("home")
+    for path in [home, home + "/.local/share/threadkeeper/store", home + "//a"] {
+      for home in [home, home + "/"] {
+        do {
+          try StoreLocation.makeDirectory(path, home: home)
+          Issue.record("made \(path)")
+        } catch {
+          #expect(
+            error.status == .writePermission && error.message.contains("home is missing: make that")
+          )
+        }
+      }
+    }
+    #expect(!FileManager.default.fileExists(atPath: home))
+    for home in [home, directory.path, "", "home", nil] {
+      let path = directory.file("homes/\(UUID())/store")
+      try StoreLocation.makeDirectory(path, home: home)
+      #expect(try mode(path) == 0o700)
+    }
+  }
+
   @Test(arguments: ["-wal", "-shm", "-journal"])
   func theLogOfAnEarlierStoreIsNotPlayedIntoANewOne(_ suffix: String) throws {
     let directory = try TemporaryDirectory()
