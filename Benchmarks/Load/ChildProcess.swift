@@ -45,7 +45,7 @@ final class ChildProcess: Sendable {
     input = inputPipe?.fileHandleForWriting
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
-    process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"]
+    process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/dev/null"]
     process.standardInput = inputPipe ?? FileHandle.nullDevice
     process.standardOutput = stream == .output ? pipe : FileHandle.nullDevice
     process.standardError = stream == .error ? pipe : FileHandle.standardError

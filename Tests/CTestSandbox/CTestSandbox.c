@@ -64,10 +64,12 @@ static int begins(const char *text, const char *prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Removes every variable that names a place of the user's, or a setting of threadkeeper. */
+/* Removes every variable that names a place of the user's, or a setting of threadkeeper or of what it uses. */
 static void clear_variables(void) {
-  static const char *const prefixes[] = {"THREADKEEPER_", "XDG_", "STATE_DIRECTORY=",
-                                         "CREDENTIALS_DIRECTORY=", "MQTT_"};
+  static const char *const prefixes[] = {
+    "THREADKEEPER_", "XDG_", "STATE_DIRECTORY=", "RUNTIME_DIRECTORY=", "CREDENTIALS_DIRECTORY=",
+    "NOTIFY_SOCKET=", "WATCHDOG_", "MQTT_", "LANG=", "LANGUAGE=", "LC_", "PG", "PYTHON",
+    "SSL_CERT_", "OPENSSL_CONF="};
   for (char **entry = environ; *entry != NULL;) {
     int is_cleared = 0;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -95,6 +97,35 @@ static void set_below_file(const char *name, const char *prefix, const char *par
   if (setenv(name, path, 1) != 0) fail(name);
 }
 
+/* Where tests have their files: TMPDIR, unless other users, as whom tests run programs, cannot get there, or a socket
+   would have too long a name there. */
+static const char *temporary_directory(void) {
+  static const char fallback[] = "/tmp";
+  char part[40];
+  const char *path = getenv("TMPDIR");
+  if (path == NULL || path[0] != '/' || strlen(path) >= sizeof part) return fallback;
+  for (size_t length = 1; length <= strlen(path); length++) {
+    if (path[length] != '/' && path[length] != 0) continue;
+    memcpy(part, path, length);
+    part[length] = 0;
+    struct stat status;
+    if (stat(part, &status) != 0 || (status.st_mode & S_IXOTH) == 0) return fallback;
+  }
+  return path;
+}
+
+/* What a machine or a user has chosen for all programs. The system's own come first: a test that needs `python3` means
+   the one that has Debian's modules. */
+static void set_defaults(void) {
+  const char *path = getenv("PATH");
+  char all[1 << 16];
+  if (snprintf(all, sizeof all, "/usr/sbin:/usr/bin:/sbin:/bin%s%s", path == NULL ? "" : ":",
+               path == NULL ? "" : path) >= (int)sizeof all
+      || setenv("PATH", all, 1) != 0 || setenv("TZ", "UTC0", 1) != 0)
+    fail("the variables of the test sandbox");
+  umask(022);
+}
+
 /* Runs before `main`, so that nothing has read the environment yet. */
 __attribute__((constructor)) static void enter_sandbox(void) {
   if (getenv(marker) != NULL) return;
@@ -106,8 +137,7 @@ __attribute__((constructor)) static void enter_sandbox(void) {
   watch_below(getenv("XDG_DATA_HOME"), "threadkeeper");
   watch_below(getenv("XDG_CONFIG_HOME"), "threadkeeper");
 
-  const char *temporary = getenv("TMPDIR");
-  if (temporary == NULL || temporary[0] != '/') temporary = "/tmp";
+  const char *temporary = temporary_directory();
   if (snprintf(directory, sizeof directory, "%s/threadkeeper-sandbox-XXXXXX", temporary)
         >= (int)sizeof directory
       || mkdtemp(directory) == NULL
@@ -121,7 +151,9 @@ __attribute__((constructor)) static void enter_sandbox(void) {
   atexit(remove_sandbox);
 
   clear_variables();
+  set_defaults();
   setenv(marker, directory, 1);
+  setenv("TMPDIR", temporary, 1);
   set_below_file("HOME", "", "home");
   set_below_file("THREADKEEPER_SYSTEM_ROOT", "", "system");
   /* The services of the machine's network are found by its avahi-daemon. */

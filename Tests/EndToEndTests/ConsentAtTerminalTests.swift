@@ -157,7 +157,7 @@ struct ConsentAtTerminalTests {
         "preferred",
       ],
       environment: scene.installation.environment.merging([
-        "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
+        "THREADKEEPER_SOCKET": socket, "HOME": "/dev/null",
       ]) { $1 }.merging(TestSandbox.uncounted) { $1 })
     let id = try await scene.question()
     try await session.until("`threadkeeper consent approve \(id)`")

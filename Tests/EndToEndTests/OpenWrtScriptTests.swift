@@ -197,7 +197,10 @@ struct OpenWrtScriptTests {
       (["MQTT_USERNAME": ""], 78, "MQTT_USERNAME"), ([:], 78, "BORDER_AGENT_ID"),
       (["ACCESS_POINT": "hall", "INTERVAL": "x"], 78, "INTERVAL"),
       (["ACCESS_POINT": "hall", "PATH": directory.path], 69, "mosquitto_pub"),
-      (["ACCESS_POINT": "hall", "MQTT_PASSWORD_FILE": "/none"], 78, "/none cannot be read"),
+      (
+        ["ACCESS_POINT": "hall", "MQTT_PASSWORD_FILE": "/dev/null/none"], 78,
+        "/dev/null/none cannot be read"
+      ),
     ] as [([String: String], Int32, String)] {
       #expect(try start(variables).wait(within: 60) == .exit(status))
       #expect(log.contains(words), "\(log)")

@@ -105,7 +105,7 @@ struct QuestionOfTheCallTests {
     try TerminalSession(
       program: ThreadClientExampleTests.program, ["preferred"],
       environment: [
-        "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "THREADKEEPER_SOCKET": installation.path,
+        "PATH": "/usr/bin:/bin", "HOME": "/dev/null", "THREADKEEPER_SOCKET": installation.path,
         "THREADKEEPER_NETWORK_HOME": "cabin",
       ])
   }

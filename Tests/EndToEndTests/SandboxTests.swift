@@ -28,6 +28,16 @@ struct SandboxTests {
     }
   }
 
+  @Test("A path that must not be there lies below a file: a machine may have any `/nonexistent`")
+  func paths() throws {
+    let tests = ProjectFiles.root.appendingPathComponent("Tests").path
+    let files = try FileManager.default.subpathsOfDirectory(atPath: tests)
+    for file in files where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: "\(tests)/\(file)", encoding: .utf8)
+      #expect(text.firstMatch(of: #/"\/(nonexistent|nowhere)\b/#) == nil, "\(file)")
+    }
+  }
+
   @Test("The suite fails when a place that it watches comes into being, and only then")
   func guarded() async throws {
     let directory = try TemporaryDirectory()

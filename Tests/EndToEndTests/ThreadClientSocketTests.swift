@@ -156,7 +156,7 @@ struct ThreadClientSocketTests {
           + arguments,
         input: Array(input.utf8),
         environment: [
-          "THREADKEEPER_SOCKET": socket, "HOME": "/nonexistent",
+          "THREADKEEPER_SOCKET": socket, "HOME": "/dev/null",
           "THREADKEEPER_NETWORK_PRESENCE": "none",
         ].merging(TestSandbox.uncounted) { $1 })
     }

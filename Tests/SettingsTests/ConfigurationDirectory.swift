@@ -32,7 +32,7 @@ final class ConfigurationDirectory: Sendable {
   /// Loads `threadkeeper.yaml` of this directory, as root would with nothing else about.
   func load(_ variables: [String: String] = [:]) -> SettingsResult {
     SettingsLoader.load(
-      file: "threadkeeper.yaml", environment: variables, systemFile: "/nonexistent",
+      file: "threadkeeper.yaml", environment: variables, systemFile: "/dev/null/none",
       workingDirectory: path, isRoot: true)
   }
 }

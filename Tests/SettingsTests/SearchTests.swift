@@ -36,7 +36,7 @@ struct SearchTests {
     #expect(result(nil, environment).settings?.alerts.holdSeconds == 3)
     environment["XDG_CONFIG_HOME"] = nil
     #expect(result(nil, environment).settings?.alerts.holdSeconds == 4)
-    environment["HOME"] = "/nonexistent"
+    environment["HOME"] = "/dev/null"
     let system = result(nil, environment)
     #expect(system.settings?.alerts.holdSeconds == 5)
     #expect(system.file == directory.path + "/etc.yaml")

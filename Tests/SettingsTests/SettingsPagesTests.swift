@@ -33,7 +33,7 @@ struct SettingsPagesTests {
   func defaults() throws {
     func load(_ file: String?) -> SettingsResult {
       SettingsLoader.load(
-        file: file, environment: ["HOME": "/home/ada"], systemFile: "/nonexistent",
+        file: file, environment: ["HOME": "/home/ada"], systemFile: "/dev/null/none",
         workingDirectory: "/", isRoot: false)
     }
     let (shipped, defaults) = (load(url(Self.yaml).path), load(nil))
@@ -48,7 +48,7 @@ struct SettingsPagesTests {
     let others = [
       "mqtt.host": "broker", "mqtt.port": "1", "mqtt.username": "ada", "mqtt.password": "a",
       "mqtt.client_id": "a", "mqtt.base_topic": "other", "mqtt.protocol": "3.1.1",
-      "mqtt.tls.ca_file": "/etc/hostname", "store.path": "/srv/a", "store.key_file": "/srv/a",
+      "mqtt.tls.ca_file": "/proc/self/exe", "store.path": "/srv/a", "store.key_file": "/srv/a",
       "store.passphrase": "a", "alerts.hold": "31", "preferred.on_mismatch": "adopt",
       "presence.offline_after": "0", "discovery.mdns": "off", "limits.events_per_second": "1",
       "limits.events_burst": "1", "limits.routers_per_team": "1", "clients.socket": "/run/a",

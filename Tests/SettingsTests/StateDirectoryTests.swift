@@ -8,7 +8,7 @@ struct StateDirectoryTests {
     _ environment: [String: String], given: String? = nil, isRoot: Bool = false
   ) -> String? {
     SettingsLoader.load(
-      file: nil, environment: environment, stateDirectory: given, systemFile: "/nonexistent",
+      file: nil, environment: environment, stateDirectory: given, systemFile: "/dev/null/none",
       workingDirectory: "/srv", isRoot: isRoot
     ).settings?.stateDirectory
   }

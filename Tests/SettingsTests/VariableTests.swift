@@ -87,7 +87,7 @@ struct VariableTests {
     let directory = try ConfigurationDirectory()
     let result = SettingsLoader.load(
       file: nil, environment: ["THREADKEEPER_BENCH": "1"], otherVariables: ["THREADKEEPER_BENCH"],
-      systemFile: "/nonexistent", workingDirectory: directory.path, isRoot: true)
+      systemFile: "/dev/null/none", workingDirectory: directory.path, isRoot: true)
     #expect(result.problems.isEmpty)
   }
 

@@ -8,7 +8,8 @@ package final class TemporaryDirectory: Sendable {
   package let path: String
 
   package init() throws {
-    var template = Array((NSTemporaryDirectory() + "/threadkeeper-XXXXXX").utf8CString)
+    let place = FileManager.default.temporaryDirectory.path
+    var template = Array("\(place)/threadkeeper-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw CocoaError(.fileWriteUnknown)
     }

@@ -67,7 +67,9 @@ package struct ToolProcess {
     defer { close(ends.read) }
     let (identifier, code) = spawn(output: ends.write)
     close(ends.write)
-    guard code == 0 else { throw code == ENOENT ? Failure.notFound : .cannotStart(code) }
+    guard code == 0 else {
+      throw code == ENOENT || code == ENOTDIR ? Failure.notFound : .cannotStart(code)
+    }
     var status: Int32 = 0
     let output: Result<[UInt8], any Error> = Result {
       let output = try read(ends.read, until: deadline, signal)

@@ -40,11 +40,11 @@ struct PortListenersTests {
 
   @Test("A table that cannot be read is a failure, and not one where nobody listens")
   func unreadable() {
-    let failure = HTTPFailure.unchecked("cannot read /nonexistent/tcp")
-    #expect(throws: failure) { try PortListeners.text("/nonexistent/tcp") }
+    let failure = HTTPFailure.unchecked("cannot read /dev/null/tcp")
+    #expect(throws: failure) { try PortListeners.text("/dev/null/tcp") }
     #expect(
       RouterSilence(failure).description
-        == "cannot read /nonexistent/tcp, so who listens there is unknown: it is not asked")
+        == "cannot read /dev/null/tcp, so who listens there is unknown: it is not asked")
     #expect(RouterSilence(failure).reason == nil)
   }
 

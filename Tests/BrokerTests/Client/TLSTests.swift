@@ -104,7 +104,7 @@ struct TLSTests {
     let garbage = "\(certificates.directory)/garbage"
     try Data("no certificate".utf8).write(to: URL(fileURLWithPath: garbage))
     let cases: [(ca: String?, certificate: String?, key: String?, words: String)] = [
-      ("/nowhere/ca.pem", nil, nil, "`mqtt.tls.ca_file` (/nowhere/ca.pem) can't be read"),
+      ("/dev/null/ca.pem", nil, nil, "`mqtt.tls.ca_file` (/dev/null/ca.pem) can't be read"),
       (garbage, nil, nil, "`mqtt.tls.ca_file`"),
       (nil, garbage, certificates.clientKey, "`mqtt.tls.cert_file` holds no certificate"),
       (nil, certificates.client, garbage, "`mqtt.tls.key_file` holds no private key"),

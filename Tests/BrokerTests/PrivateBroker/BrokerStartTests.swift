@@ -67,7 +67,7 @@ struct BrokerStartTests {
     let directory = try OwnDirectory()
     let broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
-        directory: directory.path, logins: [], program: "/nowhere/mosquitto"))
+        directory: directory.path, logins: [], program: "/dev/null/mosquitto"))
     let error = try #require(throws: EmbeddedBrokerError.self) { try broker.start() }
     #expect(error.reason == .programMissing)
     #expect(error.message.contains("apt install mosquitto"))

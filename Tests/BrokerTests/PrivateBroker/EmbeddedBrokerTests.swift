@@ -99,7 +99,7 @@ struct EmbeddedBrokerTests {
     #expect(result.status == 27, "it only runs into its time limit: \(result.output)")
     let withoutLogin = try Program.run(
       "mosquitto_sub", ["-p", "\(broker.port)", "-t", "#", "-W", "1"],
-      environment: ["XDG_CONFIG_HOME": "/nonexistent", "HOME": "/nonexistent"])
+      environment: ["XDG_CONFIG_HOME": "/dev/null", "HOME": "/dev/null"])
     #expect(withoutLogin.status != 0 && withoutLogin.status != 27)
   }
 }

@@ -10,6 +10,8 @@
  * key, a socket or a configuration lies below a regular file: whoever uses a default there fails with
  * ENOTDIR, root too. So does whoever looks for the machine's D-Bus. Programs that the tests start inherit it.
  *
+ * The language, the time zone, the file mode creation mask and the variables of libraries are the same on all machines.
+ *
  * When the process ends, it fails if one of the machine's own places has come into being meanwhile.
  */
 

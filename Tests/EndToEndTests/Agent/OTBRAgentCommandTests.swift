@@ -126,7 +126,7 @@ struct OTBRAgentCommandTests {
       (arguments(good, "--hold", "-1"), "--hold"),
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
-      (arguments(good, "--key", "/none"), "--key needs --daemon"),
+      (arguments(good, "--key", "/dev/null/none"), "--key needs --daemon"),
       (arguments(good, "--router-user", "no such user"), "no user"),
     ] {
       let outcome = try await run(wrong)

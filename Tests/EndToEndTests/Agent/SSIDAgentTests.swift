@@ -238,7 +238,7 @@ struct SSIDAgentTests {
       (["--router", router.agent, "--iw", "a/b"], "interface"),
       (["--router", router.agent, "--command", ""], "empty"),
       (["--access-point", "", "--command", "echo a"], "1 to 128"),
-      (good + ["--key", "/none"], "--key needs --daemon"),
+      (good + ["--key", "/dev/null/none"], "--key needs --daemon"),
     ] {
       let outcome = try await run(wrong)
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")

@@ -53,7 +53,7 @@ struct FleetValueTests {
       (["sh", "-c", "exit 3"], "sh ended with 3"),
       (["sh", "-c", "kill -9 $$"], "ended by signal 9"), (["true"], "true prints nothing"),
       (["yes"], "prints too much"), (["sleep", "60"], "has not ended within 1 s"),
-      (["/nowhere/seal"], "is not installed"), ([], "is not set"),
+      (["/dev/null/seal"], "is not installed"), ([], "is not set"),
     ])
   func keyCommandFails(_ command: [String], _ words: String) {
     let error = #expect(throws: CommandFailure.self) {

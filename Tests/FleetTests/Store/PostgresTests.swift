@@ -69,7 +69,7 @@ struct PostgresTests {
     arguments: [
       "postgresql://u:se%63ret@127.0.0.1:1/x", "postgresql://u:secret@@127.0.0.1:1/x",
       "postgresql://u:se/secret@127.0.0.1:1/x", "postgresql://u:1/secret@127.0.0.1/x",
-      "postgresql://u:se?secret@127.0.0.1/x", "host=/nowhere password=secret", "secret",
+      "postgresql://u:se?secret@127.0.0.1/x", "host=/dev/null password=secret", "secret",
       "postgresql://u:secret@127.0.0.1:1/x?secret=1",
     ])
   func passwords(_ url: String) throws {

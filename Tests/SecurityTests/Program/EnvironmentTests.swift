@@ -12,9 +12,9 @@ import Testing
         unsetenv("THREADKEEPER_KEYCHAIN_" + name)
       }
       unsetenv("XDG_DATA_HOME")
-      setenv("HOME", "/nowhere/anna", 1)
+      setenv("HOME", "/dev/null/anna", 1)
       let settings = LinuxKeychain.settings
-      precondition(settings.directory == "/nowhere/anna/.local/share/threadkeeper/keychain")
+      precondition(settings.directory == "/dev/null/anna/.local/share/threadkeeper/keychain")
       precondition(settings.keyFile == nil)
       precondition(settings.passphraseFile == nil)
       let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -26,14 +26,14 @@ import Testing
   @Test func theDataDirectoryOfTheUserGoesFirstUnlessItIsRelative() async {
     await #expect(processExitsWith: .success) {
       unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
-      setenv("HOME", "/nowhere/anna", 1)
-      setenv("XDG_DATA_HOME", "/nowhere/data", 1)
+      setenv("HOME", "/dev/null/anna", 1)
+      setenv("XDG_DATA_HOME", "/dev/null/data", 1)
       precondition(
-        LinuxKeychain.Settings().directory == "/nowhere/data/threadkeeper/keychain")
+        LinuxKeychain.Settings().directory == "/dev/null/data/threadkeeper/keychain")
       setenv("XDG_DATA_HOME", "data", 1)
       precondition(
         LinuxKeychain.Settings().directory
-          == "/nowhere/anna/.local/share/threadkeeper/keychain")
+          == "/dev/null/anna/.local/share/threadkeeper/keychain")
       unsetenv("XDG_DATA_HOME")
       unsetenv("HOME")
       precondition(LinuxKeychain.Settings().directory == nil)
@@ -64,7 +64,7 @@ import Testing
 
   @Test(
     "A directory that cannot be made reports -61 and its path",
-    arguments: ["/etc/passwd/anna", "/proc/anna"])
+    arguments: ["/dev/null/anna", "/proc/anna"])
   func noPlace(home: String) async throws {
     let printed = try await #require(
       processExitsWith: .success, observing: [\.standardErrorContent]
@@ -81,19 +81,19 @@ import Testing
 
   @Test func variablesChoose() async {
     await #expect(processExitsWith: .success) {
-      setenv("THREADKEEPER_KEYCHAIN_DIRECTORY", "/nowhere/keychain", 1)
-      setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "/nowhere/key", 1)
-      setenv("THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE", "/nowhere/passphrase", 1)
+      setenv("THREADKEEPER_KEYCHAIN_DIRECTORY", "/dev/null/keychain", 1)
+      setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "/dev/null/key", 1)
+      setenv("THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE", "/dev/null/passphrase", 1)
       setenv("THREADKEEPER_KEYCHAIN_GROUPS", "hub, 9XUJ7M53NG.shared,,hub", 1)
       let settings = LinuxKeychain.settings
-      precondition(settings.directory == "/nowhere/keychain")
-      precondition(settings.keyFile == "/nowhere/key")
-      precondition(settings.passphraseFile == "/nowhere/passphrase")
+      precondition(settings.directory == "/dev/null/keychain")
+      precondition(settings.keyFile == "/dev/null/key")
+      precondition(settings.passphraseFile == "/dev/null/passphrase")
       precondition(settings.accessGroups == ["hub", "9XUJ7M53NG.shared", "hub"])
       // What the program says goes first.
       let own = LinuxKeychain.Settings(directory: "/elsewhere", accessGroups: ["own"])
       precondition(own.directory == "/elsewhere")
-      precondition(own.keyFile == "/nowhere/key")
+      precondition(own.keyFile == "/dev/null/key")
       precondition(own.accessGroups == ["own"])
       // Empty is not set.
       setenv("THREADKEEPER_KEYCHAIN_KEY_FILE", "", 1)

@@ -27,7 +27,7 @@ extension LocalNetwork {
     for file in passwd group; do
       cp /etc/$file $directory/$file
       grep -q ^avahi: $directory/$file || case $file in
-        passwd) echo avahi:x:64999:64999::/nonexistent:/usr/sbin/nologin ;;
+        passwd) echo avahi:x:64999:64999::/dev/null:/usr/sbin/nologin ;;
         group) echo avahi:x:64999: ;;
       esac >>$directory/$file
       mount --bind $directory/$file /etc/$file

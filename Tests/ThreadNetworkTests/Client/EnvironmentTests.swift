@@ -14,7 +14,7 @@ struct EnvironmentTests {
   @Test("The store is where the program has it, by the same variables")
   func store() {
     let home = environment([
-      "HOME": "/home/ada", "XDG_DATA_HOME": "/data", "THREADKEEPER_SYSTEM_ROOT": "/none",
+      "HOME": "/home/ada", "XDG_DATA_HOME": "/data", "THREADKEEPER_SYSTEM_ROOT": "/dev/null",
     ])
     #expect(home.storeDirectory == "/data/threadkeeper/store")
     let state = environment(["THREADKEEPER_STATE_DIRECTORY": "state", "HOME": "/home/ada"])

@@ -120,7 +120,7 @@ struct DatasetDecodeTests {
   func noPartial(command: String) async throws {
     let refused = try await ThreadkeeperBinary.run(
       "preferred", command, "-", input: .text(DatasetSamples.partial),
-      environment: ["HOME": "/nonexistent"])
+      environment: ["HOME": "/dev/null"])
     #expect(refused.status == 65, "\(refused.error)")
     #expect(refused.error.contains("missing_tlv: Network Key is missing"))
     #expect(!refused.error.contains("--partial"))

@@ -10,7 +10,7 @@ final class CapturedOutput: Sendable {
   private let descriptor: Int32
 
   init() throws {
-    var template = Array("/tmp/telemetry-XXXXXX".utf8CString)
+    var template = Array((NSTemporaryDirectory() + "/telemetry-XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
     try #require(descriptor >= 0, "no temporary file")
     unlink(template)

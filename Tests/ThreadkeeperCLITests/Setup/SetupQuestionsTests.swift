@@ -154,7 +154,7 @@ struct SetupQuestionsTests {
 
   @Test("8883 asks for the authorities; `none` is no TLS, and no login")
   func others() async throws {
-    let tls = ScriptedPrompt("a.local", "8883", "/nonexistent", "none", "none", "no", "no")
+    let tls = ScriptedPrompt("a.local", "8883", "/dev/null/none", "none", "none", "no", "no")
     let outcome = try await questions(tls, try settings()).run()
     #expect(broker(outcome) == "a.local:8883")
     #expect(outcome.settings.mqtt.username == nil && outcome.password == nil)
@@ -200,7 +200,7 @@ struct SetupQuestionsTests {
   @Test(
     "TLS stays when the host changes; without it the password's way is named before it is asked")
   func tls() async throws {
-    let file = "/etc/passwd"
+    let file = "/proc/self/exe"
     let current = try settings("mqtt: {host: a.local, username: tk, tls: {ca_file: \(file)}}")
     let outcome = try await questions(
       ScriptedPrompt(), current, flags: ["--broker", "b.local"], isAsking: false, isFirst: false,

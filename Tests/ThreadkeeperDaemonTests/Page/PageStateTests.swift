@@ -32,7 +32,7 @@ struct PageStateTests {
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home {
     let state = PageState(
-      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/nowhere"), health: [],
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
       events: [], isDiscovering: true, at: sample.now)
     return try #require(state.homes.first)
   }
@@ -102,7 +102,7 @@ struct PageStateTests {
     sample.request(.setPreferred(.network(guest, router: nil)))
     try sample.share(SampleNetwork.guest)
     let state = PageState(
-      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/nowhere"), health: [],
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
       events: [], isDiscovering: true, at: sample.now)
     #expect(state.consents.map(\.offers) == [true])
     #expect(state.consents.first?.reason.contains("Use them?") == true)
