@@ -9,19 +9,15 @@ import ThreadkeeperSupport
 
 /// What a node asks its database, on one thread: releases, renewals, claims, in this order.
 extension FleetNode {
-  /// Between two looks for shards that nobody has.
-  private static let claimInterval = Duration.seconds(1)
   /// After the database has refused, or was not there.
   private static let retryInterval = Duration.milliseconds(500)
   /// From one look at the shards to the next.
   private static let watchInterval = Duration.milliseconds(200)
-  /// From one count of homes and routers to the next.
-  private static let figuresInterval = Duration.seconds(10)
 
   func work() {
     var (isRegistered, nextRenewal) = (false, ContinuousClock.now)
     while !state.withLock({ $0.isOver }) {
-      var interval = Self.claimInterval
+      var interval = times.claim
       do throws(CommandFailure) {
         if !isRegistered {
           connect(
@@ -31,7 +27,7 @@ extension FleetNode {
         }
         try release()
         if ContinuousClock.now >= nextRenewal {
-          let next = ContinuousClock.now + Leases.renewalInterval
+          let next = ContinuousClock.now + times.renewal
           try renew()
           nextRenewal = next
         }
@@ -116,11 +112,11 @@ extension FleetNode {
       let (runs, now) = (runs, ContinuousClock.now)
       for run in runs where run.store.isLost { apply { $0.storeLost(run.shard) } }
       if now >= nextAnchors {
-        nextAnchors = now + Leases.renewalInterval
+        nextAnchors = now + times.renewal
         publishAnchors(of: runs)
       }
       if now >= nextFigures {
-        nextFigures = now + Self.figuresInterval
+        nextFigures = now + times.figures
         for run in runs {
           let figures = run.figures
           state.withLock { if $0.runs[run.claim] != nil { $0.figures[run.claim] = figures } }

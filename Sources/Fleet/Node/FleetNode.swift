@@ -49,7 +49,7 @@ package final class FleetNode: Sendable {
   }
 
   struct State {
-    var leases = Leases()
+    var leases: Leases
     var runs: [Leases.Claim: ShardRun] = [:]
     /// Kept when the node leaves: to free a million routers would delay its end by seconds.
     var endedRuns: [ShardRun] = []
@@ -73,6 +73,7 @@ package final class FleetNode: Sendable {
   }
 
   let settings: Settings
+  let times: LeaseTimes
   /// Host name or address of the broker.
   let broker: String
   /// Of what its shards have on this machine.
@@ -93,20 +94,20 @@ package final class FleetNode: Sendable {
 
   /// - Throws: `CommandFailure`: another process of this machine is this node, or the settings name no fleet.
   package static func start(
-    _ settings: Settings, logger: Logger
+    _ settings: Settings, times: LeaseTimes = LeaseTimes(), logger: Logger
   ) throws(CommandFailure) -> FleetNode {
     guard case .named(let broker) = settings.mqtt.host, let url = settings.store.url else {
       throw CommandFailure(
         .configuration, "a node needs the database and the broker of its fleet",
         remedy: "name them in `store.url` and `mqtt.host`")
     }
-    return try FleetNode(settings, broker: broker, url: url, logger: logger)
+    return try FleetNode(settings, times, broker: broker, url: url, logger: logger)
   }
 
   private init(
-    _ settings: Settings, broker: String, url: SecretText, logger: Logger
+    _ settings: Settings, _ times: LeaseTimes, broker: String, url: SecretText, logger: Logger
   ) throws(CommandFailure) {
-    (self.settings, self.broker, self.logger) = (settings, broker, logger)
+    (self.settings, self.times, self.broker, self.logger) = (settings, times, broker, logger)
     directory = "\(settings.store.path)/shards"
     lock = try Self.lock(settings.fleet.node, in: directory)
     // A connection of its own, so that no commit delays a renewal; one that is dead leaves time for another one.
@@ -119,6 +120,7 @@ package final class FleetNode: Sendable {
     manager = NotifySocket(environment: environment)
     state = Mutex(
       State(
+        leases: Leases(limit: times.limit),
         notices: ServiceNotices(watchdogLimit: WatchdogLimit.duration(environment: environment))))
   }
 

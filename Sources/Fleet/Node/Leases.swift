@@ -26,9 +26,6 @@ struct Leases {
 
   /// Of the database's clock.
   static let seconds = 10
-  static let renewalInterval = Duration.seconds(2)
-  /// Of this process's clock, from before the renewal was sent: less than the lease, for the drift of clocks.
-  static let limit = Duration.seconds(8)
   /// Before a shard is claimed again that could not be served.
   static let pause = Duration.seconds(30)
 
@@ -66,10 +63,14 @@ struct Leases {
     var isStopping = false
   }
 
+  /// See `LeaseTimes`.
+  let limit: Duration
   private var leases: [Int: Lease] = [:]
   private var pauses: [Int: Instant] = [:]
   /// When all ends, whatever the leases say.
   private var end: Instant?
+
+  init(limit: Duration = LeaseTimes().limit) { self.limit = limit }
 
   var count: Int { leases.count }
   /// Those that have not started yet.
@@ -98,7 +99,7 @@ struct Leases {
   mutating func claimed(_ claim: Claim, homesVersion: Int64, sent: Instant) -> [Action] {
     pauses[claim.shard] = nil
     leases[claim.shard] = Lease(
-      epoch: claim.epoch, until: sent + Self.limit, homesVersion: homesVersion)
+      epoch: claim.epoch, until: sent + limit, homesVersion: homesVersion)
     return [.start(claim, homes: homesVersion)] + (end == nil ? [] : aim(at: .release, claim.shard))
   }
 
@@ -113,7 +114,7 @@ struct Leases {
     return asked.flatMap { claim -> [Action] in
       guard var lease = leases[claim.shard], lease.epoch == claim.epoch else { return [] }
       guard let row = renewed[claim] else { return aim(at: .forget, claim.shard) }
-      lease.until = max(lease.until, sent + Self.limit)
+      lease.until = max(lease.until, sent + limit)
       let hasOtherHomes = row.homesVersion != lease.homesVersion
       lease.homesVersion = row.homesVersion
       leases[claim.shard] = lease
@@ -175,6 +176,20 @@ struct Leases {
     leases[shard] = lease
     return stops ? [.stop(Claim(shard: shard, epoch: lease.epoch))] : []
   }
+}
+
+/// How long a node relies on a lease, and how often it asks for what. Tests have times of their own.
+package struct LeaseTimes: Sendable {
+  /// Of this process's clock, from before the renewal was sent: less than the lease, for the drift of clocks.
+  package var limit = Duration.seconds(8)
+  /// From one renewal of all leases to the next.
+  package var renewal = Duration.seconds(2)
+  /// Between two looks for shards that nobody has.
+  package var claim = Duration.seconds(1)
+  /// From one count of homes and routers to the next.
+  package var figures = Duration.seconds(10)
+
+  package init() {}
 }
 
 /// How a shard is, as `lease.state` has it.
