@@ -4,7 +4,6 @@ import ArgumentParser
 import Broker
 import Logging
 import Settings
-import SodiumCrypto
 import ThreadkeeperDaemon
 
 #if Fleet
@@ -33,7 +32,6 @@ struct RunCommand: AsyncParsableCommand {
 
   func run() async throws {
     let settings = try options.load()
-    try? ProcessHardening.forbidCoreDumps()
     // A reader of the log that goes away must not take the daemon with it.
     signal(SIGPIPE, SIG_IGN)
     if settings.store.url != nil { return try await runNode(settings) }

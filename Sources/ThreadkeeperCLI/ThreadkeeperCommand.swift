@@ -3,6 +3,7 @@
 import ArgumentParser
 import KeychainCore
 import SQLiteDatabase
+import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// The command that all others hang from.
@@ -56,49 +57,64 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
 
 extension ThreadkeeperCommand {
   /// Runs the command line of this process, prints what went wrong, and ends the process.
+  package static func runAndExit() async -> Never {
+    // Before a key, a password, a token or a dataset is read.
+    try? ProcessHardening.forbidCoreDumps()
+    exit(withError: ExitCode(await status(running: Array(CommandLine.arguments.dropFirst()))))
+  }
+
+  /// Runs a command line, and prints what went wrong.
   ///
   /// Wrong usage ends with 64 (`EX_USAGE`), a `CommandFailure` with its own status.
-  package static func runAndExit() async -> Never {
+  static func status(running words: [String]) async -> Int32 {
     do {
       #if Fleet
-      let (home, command) = try await FleetHome.parse()
+      let (home, command) = try await FleetHome.parse(words)
       try await FleetHome.$target.withValue(home) { try await run(command) }
       #else
-      try await run(asyncParseAsRoot())
+      try await run(asyncParseAsRoot(words))
       #endif
-      exit(withError: ExitCode.success)
+      return ExitCode.success.rawValue
     } catch let failure as CommandFailure {
-      end(failure)
+      return status(failure)
     } catch let error as KeychainError {
-      end(CommandFailure(error))
+      return status(CommandFailure(error))
     } catch is CancellationError {
       // A question that was broken off: what opens the store is asked for before anything is done.
-      stop("Nothing was changed.")
+      return stop("Nothing was changed.")
     } catch is DaemonClient.LeftOpen {
-      stop("The running daemon may have done it all the same: `threadkeeper status` tells.")
+      return stop("The running daemon may have done it all the same: `threadkeeper status` tells.")
     } catch let error as SQLiteError {
-      end(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
+      return status(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {
-      switch exitCode(for: error) {
-      // Help, or what else was asked of the parser: the version, a script for a shell.
-      case .success: try? StandardStream.output.write(fullMessage(for: error) + "\n")
-      case .validationFailure: break
-      default: exit(withError: error)
-      }
-      guard exitCode(for: error) == .validationFailure else { exit(withError: ExitCode.success) }
-      try? StandardStream.error.write(usageMessage(for: error) + "\n")
-      exit(withError: ExitCode(ExitStatus.usage.rawValue))
+      return status(error)
     }
   }
 
-  private static func end(_ failure: CommandFailure) -> Never {
+  private static func status(_ failure: CommandFailure) -> Int32 {
     failure.print()
-    exit(withError: ExitCode(failure.status.rawValue))
+    return failure.status.rawValue
   }
 
-  private static func stop(_ words: String) -> Never {
+  private static func stop(_ words: String) -> Int32 {
     try? StandardStream.error.write("Stopped. \(words)\n")
-    exit(withError: stopped)
+    return stopped.rawValue
+  }
+
+  /// Of an error that is the parser's, or a status without words.
+  private static func status(_ error: any Error) -> Int32 {
+    let code = exitCode(for: error)
+    switch code {
+    // Help, or what else was asked of the parser: the version, a script for a shell.
+    case .success: try? StandardStream.output.write(fullMessage(for: error) + "\n")
+    case .validationFailure:
+      try? StandardStream.error.write(usageMessage(for: error) + "\n")
+      return ExitStatus.usage.rawValue
+    default:
+      let message = fullMessage(for: error)
+      if !message.isEmpty { try? StandardStream.error.write(message + "\n") }
+    }
+    return code.rawValue
   }
 
   /// What a shell reports for a program that Ctrl-C has ended.

@@ -61,7 +61,6 @@ struct LoginCommand: AsyncParsableCommand {
 
   func run() async throws {
     if remove { return try await removeLogin() }
-    try? ProcessHardening.forbidCoreDumps()
     let client = DaemonClient(settings: try options.loadOfStore())
     try OpenStore.checkAccess(client.settings)
     let address = try BrokerAddress(ofOwnBroker: client.settings.mqtt)

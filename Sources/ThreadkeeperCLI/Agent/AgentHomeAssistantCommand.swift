@@ -113,8 +113,6 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Before a key, a password, the token or a dataset is read.
-    try? ProcessHardening.forbidCoreDumps()
     if let obstacle = HomeAssistantConfiguration.obstacle {
       throw CommandFailure(.unavailable, obstacle)
     }

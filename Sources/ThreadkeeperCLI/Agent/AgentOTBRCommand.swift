@@ -4,7 +4,6 @@ import ArgumentParser
 import BorderRouterAgent
 import Broker
 import Settings
-import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// `threadkeeper agent otbr`
@@ -111,8 +110,6 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Before a key, a password or a dataset is read.
-    try? ProcessHardening.forbidCoreDumps()
     if let obstacle = OTBRClient.obstacle { throw CommandFailure(.unavailable, obstacle) }
     if credentialSharing { return try await shareCredentials() }
     var agents = try configurations()

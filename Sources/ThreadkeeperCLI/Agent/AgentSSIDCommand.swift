@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import BorderRouterAgent
-import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperDaemon
 
@@ -66,8 +65,6 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Before a key, a password or a file of hostapd is read.
-    try? ProcessHardening.forbidCoreDumps()
     let configuration = try agentConfiguration()
     try AgentService.check([configuration])
     if let tool = configuration.source.tool, !Self.isInstalled(tool) {

@@ -34,7 +34,6 @@ struct DemoCommand: AsyncParsableCommand {
       """)
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let show = DemoShow()
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Settings
-import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// `threadkeeper doctor`
@@ -49,7 +48,6 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let loaded = options.read()
     var other: (name: String, password: String?)?
     if let login {

@@ -9,10 +9,16 @@ package enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
+  /// Gets what a command writes that does not run as a program of its own; nil: the streams of this process do.
+  @TaskLocal static var receiver: (@Sendable (StandardStream, String) -> Void)?
+
   /// Writes all of the text.
   ///
   /// - Throws: `CommandFailure` with status 74 when the stream takes no more.
-  package func write(_ text: String) throws(CommandFailure) { try Self.write(text, to: rawValue) }
+  package func write(_ text: String) throws(CommandFailure) {
+    guard let receiver = Self.receiver else { return try Self.write(text, to: rawValue) }
+    receiver(self, text)
+  }
 
   /// The same to any descriptor.
   static func write(_ text: String, to descriptor: Int32) throws(CommandFailure) {
@@ -30,7 +36,7 @@ package enum StandardStream: Int32, Sendable {
   }
 
   /// Whether a person looks at it.
-  package var isTerminal: Bool { isatty(rawValue) == 1 }
+  package var isTerminal: Bool { Self.receiver == nil && isatty(rawValue) == 1 }
 
   /// A stream that is shared with other programs may be set not to block.
   private static func waitUntilWritable(_ descriptor: Int32) {
@@ -64,7 +70,9 @@ package struct TerminalStyle: Sendable {
       isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
   }
 
-  package init(of stream: StandardStream) { self.init(descriptor: stream.rawValue) }
+  package init(of stream: StandardStream) {
+    self.init(isOn: stream.isTerminal && TerminalStyle(descriptor: stream.rawValue).isOn)
+  }
 
   package static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }

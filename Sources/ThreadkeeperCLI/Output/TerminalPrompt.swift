@@ -12,7 +12,7 @@ package enum TerminalPrompt {
   /// Whether there is somebody to ask: input comes from a terminal, and this process is not in its
   /// background, where a question would only stop it.
   package static var isPossible: Bool {
-    isatty(STDIN_FILENO) == 1 && ControllingTerminal() != nil
+    StandardStream.receiver == nil && isatty(STDIN_FILENO) == 1 && ControllingTerminal() != nil
   }
 
   /// Asks for one line. Cancellation ends the question.
@@ -110,13 +110,17 @@ struct PersonAtTerminal: Prompt {
 
 /// Standard input, for commands that take `-`.
 package enum StandardInput {
+  /// What a command reads that does not run as a program of its own; nil: the input of this process.
+  @TaskLocal static var text: String?
+
   /// Reads to the end, but never more than one byte beyond the limit.
   ///
   /// - Parameter limit: bytes that are enough for all sensible input.
   /// - Returns: the bytes; `nil` when there are more than the limit. The rest is not read.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
   package static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
-    try read(STDIN_FILENO, named: "standard input", limit: limit)
+    guard let text else { return try read(STDIN_FILENO, named: "standard input", limit: limit) }
+    return text.utf8.count > limit ? nil : Array(text.utf8)
   }
 
   /// The same of what is open already.

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Broker
 import Settings
-import SodiumCrypto
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
@@ -49,7 +48,6 @@ struct SetupCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let place = try SetupPlace.find(options)
     let current = try load(place)
     // Before signals are caught: reading here is ended by them as everywhere.

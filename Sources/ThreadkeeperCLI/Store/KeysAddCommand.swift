@@ -82,7 +82,6 @@ struct KeysAddCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let settings = try options.loadOfStore()
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)

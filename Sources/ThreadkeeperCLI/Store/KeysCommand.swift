@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// `threadkeeper keys`
@@ -76,7 +75,6 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
     let removal = RemoveKeySlot(slot: id, isConfirmed: yes)
     let report = try await Interruptible.run { try await client.perform(removal) }
@@ -123,7 +121,6 @@ struct KeysRotateCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    try? ProcessHardening.forbidCoreDumps()
     let client = StoreClient(settings: try options.loadOfStore())
     let rotation = RotateKeys(
       secrets: try await secrets(client), isConfirmed: yes, deletesDeviceItems: deleteDeviceItems)

@@ -7,7 +7,6 @@ import Home
 import HomeStore
 import KeychainCore
 import Settings
-import SodiumCrypto
 import ThreadkeeperDaemon
 
 /// `threadkeeper store restore`
@@ -99,7 +98,6 @@ struct StoreRestoreCommand: ParsableCommand {
   }
 
   func run() throws {
-    try? ProcessHardening.forbidCoreDumps()
     guard let file else { return try accept() }
     let settings = try options.load()
     guard settings.store.url == nil else {
