@@ -21,8 +21,9 @@ THREADKEEPER = $$($(SWIFT) build $(RELEASE) --show-bin-path)/threadkeeper
 SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
-.PHONY: help run status demo demo-fleet test coverage test-brokers test-fleet lint format build bench fuzz stress \
-  sanitize soak consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall clean prepare compile
+.PHONY: help run status demo demo-fleet test test-long coverage test-brokers test-fleet lint format build bench fuzz \
+  stress sanitize soak consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall \
+  clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -61,6 +62,12 @@ test: prepare ## Check the style, run all tests, print where the time went
 	@.ci/timed lint $(LINT)
 	@.ci/timed build $(SWIFT) build --build-tests $(TESTS)
 	@.ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
+
+# Some tests try a sample of all bytes, failing calls and random inputs; here they try each.
+test-long: prepare ## Run all tests, and every round of those that try a sample
+	@.ci/test-tools $(TEST_TOOLS)
+	$(SWIFT) build --build-tests $(TESTS)
+	@SOAK_ROUNDS=all FUZZ_STEPS=$${FUZZ_STEPS:-100000} .ci/test $(SWIFT) test --skip-build --disable-xctest $(ARGS)
 
 # A build of its own: programs that count are slower, and the next `make test` would build all of them again.
 COUNTED = --scratch-path .build/coverage
@@ -180,7 +187,7 @@ uninstall: ## Remove what `make install` has installed; settings and store stay
 clean: ## Remove what was built; the state in .threadkeeper stays
 	rm -rf .build .build-asan .build-fleet .build-fuzz .build-tsan
 
-test coverage hermetic: LIBPQ = --libpq-if-possible
+test test-long coverage hermetic: LIBPQ = --libpq-if-possible
 prepare:
 	@.ci/prepare $(if $(FLEET),--libpq,$(LIBPQ))
 

@@ -302,8 +302,9 @@ let package = Package(
     .testTarget(
       name: "FleetTests",
       dependencies: [
-        "Bridge", "Broker", "DaemonTestKit", "Fleet", "Home", "HomeStore", "KeychainCore",
-        "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "TestKit", "ThreadDataset",
+        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])),
+        "DaemonTestKit", "Fleet", "Home", "HomeStore", "KeychainCore", "LocalAPI", "Settings",
+        "SodiumCrypto", "StatusPage", "TestKit", "ThreadDataset",
         "ThreadkeeperDaemon", "ThreadkeeperSupport", "threadkeeper",
         .product(name: "Logging", package: "swift-log"),
       ]),

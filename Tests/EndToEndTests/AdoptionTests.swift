@@ -8,67 +8,60 @@ import Testing
 /// credentials under seal and says under seal that it uses them.
 @Suite("A router is given the preferred network's credentials", .inTurns, .timeLimit(.minutes(30)))
 struct AdoptionTests {
-  private let place: AdoptingHome
-  private var broker: TestBroker { place.broker }
-  private var installation: Installation { place.installation }
-  private var home: ThreadNetwork { place.home }
-  private var guest: ThreadNetwork { place.guest }
-
-  init() throws { place = try AdoptingHome() }
-
   @Test(
     "Asked, agreed, killed, sent, killed, said: the mismatch is over, and nobody has seen a key")
   func adopted() async throws {
-    let (scene, first) = try await place.start()
-    let audience = scene.audience
-    let question = try await place.waiting()
+    let place = try await AdoptingHome()
+    let (running, router) = (place.running, place.router)
+    let (audience, installation) = (place.audience, place.installation)
+    let question = try await installation.question()
     #expect(
       question["command"] == "dataset/set" && question["requester"] == "login router (team router)")
     let words =
-      #"\#(scene.router.agent) "Living room" is on "guest-thread"; give it the credentials of "home"#
+      #"\#(router.agent) "Living room" is on "guest-thread"; give it the credentials of "home"#
     #expect(question["reason"]?.text?.hasPrefix(words) == true)
-    try await audience.until("the question") {
-      $0.state(scene.router.state)?["adoption"] == "asked"
+    try await running.until("the question") {
+      $0.state(router.state)?["adoption"] == "asked"
         && $0.events("consent_requested").first?["message"]?.text?.hasPrefix(words) == true
-        && $0.state("threadkeeper/bridge/consent")?["border_agent_id"]?.text == scene.router.agent
+        && $0.state("threadkeeper/bridge/consent")?["border_agent_id"]?.text == router.agent
     }
-    #expect(first.log.contains(scene.router.agent))
-    #expect(audience.look(place.messages).isEmpty)
-    try await place.approve()
-    try await first.kill9()
-
-    let second = try await installation.start()
-    try await audience.until("the message") {
-      !place.messages($0).isEmpty && $0.state(scene.router.state)?["adoption"] == "sent"
+    #expect(running.daemon.log.contains(router.agent))
+    #expect(place.messages.isEmpty)
+    try await installation.decide("approve")
+    var daemons = [running.daemon]
+    func startAgain() async throws {
+      try await running.daemon.kill9()
+      try await running.start()
+      daemons.append(running.daemon)
     }
-    let sent = audience.look(place.messages).count
-    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
-    try await second.kill9()
-    let third = try await installation.start()
-    try await audience.until("the message again") { place.messages($0).count > sent }
-    let bodies = try place.opened(scene)
+    try await startAgain()
+    try await running.until("the message") {
+      !place.messages($0).isEmpty && $0.state(router.state)?["adoption"] == "sent"
+    }
+    let sent = place.messages.count
+    #expect(try await installation.dataset(of: router.agent) == place.guest.hex())
+    try await startAgain()
+    try await running.until("the message again") { place.messages($0).count > sent }
+    let bodies = try place.opened()
     #expect(Set(bodies.compactMap { $0["id"]?.text }).count == 1)
-    #expect(bodies.allSatisfy { $0["border_agent_id"]?.text == scene.router.agent })
-    for body in bodies { #expect(body["dataset"]?.text == (try home.hex())) }
+    for body in bodies {
+      #expect(body["border_agent_id"]?.text == router.agent)
+      #expect(body["dataset"]?.text == (try place.home.hex()))
+    }
     #expect(
-      audience.look(place.messages).allSatisfy {
-        (1...300).contains($0.messageExpiry ?? 0) && $0.qos == 1
-      }
-    )
+      place.messages.allSatisfy { (1...300).contains($0.messageExpiry ?? 0) && $0.qos == 1 })
     // Who comes later finds the states, and no message.
-    let late = try await Audience.start(broker)
+    let late = try await Audience.start(running.broker)
     try await late.caughtUp()
-    #expect(late.state(scene.router.state) != nil && late.look(place.messages).isEmpty)
+    #expect(late.state(router.state) != nil && late.look(place.messages).isEmpty)
     #expect(audience.look { $0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty })
-    #expect(audience.state(scene.router.state)?["network_name"] == "guest-thread")
+    #expect(audience.state(router.state)?["network_name"] == "guest-thread")
 
-    try await scene.publisher.publish([
-      scene.router.says("dataset", home.hex(), to: scene.line)
-    ])
-    try await audience.until("the end of the mismatch") {
+    try await running.publish(router.says("dataset", place.home.hex(), to: place.line))
+    try await running.until("the end of the mismatch") {
       !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
-        && $0.state(scene.router.state)?["preferred"] == "match"
-        && $0.state(scene.router.state)?["adoption"] == nil
+        && $0.state(router.state)?["preferred"] == "match"
+        && $0.state(router.state)?["adoption"] == nil
     }
     #expect(audience.look { $0.alerts("alert_raised", "AdoptionFailed").isEmpty })
     // What was not acknowledged before a kill may be published twice.
@@ -77,75 +70,46 @@ struct AdoptionTests {
     )
 
     var needles = Needles()
-    for network in [home, guest] {
-      needles.add("the network key of \(network.name)", network.networkKey)
-      needles.add("the PSKc of \(network.name)", network.pskc)
-    }
-    for daemon in [first, second, third] { #expect(needles.found(in: daemon.log).isEmpty) }
-    let audit = try await installation.command("audit").output
+    for network in [place.home, place.guest] { needles.add(network) }
+    let audit = try await installation.run("audit")
     #expect(audit.contains("credentials_given dataset/set \"home-thread\""))
-    #expect(needles.found(in: audit).isEmpty)
-    #expect(try await third.stop() == .exit(0))
+    for text in daemons.map(\.log) + [audit] { #expect(needles.found(in: text).isEmpty) }
+    try await running.stop()
     #expect(try needles.found(below: installation.storePath).finds == [])
     #expect(try installation.verify().matchesManifest)
   }
 
-  @Test("Who is not enrolled is named; enrolled and denied, that is said, and nothing was sent")
-  func refused() async throws {
-    let (scene, daemon) = try await place.start(isEnrolled: false)
-    let unknown = try await place.failed("not_enrolled", scene)
-    #expect(unknown["remedy"]?.text?.contains("clients enroll router") == true)
-    #expect(unknown["router_name"] == nil && unknown["router"]?.text == scene.router.agent)
-    #expect(try await installation.json("consent", "list")["pending"] == [])
-    try await place.enroll(scene.router)
-    let first = try #require(try await place.waiting()["id"]?.text)
-    try await scene.audience.until("the alert's end") {
-      !$0.alerts("alert_resolved", "AdoptionFailed").isEmpty
-    }
-    // Another key: that question ends, and a person is asked about the new one.
-    let other = try SealingLogin("router", scene.router.agent)
-    try await place.enroll(other)
-    try await eventually("another question") {
-      let list = try await installation.json("consent", "list")["pending"]?.list
-      return list?.count == 1 && list?.first?["id"]?.text != first
-    }
-    let id = try #require(try await place.waiting()["id"]?.text)
-    #expect(try await installation.command("consent", "deny", id).status == 0)
-    _ = try await place.failed("denied", scene)
-    try await scene.audience.until("the state") {
-      $0.state(scene.router.state)?["adoption"] == "failed"
-    }
-    #expect(try await installation.dataset(of: scene.router.agent) == guest.hex())
-    #expect(scene.audience.look(place.messages).isEmpty)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("Denied by mistake, asked again and approved: the router is sent the dataset")
+  @Test("Not enrolled, then denied, is an alert each; asked again and approved, it is sent it")
   func askedAgain() async throws {
-    let (scene, daemon) = try await place.start()
-    let first = try #require(try await place.waiting()["id"]?.text)
-    #expect(try await installation.command("consent", "deny", first).status == 0)
-    let remedy = try await place.failed("denied", scene)["remedy"]?.text ?? ""
+    let place = try await AdoptingHome(isEnrolled: false)
+    let (running, agent) = (place.running, place.router.agent)
+    let unknown = try await place.failed("not_enrolled")
+    #expect(unknown["remedy"]?.text?.contains("clients enroll router") == true)
+    #expect(unknown["router_name"] == nil && unknown["router"]?.text == agent)
+    #expect(try await place.installation.questions().isEmpty)
+    func ended(_ count: Int) async throws {
+      try await running.until("the alert's end") {
+        $0.alerts("alert_resolved", "AdoptionFailed").count == count
+      }
+    }
+    try await place.installation.enroll(place.router)
+    let first = try await place.installation.decide("deny")
+    try await ended(1)
+    let remedy = try await place.failed("denied")["remedy"]?.text ?? ""
     for way in [
       "\"Ask again\" in Home Assistant or on the status page",
-      "`threadkeeper consent ask \(scene.router.agent)`",
+      "`threadkeeper consent ask \(agent)`",
     ] {
       #expect(remedy.contains(way), "\(remedy)")
     }
-    let asked = try await installation.command("consent", "ask", scene.router.agent)
-    #expect(asked.status == 0 && asked.output.contains("asked again"), "\(asked.error)")
-    #expect(try await place.waiting()["id"]?.text != first)
-    try await scene.audience.until("the alert's end") {
-      !$0.alerts("alert_resolved", "AdoptionFailed").isEmpty
-    }
-    let twice = try await installation.command("consent", "ask", scene.router.agent)
-    #expect(twice.status == 64 && twice.error.contains("already"), "\(twice.error)")
-    let unknown = try await installation.command("consent", "ask", BorderRouter(number: 9).agent)
-    #expect(unknown.status == 66, "\(unknown.error)")
-    #expect(scene.audience.look(place.messages).isEmpty)
-    try await place.approve()
-    try await scene.audience.until("the message") { !place.messages($0).isEmpty }
-    #expect(try place.opened(scene).first?["dataset"]?.text == (try home.hex()))
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.until("the state") { $0.state(place.router.state)?["adoption"] == "failed" }
+    #expect(try await place.installation.run("consent", "ask", agent).contains("asked again"))
+    #expect(try await place.installation.question()["id"]?.text != first)
+    try await ended(2)
+    #expect(place.messages.isEmpty)
+    try await place.installation.decide("approve")
+    try await place.untilSent()
+    #expect(try place.opened().first?["dataset"]?.text == (try place.home.hex()))
+    try await running.stop()
   }
 }

@@ -5,32 +5,10 @@ import Foundation
 import TestKit
 import Testing
 
+/// TLS, MQTT 3.1.1 and logins: `BrokerKindTests`. Devices of Home Assistant that are refused:
+/// `RefusedPublicationsTests`.
 @Suite("What a broker asks of its clients", .inTurns, .timeLimit(.minutes(30)))
 struct BrokerAccessTests {
-  @Test("With logins and the access list that `acl` prints, a router speaks only for itself")
-  func accessList() async throws {
-    let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
-    let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let installation = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
-    let daemon = try await installation.start()
-    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
-    let publisher = try await TestPublisher.start(broker, user: "border-router")
-    let home = try ThreadNetwork("home")
-    let own = BorderRouter(number: 1)
-    let others = BorderRouter(number: 2, user: "somebody-else")
-    let outcomes = try await publisher.publish([
-      others.announces(try home.hex()), own.announces(try home.hex()),
-    ])
-    #expect(outcomes[0] != .delivered)
-    #expect(outcomes[1] == .delivered)
-    try await audience.until("the router") { $0.state(own.topic)?["credentials"] == "stored" }
-    #expect(audience.look { $0.latest[others.topic] == nil })
-    #expect(audience.look { $0.messages.allSatisfy { !$0.topic.contains("/in/") } })
-    #expect(!daemon.log.contains("refuses publications"))
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("A wrong access list stands in `status`, until it is the one that `acl` prints")
   func wrongAccessList() async throws {
     let password = "sesame-of-anna"
@@ -43,100 +21,79 @@ struct BrokerAccessTests {
     let daemon = try await installation.start()
     let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
     try await eventually("the refusals") {
-      let refused = try await installation.json("status")["refused"]
+      let refused = try await installation.status()["refused"]
       return refused?["topics"]?.number ?? 0 >= 4
         && refused?["last_topic"]?.text?.hasPrefix("threadkeeper/bridge/") == true
         && refused?["problem"]?.text?.contains("access list") == true
         && refused?["remedy"]?.text?.contains("threadkeeper acl") == true
     }
-    let words = try await installation.command("status").output
+    let words = try await installation.run("status")
     #expect(words.contains("\nrefused ") && words.contains("`anna`"), "\(words)")
 
-    let list = try await installation.command("acl", "--monitor", "monitor")
+    let list = try await installation.run("acl", "--monitor", "monitor")
     let observer = broker.observerLogin.map { "user \($0)\ntopic readwrite #\n" } ?? ""
-    try Data((list.output + observer).utf8)
-      .write(to: URL(fileURLWithPath: "\(broker.directory)/acl"))
-    let file = "\(broker.directory)/mosquitto.pid"
-    let process = Int32(try String(contentsOfFile: file, encoding: .utf8).filter(\.isNumber))
-    #expect(kill(try #require(process), SIGHUP) == 0)
+    try Data((list + observer).utf8).write(to: URL(fileURLWithPath: "\(broker.directory)/acl"))
+    try broker.signal(SIGHUP)
     // A new router changes what the daemon says of itself: that does not wait for its minute.
     let publisher = try await TestPublisher.start(broker, user: "border-router")
-    let router = BorderRouter(number: 1)
+    let announcement = BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
     try await eventually("the daemon's word") {
-      try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-      return audience.look { $0.state("threadkeeper/bridge/state") == ["state": "online"] }
+      try await publisher.publish([announcement])
+      return audience.state("threadkeeper/bridge/state") == ["state": "online"]
     }
     try await eventually("nothing in `status`") {
-      try await installation.json("status")["refused"] == nil
+      try await installation.status()["refused"] == nil
     }
-    #expect(!(try await installation.command("status").output.contains("refused")))
+    #expect(try await !installation.run("status").contains("refused"))
     // Also what changes once in weeks.
-    try await eventually("the overviews") {
-      audience.look {
-        $0.state("threadkeeper/bridge/alerts") != nil
-          && $0.state("threadkeeper/bridge/consent") != nil
+    try await audience.until("the overviews") {
+      $0.state("threadkeeper/bridge/alerts") != nil
+        && $0.state("threadkeeper/bridge/consent") != nil
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test(
+    "A copy of the store in another directory runs beside the first, each with sessions that nobody can guess"
+  )
+  func copied() async throws {
+    let one = try await RunningHome(logins: EmbeddedBrokerConfiguration.Login.home)
+    let broker = one.broker
+    try await one.until("the id of the store") {
+      $0.state("threadkeeper/bridge/info")?["instance_id"]?.text != nil
+    }
+    let published = try #require(
+      one.state("threadkeeper/bridge/info")?["instance_id"]?.text)
+    try await one.stop()
+    // Sessions of this name could be a daemon's that is away.
+    for end in ["intake", "status"] {
+      var stolen = broker.configuration(
+        clientID: "threadkeeper-\(published)-\(end)", user: "monitor")
+      stolen.cleanStart = false
+      let thief = TestClient(stolen)
+      try await thief.ready()
+      #expect(thief.handler.record.sessions.first?.sessionPresent == false)
+      try await thief.stop()
+    }
+
+    let password = try #require(broker.broker.password(of: "threadkeeper"))
+    let other = try Installation(
+      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"])
+    for name in ["store", "store.key", "store.anchor"] {
+      try FileManager.default.copyItem(
+        atPath: one.installation.directory.file(name), toPath: other.directory.file(name))
+    }
+    try await one.start()
+    let second = try await other.start()
+    let router = BorderRouter(number: 1)
+    try await one.publish(router.announces(try ThreadNetwork("home").hex()))
+    for installation in [one.installation, other] {
+      try await eventually("the router in both stores") {
+        try await installation.status()["routers"] == 1
       }
     }
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("MQTT 3.1.1 works: state, sessions and stops")
-  func oldProtocol() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, mqtt: ["protocol: 3.1.1"], hold: 0)
-    let audience = try await Audience.start(broker)
-    var daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let router = BorderRouter(number: 1)
-    try await publisher.publish([router.announces(try home.hex())])
-    try await audience.until("the router") { $0.state(router.topic)?["preferred"] == "match" }
-    try await daemon.kill9()
-    try await audience.until("the last will") {
-      $0.state("threadkeeper/bridge/state") == ["state": "offline"]
-    }
-    // The session is kept: this one waits for the next start.
-    let second = BorderRouter(number: 2)
-    try await publisher.publish([second.announces(try home.hex())])
-    daemon = try await installation.start()
-    try await audience.until("the second router") { $0.state(second.topic) != nil }
-    #expect(audience.look { $0.alerts("alert_raised", "SessionLost").isEmpty })
-    #expect(try await daemon.stop() == .exit(0))
-    try await audience.until("the clean stop") {
-      $0.state("threadkeeper/bridge/state") == ["state": "offline", "reason": "stopped"]
-    }
-  }
-
-  @Test("TLS with a client certificate works, and a strange authority is refused in words")
-  func tls() async throws {
-    let certificates = try TestCertificates()
-    let port = try UnusedPort.next()
-    let broker = try TestBroker(extraConfiguration: [
-      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
-      "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
-      "require_certificate true",
-    ])
-    let installation = try Installation(
-      port: port,
-      mqtt: [
-        "tls:", "  ca_file: \(certificates.authority)", "  cert_file: \(certificates.client)",
-        "  key_file: \(certificates.clientKey)",
-      ])
-    let daemon = try await installation.start()
-    let audience = try await Audience.start(broker)
-    let publisher = try await TestPublisher.start(broker)
-    let router = BorderRouter(number: 1)
-    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await audience.until("the router") { $0.state(router.topic) != nil }
-    #expect(try await daemon.stop() == .exit(0))
-
-    let strange = try Installation(
-      port: port, mqtt: ["tls:", "  ca_file: \(certificates.strangeAuthority)"])
-    let refused = try strange.launch()
-    try await eventually("words about the certificate") {
-      refused.log.contains("`mqtt.tls.ca_file`")
-    }
-    #expect(refused.isRunning)
-    #expect(try await refused.stop() == .exit(0))
+    #expect(!(one.daemon.log + second.log).contains("disconnected"))
+    try await one.stop()
+    #expect(try await second.stop() == .exit(0))
   }
 }

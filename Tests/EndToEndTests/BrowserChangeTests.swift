@@ -3,38 +3,43 @@
 import Foundation
 import TestKit
 import Testing
+import ThreadDataset
+import ThreadNetwork
 
 /// What a person changes on the page, in a real browser, is changed in the daemon.
 @Suite(
   "The buttons of the page in Chromium", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: DebianTool.chromium != nil))
 struct BrowserChangeTests {
-  /// Two networks, of which `home` is preferred.
-  private func scene() async throws -> (home: PageHome, tab: BrowserTab) {
-    let home = try await PageHome()
-    try await home.announce(BorderRouter(number: 1), "Kitchen", try ThreadNetwork("home"))
+  /// Two networks, of which the given one is preferred.
+  private func scene(
+    _ network: ThreadNetwork
+  ) async throws -> (home: RunningHome, tab: BrowserTab) {
+    let home = try await RunningHome(hasPage: true)
+    try await home.announce(1, "Kitchen", network)
     try await eventually("the preferred network") { try await home.preferred == "home" }
-    try await home.announce(BorderRouter(number: 2), "Attic", try ThreadNetwork("other"))
-    let tab = try await home.browser()
-    try await tab.open(home.link)
+    try await home.announce(2, "Attic", try ThreadNetwork("other"))
+    let tab = try await home.tab()
     try await tab.waitForText("Attic")
     return (home, tab)
   }
 
-  @Test("Prefer, accept and forget: the daemon has it, and the page shows it")
-  func networks() async throws {
-    let (home, tab) = try await scene()
+  @Test("What is pressed is done by the daemon, the page shows it, and the audit names it")
+  func buttons() async throws {
+    let network = try ThreadNetwork("home")
+    let (home, tab) = try await scene(network)
+    let installation = home.installation
+    func untilPreferred(_ name: String) async throws {
+      try await eventually("\(name) to be preferred") { try await home.preferred == name }
+    }
     try await tab.click("Accept: other")
     try await tab.waitForText("The network is accepted.")
-    try await eventually("the network to be accepted") {
-      try await home.installation.json("networks").list.contains {
+    #expect(
+      try await installation.json("networks").list.contains {
         $0["network_name"] == "other" && $0["accepted"] == true
-      }
-    }
+      })
     try await tab.click("Prefer: other")
-    try await eventually("the other one to be preferred") {
-      try await home.preferred == "other"
-    }
+    try await untilPreferred("other")
     // The one that was preferred has its own button now.
     try await tab.evaluate(
       #"document.querySelector('summary[aria-label^="Details: other"]').click()"#)
@@ -42,73 +47,97 @@ struct BrowserChangeTests {
     try await tab.waitForText("No network is preferred now.")
     #expect(try await home.preferred == nil)
     #expect(
-      try await home.installation.json("preferred", "show", "--history").list.first?["network_name"]
+      try await installation.json("preferred", "show", "--history").list.first?["network_name"]
         == "other", "it is kept")
     try await tab.click("Prefer: home")
-    try await eventually("home to be preferred") { try await home.preferred == "home" }
-    #expect(tab.browser.questions.count == 3, "\(tab.browser.questions)")
+    try await untilPreferred("home")
+    #expect(tab.questions.count == 3, "\(tab.questions)")
 
-    let audit = try await home.installation.command("audit")
-    #expect(audit.output.contains("the status page"), "\(audit.output)")
-    #expect(!audit.output.contains("command of user"), "\(audit.output)")
-    try await home.daemon.stop()
-  }
+    // A program asks for credentials.
+    let asking = home.ask()
+    try await tab.click("Approve once")
+    #expect(try await asking.value)
+    try await tab.wait("document.getElementById('consents').hidden")
 
-  @Test("A router that is gone is forgotten, with its credentials")
-  func forgetRouter() async throws {
-    let (home, tab) = try await scene()
-    let attic = BorderRouter(number: 2)
-    try await home.publisher.publish([attic.says("offline")])
-    try await tab.click("Forget: Attic")
-    try await eventually("the router to be gone") {
-      try await home.installation.json("routers").list.count == 1
-    }
-    #expect(try await home.installation.command("credentials", "get", attic.agent).status != 0)
-    try await home.daemon.stop()
-  }
-
-  @Test("Credentials that a login shares are shown, and used when a person says so")
-  func offered() async throws {
-    let home = try await PageHome()
-    let network = try ThreadNetwork("home")
-    try await home.announce(BorderRouter(number: 1), "Kitchen", network)
-    try await eventually("the preferred network") { try await home.preferred == "home" }
+    // A login shares credentials.
     let newer = try network.hex(at: 2, channel: 20)
-    try await home.publisher.publish("threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
-    let tab = try await home.browser()
-    try await tab.open(home.link)
+    try await home.publisher.publish(
+      "threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
     try await tab.waitForText("login ha (team ha) has the credentials of home. Use them?")
     try await tab.waitForText("Its credentials are shared by ha.")
     try await tab.click("Use them")
     try await tab.waitForText("The credentials are used from now on.")
     try await tab.wait("document.getElementById('consents').hidden")
     #expect(
-      try await home.installation.json("preferred", "show", "--show-secrets")["dataset"]?.text
-        == newer)
-    try await home.daemon.stop()
+      try await installation.json("preferred", "show", "--show-secrets")["dataset"]?.text == newer)
+
+    // A router is gone.
+    let attic = BorderRouter(number: 2)
+    try await home.publish(attic.says("offline"))
+    try await tab.click("Forget: Attic")
+    try await eventually("the router to be gone") {
+      try await installation.status()["routers"] == 1
+    }
+    #expect(try await installation.command("credentials", "get", attic.agent).status != 0)
+
+    for listed in [["audit"], ["consent", "list", "--history"]] {
+      let output = try await installation.run(listed)
+      #expect(output.contains("the status page"), "\(output)")
+      #expect(!output.contains("command of user"), "\(output)")
+    }
+    try await home.stop()
   }
 
-  @Test("A program that asks gets its answer when a person approves, and none when one denies")
-  func consent() async throws {
-    let (home, tab) = try await scene()
-    let approved = home.ask()
-    try await tab.click("Approve once")
-    #expect(try await approved.value)
-    try await tab.wait("document.getElementById('consents').hidden")
-    let denied = home.ask()
-    try await tab.click("Deny")
-    #expect(try await !denied.value)
-    let past = try await home.installation.command("consent", "list", "--history")
-    #expect(past.output.contains("the status page"), "\(past.output)")
-    try await home.daemon.stop()
+  @Test("A button that is pressed stays until it is released, and then the page shows what is new")
+  func pressed() async throws {
+    let (home, tab) = try await scene(try ThreadNetwork("home"))
+    let third = try ThreadNetwork("third")
+    let prefer = #"button[aria-label^="Prefer: other"]"#
+
+    // The page follows on after a press of something else, one that does not end, and a right one.
+    var number = 2
+    func expectNews() async throws {
+      number += 1
+      try await home.announce(number, "Router \(number)", third)
+      try await tab.waitForText("Router \(number)")
+    }
+    for (place, isReleased, button) in [
+      ("h1", true, "left"), (prefer, true, "left"), (prefer, false, "right"),
+    ] {
+      try await tab.mouse("mousePressed", at: tab.place(of: place), button: button)
+      try await expectNews()
+      if isReleased { try await tab.mouse("mouseReleased", at: tab.place(of: "h1")) }
+    }
+    #expect(try await home.preferred == "home", "nothing was clicked")
+
+    // On a busy machine a press takes long.
+    try await tab.open(home.link)
+    try await tab.evaluate(
+      "{ const real = setTimeout; window.setTimeout = (run, ms) => real(run, ms ? 600000 : 0) }")
+    let accept = #"button[aria-label^="Accept: other"]"#
+    try await tab.wait("document.querySelector('\(accept)') !== null")
+    try await tab.evaluate("window.old = document.querySelector('\(accept)')")
+    let place = try await tab.place(of: accept)
+    try await tab.mouse("mousePressed", at: place)
+    try await home.publish(BorderRouter(number: 2).says("offline"))
+    try await tab.wait(#"JSON.stringify(known.homes).includes('"online":false')"#)
+    #expect(try await tab.evaluate("old.isConnected") == true)
+    try await tab.mouse("mouseReleased", at: place)
+    try await tab.waitForText("The network is accepted.")
+    try await tab.waitForText("offline")
+    #expect(try await tab.evaluate("old.isConnected") == false)
+    try await home.stop()
   }
 
   @Test(
     "The keyboard alone does it: every control in its order, visibly in focus, by Enter and Space")
   func keyboard() async throws {
-    let (home, tab) = try await scene()
+    let (home, tab) = try await scene(try ThreadNetwork("home"))
     let focused =
       "(document.activeElement.getAttribute('aria-label') || document.activeElement.className)"
+    func focus(_ label: String) async throws {
+      try await tab.evaluate(#"document.querySelector('[aria-label^="\#(label)"]').focus()"#)
+    }
     let controls = try await tab.evaluate(
       """
       [...document.querySelectorAll('a[href],button,summary')]
@@ -120,10 +149,9 @@ struct BrowserChangeTests {
     for control in controls {
       try await tab.press(.tab)
       #expect(try await tab.evaluate(focused) == control)
-      let outline =
-        try await tab.evaluate(
-          "(s => s.outlineStyle + ' ' + parseFloat(s.outlineWidth))(getComputedStyle(document.activeElement))"
-        ).text ?? ""
+      let outline = try await tab.evaluate(
+        "(s => s.outlineStyle + ' ' + parseFloat(s.outlineWidth))(getComputedStyle(document.activeElement))"
+      )
       #expect(outline == "solid 3", "\(control): \(outline)")
       let isSeen = try await tab.evaluate(
         """
@@ -132,70 +160,83 @@ struct BrowserChangeTests {
         """)
       #expect(isSeen == true, "\(control)")
     }
-    try await tab.evaluate(#"document.querySelector('[aria-label^="Accept: other"]').focus()"#)
+    try await focus("Accept: other")
     try await tab.press(.space)
     // The same button, drawn anew: the focus stays on the network's card or goes to the content.
     try await tab.waitForText("The network is accepted.")
     try await tab.wait("document.activeElement !== document.body")
-    try await tab.evaluate(#"document.querySelector('[aria-label^="Details: other"]').focus()"#)
+    try await focus("Details: other")
     try await tab.evaluate(
       "known.homes[0].networks.find(item => item.name === 'other').channel = 26; show()")
     #expect(try await tab.evaluate(focused).text?.hasPrefix("Details: other (") == true)
-    try await tab.evaluate(#"document.querySelector('[aria-label^="Prefer: other"]').focus()"#)
-    try await home.announce(BorderRouter(number: 3), "Cellar", try ThreadNetwork("third"))
+    try await focus("Prefer: other")
+    try await home.announce(3, "Cellar", try ThreadNetwork("third"))
     try await tab.waitForText("Cellar")
     #expect(
       try await tab.evaluate(focused).text?.hasPrefix("Prefer: other (") == true,
       "news take the focus from nobody")
     try await tab.press(.enter)
-    try await eventually("the other one to be preferred") {
-      try await home.preferred == "other"
-    }
-    try await home.daemon.stop()
+    try await eventually("the other one to be preferred") { try await home.preferred == "other" }
+    try await home.stop()
   }
 
-  @Test("A button that is pressed stays until it is released, and then the page shows what is new")
-  func pressed() async throws {
-    let (home, tab) = try await scene()
-    // On a busy machine a press takes long.
-    try await tab.evaluate(
-      "{ const real = setTimeout; window.setTimeout = (run, ms) => real(run, ms ? 600000 : 0) }")
-    try await tab.wait("document.querySelector('button[aria-label^=\"Accept: other\"]') !== null")
-    try await tab.evaluate(
-      "window.old = document.querySelector('button[aria-label^=\"Accept: other\"]')")
-    let place = try await tab.place(of: #"button[aria-label^="Accept: other"]"#)
-    try await tab.mouse("mousePressed", at: place)
-    try await home.publisher.publish([BorderRouter(number: 2).says("offline")])
-    try await tab.wait(#"JSON.stringify(known.homes).includes('"online":false')"#)
-    #expect(try await tab.evaluate("old.isConnected") == true)
-    try await tab.mouse("mouseReleased", at: place)
-    try await tab.waitForText("The network is accepted.")
-    try await tab.waitForText("offline")
-    #expect(try await tab.evaluate("old.isConnected") == false)
-    try await home.daemon.stop()
-  }
-
+  /// docs/guides/phones.md, from a home whose routers show no credentials to programs that are given them.
   @Test(
-    "The page follows on after a press of something else, one that does not end, and a right one")
-  func follows() async throws {
-    let (home, tab) = try await scene()
-    let network = try ThreadNetwork("third")
-    var number = 2
-    func expectNews() async throws {
-      number += 1
-      try await home.announce(BorderRouter(number: number), "Router \(number)", network)
-      try await tab.waitForText("Router \(number)")
+    "A person uses what Home Assistant has, and programs are then given it with consent",
+    .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
+  func phones() async throws {
+    Recorder.current?.allPublishersAreEnrolled()
+    let local = try LocalNetwork()
+    let services = try ServicePublisher(local)
+    let network = try ThreadNetwork("MyHome1234")
+    for (number, name) in [(UInt8(1), "Hallway hub"), (2, "Kitchen speaker")] {
+      try services.publish(name, text: AdvertisedRouter(number, network).text)
     }
-    let button = #"button[aria-label^="Prefer: other"]"#
-    try await tab.mouse("mousePressed", at: tab.place(of: "h1"))
-    try await expectNews()
-    try await tab.mouse("mouseReleased", at: tab.place(of: "h1"))
-    try await tab.mouse("mousePressed", at: tab.place(of: button))
-    try await expectNews()
-    try await tab.mouse("mouseReleased", at: tab.place(of: "h1"))
-    try await tab.mouse("mousePressed", at: tab.place(of: button), button: "right")
-    try await expectNews()
-    #expect(try await home.preferred == "home", "nothing was clicked")
-    try await home.daemon.stop()
+    let port = try UnusedPort.next()
+    let home = try await RunningHome(
+      more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}",
+      variables: local.environment())
+    let installation = home.installation
+    try await home.until("the routers") { heard in
+      [1, 2].allSatisfy { heard.state(AdvertisedRouter($0, network).topic) != nil }
+    }
+    try await installation.run("preferred", "set", network.extendedPANID)
+
+    let token = "a-token-of-an-administrator-5b1f"
+    let there = try FakeHomeAssistant(token: token)
+    there.add(try OperationalDataset(hex: network.hex()), isPreferred: true)
+    let key = try await installation.enrolledKey(of: "home-assistant")
+    let agent = try AgentProcess(
+      .homeAssistant,
+      [
+        "--url", there.url, "--key", key, "--daemon", try await installation.daemonLine(),
+        "--token-file", try installation.directory.putSecret(token, "token"),
+      ], user: "home-assistant", broker: home.broker, in: installation.directory)
+
+    let tab = try await BrowserTab()
+    try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
+    try await tab.waitForText("has the credentials of MyHome1234. Use them?")
+    try await tab.waitForText("Kitchen speaker")
+    try await tab.pictures("page-credentials")
+    let client = THClient(
+      configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
+    #expect(await !client.isPreferredAvailable())
+    try await tab.click("Use them")
+    try await tab.waitForText("The credentials are used from now on.")
+    #expect(await client.isPreferredAvailable())
+    try await tab.wait("!document.body.innerText.includes('Its credentials are not here.')")
+    try await tab.waitForText("are here now")
+    try await tab.pictures("page-credentials-used")
+    async let asked = client.preferredCredentials()
+    try await tab.click("Approve once")
+    #expect(try await asked.activeOperationalDataSet == Data(hex: network.hex()))
+
+    let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
+    #expect(agent.end() == .exit(0))
+    try await home.stop()
+    var needles = Needles()
+    needles.add(network)
+    needles.note("the token", token)
+    #expect(needles.found(in: html + agent.output + home.daemon.log) == [])
   }
 }

@@ -1,135 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
 import TestKit
 import Testing
 
-@Suite("Commands on an installation", .inTurns, .timeLimit(.minutes(30)))
+/// That the program, the daemon and the broker are joined. What each command prints, and how it ends, is in the golden
+/// files of ThreadkeeperCLITests.
+@Suite("Each command, and the daemon that it asks", .inTurns, .timeLimit(.minutes(30)))
 struct CommandTests {
-  @Test("setup makes a store for this user alone, and leaves one that is there as it is")
-  func initialize() async throws {
-    let directory = try TemporaryDirectory()
-    let state = directory.file("state")
-    func run(_ arguments: String...) async throws -> ThreadkeeperBinary.Outcome {
-      try await ThreadkeeperBinary.run(
-        arguments + ["--config", "\(state)/threadkeeper.yaml", "--state-directory", state],
-        environment: ["HOME": directory.path])
-    }
-    let made = try await run("setup", "--broker", "embedded", "--yes")
-    #expect(made.status == 0, "\(made.error)")
-    for path in ["store.key", "store", "threadkeeper.yaml"] {
-      #expect(made.output.contains("/state/\(path)"), "\(path)")
-    }
-    #expect(made.output.contains("Back up its key"))
-    for (path, mode) in [
-      ("store", 0o700), ("store/store.sqlite3", 0o600), ("store.key", 0o400),
-      ("threadkeeper.yaml", 0o600),
-    ] {
-      let attributes = try FileManager.default.attributesOfItem(atPath: "\(state)/\(path)")
-      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
-    }
-    let key = try Data(contentsOf: URL(fileURLWithPath: "\(state)/store.key"))
-    let again = JSON(try await run("setup", "--yes", "--json").output)
-    #expect(again?["store_made"] == false)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(state)/store.key")) == key)
-
-    // What it wrote is a configuration, and what it made is a store.
-    let check = try await run("check-config")
-    #expect(check.status == 0, "\(check.output)")
-    #expect(try await run("store", "verify").status == 0)
-    #expect(try await run("status").status == 69)
-  }
-
-  @Test("check-config ends with 78 and names all problems at once; run refuses to start with them")
-  func checkConfig() async throws {
-    let directory = try TemporaryDirectory()
-    let file = directory.file("bad.yaml")
-    let text = """
-      mqtt:
-        host: broker.local
-        port: 99999
-        prot: 5
-        password: Sesame-9c1d
-      alerts:
-        hold: soon
-      nonsense: 1
-      """
-    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-    for command in [["check-config"], ["run"], ["status"]] {
-      let outcome = try await ThreadkeeperBinary.run(
-        command + ["--config", file], environment: ["HOME": directory.path])
-      #expect(outcome.status == 78, "\(command)")
-      let said = outcome.output + outcome.error
-      for problem in [
-        "bad.yaml:3:9: error: mqtt.port", "bad.yaml:4:3: error: unknown key `mqtt.prot`",
-        "bad.yaml:5:13: error: mqtt.password", "bad.yaml:7:9: error: alerts.hold",
-        "bad.yaml:8:1: error: unknown key `nonsense`",
-      ] {
-        #expect(said.contains(problem), "\(command): \(problem) in \(said)")
-      }
-      #expect(!said.contains("Sesame"), "\(command)")
-    }
-    let json = try await ThreadkeeperBinary.run(
-      "check-config", "--json", "--config", file, environment: ["HOME": directory.path])
-    #expect(json.status == 78)
-    #expect(JSON(json.output)?["usable"] == false)
-    #expect(JSON(json.output)?["problems"]?.list.filter { $0["severity"] == "error" }.count == 5)
-    #expect(JSON(json.output)?["problems"]?.list.first?["line"] == 3)
-    let missing = try await ThreadkeeperBinary.run(
-      "check-config", "--config", directory.file("missing.yaml"))
-    #expect(missing.status == 78)
-  }
-
-  @Test("A key file of another store, and no key file, are refused with 77, in words")
-  func wrongKey() async throws {
+  @Test(
+    "What looks at a home and what changes it is done by the daemon, and is on the broker at once")
+  func home() async throws {
     let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let other = try Installation(broker)
-    for installation in [installation, other] {
-      try installation.makeStore()
+    let installation = try Installation(broker, hold: 0)
+    let audience = try await Audience.start(broker)
+    let daemon = try await installation.start()
+    let publisher = try await TestPublisher.start(broker)
+    let (home, guests) = (try ThreadNetwork("home"), try ThreadNetwork("guest-thread"))
+    let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await publisher.publish([
+      hub.says("announce", ("name", #""Hub""#), ("dataset", "\"\(try home.hex())\"")),
+      stray.says("announce", ("name", #""Stray""#), ("dataset", "\"\(try guests.hex())\"")),
+    ])
+    try await audience.until("the alert") {
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
     }
-    let path = installation.directory.file("store.key")
-    let own = try Data(contentsOf: URL(fileURLWithPath: path))
-    let strange = try Data(contentsOf: URL(fileURLWithPath: other.directory.file("store.key")))
-    try strange.write(to: URL(fileURLWithPath: path))
-    let refused = try installation.launch()
-    #expect(try await refused.end() == .exit(77))
-    #expect(refused.log.contains("no key slot of the store opens with the key file"))
-    #expect(try await installation.command("keys", "list").status == 77)
+    // A second daemon is refused, and does the first one no harm.
+    let second = try installation.launch()
+    #expect(try await second.end() == .exit(75))
+    #expect(second.log.contains("process \(daemon.identifier)"))
 
-    try FileManager.default.removeItem(atPath: path)
-    let missing = try installation.launch()
-    #expect(try await missing.end() == .exit(77))
-    #expect(missing.log.contains("there is no key file at"))
-
-    // Others could read it: refused as well.
-    try own.write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-    let open = try installation.launch()
-    #expect(try await open.end() == .exit(77))
-    #expect(open.log.contains("chmod"))
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    #expect(try await (try await installation.start()).stop() == .exit(0))
+    let line = try Identity().keys.line
+    let dataset = installation.directory.file("home.hex")
+    try installation.directory.put(try home.hex(at: 9), "home.hex")
+    for (command, part) in [
+      ("status", "running as process \(daemon.identifier)"), ("routers", "Stray"),
+      ("networks", guests.extendedPANID), ("alerts", #""Stray" is on "guest-thread", not on"#),
+      ("credentials list", hub.agent),
+      ("credentials get \(hub.agent) --show-secrets", try home.hex()),
+      ("preferred show", "home"), ("preferred check @\(dataset)", "match"),
+      ("networks accept \(guests.extendedPANID)", "is accepted"),
+      ("preferred set \(guests.extendedPANID)", "is changed"),
+      ("preferred show --history", home.extendedPANID), ("routers accept \(hub.agent)", "accept"),
+      ("networks forget \(home.extendedPANID)", "home"), ("preferred forget", "is kept as p-"),
+      ("clients enroll phone \(line)", "phone is enrolled"), ("clients list", "phone"),
+      ("clients revoke phone", "forgotten"), ("consent list", "Nothing waits"),
+      ("credentials delete \(hub.agent)", "deleted"), ("routers remove \(stray.agent)", "removed"),
+      ("audit", "router_removed \(stray.agent)"), ("keys list", "key_file"),
+      ("store verify", "are as they were left"),
+    ] as [(String, String)] {
+      let outcome = try await installation.command(command.split(separator: " ").map(String.init))
+      #expect(outcome.status == 0 && outcome.error.isEmpty, "\(command): \(outcome)")
+      #expect(outcome.output.contains(part), "\(command): \(outcome.output)")
+    }
+    try await audience.until("what they have changed") { heard in
+      heard.state(hub.topic)?["credentials"] == "missing"
+        && heard.state(hub.topic)?["preferred"] == "none" && heard.latest[stray.topic] == ""
+        && heard.events("router_left").last?["reason"] == "removed"
+        && heard.events("preferred_changed").contains { $0["network_name"] == "guest-thread" }
+        && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
+    }
+    #expect(try await installation.json("routers").list == [audience.state(hub.topic) ?? .null])
+    #expect(try await daemon.stop() == .exit(0))
+    let none = try await installation.command("status")
+    #expect(none.status == 69 && none.output.isEmpty, "\(none)")
+    #expect(none.error.hasPrefix("error: no daemon runs"), "\(none.error)")
+    #expect(try installation.verify().matchesManifest)
   }
 
-  @Test("acl prints what a broker takes, and refuses names that would break it")
-  func accessList() async throws {
-    let installation = try Installation(
-      port: 1883,
-      more: "homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}")
-    let outcome = try await installation.command("acl", "--daemon", "tk", "--monitor", "dashboard")
-    #expect(outcome.status == 0)
-    for line in [
-      "user tk", "topic readwrite tk/house/#", "topic readwrite tk/cabin/#", "user dashboard",
-      "pattern write tk/house/in/%u/#", "pattern read tk/cabin/out/%u/#",
-    ] {
-      #expect(outcome.output.split(separator: "\n").contains { $0 == line }, "\(line)")
+  @Test(
+    "A person is asked by list --follow, decides by command, and the broker and the audit have it")
+  func consent() async throws {
+    let scene = try await AskingHome.start()
+    let (installation, topic) = (scene.installation, "threadkeeper/bridge/consent")
+    let audience = try await Audience.start(scene.broker)
+    let followed = installation.directory.file("followed")
+    let follower = try ChildProcess(
+      ThreadkeeperBinary.executable.path,
+      ["consent", "list", "--follow", "--config", installation.configuration],
+      environment: installation.environment,
+      streams: (.nothing, .file(followed), .file(installation.directory.file("follower.log"))))
+    defer { follower.signal(SIGKILL) }
+    func lines() throws -> [Substring] {
+      try String(contentsOfFile: followed, encoding: .utf8).split(separator: "\n")
     }
-    #expect(try await installation.json("acl")["acl"]?.text?.contains("user threadkeeper") == true)
-    for name in ["a/b", "a+b", "#", ""] {
-      #expect(try await installation.command("acl", "--daemon", name).status == 64, "\(name)")
+    for (verb, given) in [(["deny"], false), (["approve", "--always"], true)] {
+      // Each asks for a network of its own: what was refused holds for a while.
+      if given { try await preferAnother(installation) }
+      let asked = Task { try await SocketRequest.ask("preferred/get", at: installation.socketPath) }
+      let id = try await scene.question()
+      try await audience.until("the question") { $0.state(topic)?["head"]?.text == id }
+      let decided = try await installation.command(["consent"] + verb + [id])
+      #expect(decided.status == 0 && decided.output.contains("uid \(geteuid())"), "\(decided)")
+      #expect((try await asked.value.error == nil) == given)
+      try await audience.until("the decision") { heard in
+        heard.state(topic)?["pending"] == 0
+          && heard.events("consent_\(given ? "approved" : "denied")").last?["id"]?.text == id
+      }
     }
-    let both = try await installation.command("acl", "--daemon", "tk", "--monitor", "tk")
-    #expect(both.status == 64 && both.output == "", "\(both.output)")
+    try await eventually("all lines") { try lines().count == 4 }
+    #expect(try lines().last?.contains("approved always by uid \(geteuid())") == true)
+    follower.signal(SIGINT)
+    #expect(follower.wait() == .signal(SIGINT))
+    let grant = try await installation.json("consent", "list", "--grants")["grants"]?.list.first
+    let id = try #require(grant?["id"]?.text)
+    #expect(try await installation.command("consent", "revoke", id).status == 0)
+    #expect(try await scene.history().map { $0["outcome"] } == ["revoked", "approved", "denied"])
+    #expect(try await scene.daemon.stop() == .exit(0))
+    let actor = "uid \(geteuid()) (command line)"
+    #expect(
+      try Set(installation.audit()).isSuperset(
+        of: ["approved", "granted", "revoked"].map { "\(actor): consent_\($0)" }))
+  }
+
+  private func preferAnother(_ installation: Installation) async throws {
+    let other = try ThreadNetwork("attic").hex()
+    #expect(try await installation.command("preferred", "set", other).status == 0)
+  }
+
+  @Test("audit --follow goes on with the next daemon, shows nothing twice, and ends with Ctrl-C")
+  func audit() async throws {
+    let installation = try Installation(try TestBroker())
+    var daemon = try await installation.start()
+    let session = try TerminalSession(
+      ["audit", "--follow", "--config", installation.configuration],
+      environment: installation.environment)
+    func enroll(_ user: String) async throws {
+      let line = try Identity().keys.line
+      #expect(try await installation.command("clients", "enroll", user, line).status == 0)
+      try await session.until(user)
+    }
+    try await enroll("bert")
+    #expect(try await daemon.stop() == .exit(0))
+    let spare = installation.directory.file("spare.key")
+    #expect(try await installation.command("keys", "add", "--key-file", spare).status == 0)
+    daemon = try await installation.start()
+    try await session.until("key_slot_added")
+    try await enroll("carl")
+    #expect(try await installation.command("keys", "rotate", "--yes").status == 0)
+    try await session.until("keys_rotated")
+    session.type("\u{3}")
+    _ = try await session.end()
+    let lines = session.screen.split(separator: "\r\n").filter { $0.contains("  command of user ") }
+    #expect(lines.count >= 4 && Set(lines).count == lines.count, "\(session.screen)")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Commands that need no daemon print what they make, and run refuses settings with mistakes")
+  func alone() async throws {
+    let directory = try TemporaryDirectory()
+    let environment = ["HOME": directory.path]
+    let file = directory.file("bad.yaml")
+    try directory.put(
+      "mqtt: {host: broker.local, port: 99999, password: Sesame-9c1d}\n", "bad.yaml")
+    for (command, status, output, error) in [
+      ("client keygen", 0, "tk1:", ""), ("client keygen", 73, "", "already"),
+      ("acl", 0, "user threadkeeper", ""), ("acl --daemon a/b", 64, "", "a/b"),
+      ("check-config --config \(file)", 78, "bad.yaml:1:34: error: mqtt.port", ""),
+      ("run --config \(file)", 78, "", "bad.yaml:1:34: error: mqtt.port"),
+    ] as [(String, Int32, String, String)] {
+      let outcome = try await ThreadkeeperBinary.run(
+        command.split(separator: " ").map(String.init), environment: environment)
+      #expect(outcome.status == status, "\(command): \(outcome)")
+      for (text, part) in [(outcome.output, output), (outcome.error, error)] {
+        #expect(part.isEmpty ? text.isEmpty : text.contains(part), "\(command): \(text)")
+        #expect(!text.contains("Sesame"), "\(command)")
+      }
+    }
+    let missing = directory.file("home")
+    let homeless = try await ThreadkeeperBinary.run(
+      "client", "keygen", environment: ["HOME": missing])
+    #expect(homeless.status == 73 && homeless.error.contains("home is missing"), "\(homeless)")
+    #expect(!FileManager.default.fileExists(atPath: missing))
+    let key = directory.file(".config/threadkeeper/client.key")
+    let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
   }
 }

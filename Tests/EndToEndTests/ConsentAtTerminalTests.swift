@@ -1,22 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HomeStore
-import KeychainCore
+import LocalAPI
+import Synchronization
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadRequests
 
-@testable import Home
+/// A daemon within the test: which questions wait, and what becomes of a decision, a real one leaves to chance.
+private final class ScriptedDaemon: Sendable {
+  private struct State {
+    var transaction: String?
+    var decisions: [RequestFields] = []
+    var answer: ThreadAnswer?
+  }
+
+  let directory: TemporaryDirectory
+  let path: String
+  let dataset: OperationalDataset
+  private let state = Mutex(State())
+  private let listener = Mutex<VarlinkServer?>(nil)
+  /// What waits after so many decisions, for the transaction of the call.
+  private let waiting: @Sendable (_ decisions: Int, _ transaction: String) -> [WaitingQuestion]
+  /// What is answered to each decision, by its number.
+  private let verdict: @Sendable (_ number: Int) -> ThreadAnswer
+
+  init(
+    waiting: @escaping @Sendable (Int, String) -> [WaitingQuestion] = { decisions, transaction in
+      decisions > 0 ? [] : [question("c-own", transaction)]
+    },
+    verdict: @escaping @Sendable (Int) -> ThreadAnswer = { _ in ThreadAnswer(AnswerData()) }
+  ) throws {
+    directory = try TemporaryDirectory()
+    path = directory.file("client.sock")
+    dataset = try SampleNetwork.home.dataset(at: 1)
+    self.waiting = waiting
+    self.verdict = verdict
+    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
+      .map { command, method in
+        method.answered { [weak self] parameters, caller in
+          var fields = parameters.fields
+          fields.command = command.rawValue
+          let answer = self?.answer(fields, caller)
+          do throws(AnswerFailure) {
+            return try answer?.result() ?? AnswerData()
+          } catch {
+            throw VarlinkError(error)
+          }
+        }
+      }
+    let listener = try VarlinkServer(
+      path: path,
+      service: VarlinkService(
+        .init(vendor: "a", product: "a", version: "1", url: ""),
+        interfaces: RequestMethods.interfaces, endpoints: endpoints,
+        failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
+    self.listener.withLock { $0 = listener }
+  }
+
+  deinit { listener.withLock { $0?.stop() } }
+
+  static func question(
+    _ id: String, _ transactions: String..., reason: String = "this one would get it"
+  ) -> WaitingQuestion {
+    WaitingQuestion(
+      id: id, command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z",
+      transactions: transactions, reason: reason)
+  }
+
+  /// Those of the person at the terminal.
+  func decisions(_ count: Int) async throws -> [RequestFields] {
+    try await eventually("\(count) decisions") { state.withLock { $0.decisions.count } == count }
+    return state.withLock { $0.decisions }
+  }
+
+  var hasDecisions: Bool { state.withLock { !$0.decisions.isEmpty } }
+
+  /// Answers what the calls wait for.
+  func give(_ isGiven: Bool) throws {
+    var data = AnswerData()
+    data.credentials = [
+      CredentialRecord(
+        agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
+    ]
+    let answer =
+      isGiven
+      ? ThreadAnswer(data) : ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it"))
+    state.withLock { $0.answer = answer }
+  }
+
+  private func answer(_ fields: RequestFields, _ caller: VarlinkCaller) -> ThreadAnswer {
+    switch fields.command.flatMap(RequestCommand.init) {
+    case .isPreferredAvailable:
+      var data = AnswerData()
+      data.available = true
+      return ThreadAnswer(data)
+    case .getPreferred:
+      state.withLock { $0.transaction = fields.transaction }
+      while true {
+        if let answer = state.withLock({ $0.answer }) { return answer }
+        do {
+          try caller.wait(until: .now + .milliseconds(5))
+        } catch {
+          return ThreadAnswer(AnswerFailure(.consentDenied, "it has hung up"))
+        }
+      }
+    case .pendingConsents:
+      let (transaction, count) = state.withLock { ($0.transaction, $0.decisions.count) }
+      var data = AnswerData()
+      data.pending = transaction.map { waiting(count, $0) } ?? []
+      return ThreadAnswer(data)
+    default:
+      let number = state.withLock { state in
+        state.decisions.append(fields)
+        return state.decisions.count
+      }
+      return verdict(number)
+    }
+  }
+
+  private var environment: [String: String] {
+    [
+      "PATH": "/usr/bin:/bin", "HOME": directory.path, "THREADKEEPER_SOCKET": path,
+      "THREADKEEPER_NETWORK_HOME": "cabin", "PS1": "ready> ", "TERM": "dumb",
+    ]
+  }
+
+  /// The example at a terminal, or a program that runs it there.
+  func terminal(
+    _ program: String = ThreadClientExampleTests.program, _ arguments: [String] = ["preferred"],
+    _ more: [String: String] = [:]
+  ) throws -> TerminalSession {
+    try TerminalSession(
+      program: program, arguments, environment: environment.merging(more) { $1 })
+  }
+
+  /// Waits for the dataset in a file that a program writes to.
+  func untilTold(in file: String) async throws {
+    try await eventually("the dataset") {
+      let told = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+      return told.contains(dataset.hex)
+    }
+  }
+}
 
 /// Programs at a terminal, whose questions a daemon has.
 @Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentAtTerminalTests {
   private static let prompt = "Allow it? [once/always/no] "
 
+  private func check(
+    _ session: TerminalSession, status: Int32, shows dataset: String?, isShown: Bool = false
+  ) async throws {
+    #expect(try await session.end() == status, "\(session.screen)")
+    #expect(session.isEchoing)
+    if let dataset { #expect(session.screen.contains(dataset) == isShown, "\(session.screen)") }
+  }
+
   @Test("The daemon's own user is asked who wants what and why, and says once, no, always")
   func asked() async throws {
     let scene = try await AskingHome.start()
+    let dataset = try scene.home.hex()
     // "No" holds for a while, and always for good, so they come in this order.
     let once = try scene.program()
     try await once.until(Self.prompt)
@@ -28,115 +173,38 @@ struct ConsentAtTerminalTests {
     #expect(once.screen.contains("devices can be put onto the network"))
     once.type("perhaps\n")
     try await once.until("Type once, always or no: ")
-    try scene.check(once, told: false)
+    #expect(!once.screen.contains(dataset))
     once.type("once\n")
-    #expect(try await once.end() == 0)
-    try scene.check(once, told: true)
+    try await check(once, status: 0, shows: dataset, isShown: true)
 
     let always = try scene.program()
     try await always.until(Self.prompt)
     always.type("always\n")
-    #expect(try await always.end() == 0)
+    try await check(always, status: 0, shows: dataset, isShown: true)
     let granted = try scene.program()
-    #expect(try await granted.end() == 0)
+    try await check(granted, status: 0, shows: dataset, isShown: true)
     #expect(!granted.screen.contains("Allow it?"))
-    try scene.check(granted, told: true)
 
     let grant = try #require(
       try await scene.installation.json("consent", "list", "--grants")["grants"]?.list.first)
     #expect(grant["requester"]?.text == requester)
     let id = try #require(grant["id"]?.text)
     #expect(try await scene.installation.command("consent", "revoke", id).status == 0)
+    // Ctrl-C decides nothing; the next one joins the question that still waits.
+    let interrupted = try scene.program()
+    try await interrupted.until(Self.prompt)
+    interrupted.type("\u{3}")
+    #expect(try await interrupted.end() != 0)
+    #expect(interrupted.isEchoing)
+    #expect(try await scene.waiting().count == 1)
     let no = try scene.program()
     try await no.until(Self.prompt)
     no.type("\n")
-    #expect(try await no.end() == 77)
-    try scene.check(no, told: false)
+    try await check(no, status: 77, shows: dataset)
     let outcomes = try await scene.history().map { $0["outcome"] }
     #expect(outcomes == ["denied", "revoked", "approved", "approved"])
     let by: JSON = .text("uid \(geteuid()) (command line)")
     #expect(try await scene.history().allSatisfy { $0["decided_by"] == by })
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  /// As many grants as there may be, of others.
-  private func fillGrants(of installation: Installation) throws {
-    let keychain = try Keychain.open(
-      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")))
-    defer { keychain.close() }
-    let network = ConsentNetwork(
-      id: try #require(ExtendedPANID(hex: "1111111122222222")), name: "home-thread", team: nil,
-      key: nil)
-    var home = Home(rules: HomeRules { .random(in: .min ... .max) })
-    var changes = RecordChanges()
-    changes.records.append(
-      .init(
-        id: RecordID(1), home: 1, state: HomeNote(name: "home", base: "threadkeeper").record))
-    for number in 1...UInt64(Home.mostGrants) {
-      let id = ConsentID(number)
-      home.grants.append(
-        ConsentGrant(
-          id: id, requester: Requester(.login(ExactName("user-\(number)")), team: "many"),
-          subject: ConsentSubject(.preferred, [network]), createdAt: WireTime(milliseconds: 1_000),
-          by: .commandLine(user: 0)))
-      changes.records.append(
-        .init(id: RecordID(1 + Int64(number)), home: 1, state: home.record(.grant(id))))
-    }
-    try SealedRecords(keychain).commit(changes)
-  }
-
-  @Test("What the daemon refuses is said, and the same question asked again: once is not too late")
-  func refused() async throws {
-    let scene = try await AskingHome.start { installation in
-      try installation.makeStore()
-      try fillGrants(of: installation)
-    }
-    let session = try scene.program()
-    try await session.until(Self.prompt)
-    session.type("always\n")
-    try await session.until("the daemon refuses it: there are 500 grants already")
-    try await session.until(Self.prompt, count: 2)
-    try scene.check(session, told: false)
-    session.type("once\n")
-    #expect(try await session.end() == 0)
-    try scene.check(session, told: true)
-    #expect(try await scene.history().map { $0["scope"]?.text } == ["once"])
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test("Somebody else is faster: the question goes away, and the program goes on")
-  func elsewhere() async throws {
-    let scene = try await AskingHome.start()
-    for (verb, status, told) in [("approve", Int32(0), true), ("deny", 77, false)] {
-      let session = try scene.program()
-      try await session.until(Self.prompt)
-      session.type("onc")
-      #expect(try await scene.installation.command("consent", verb, scene.question()).status == 0)
-      #expect(try await session.end() == status)
-      #expect(session.screen.contains("No answer is needed any more."))
-      try scene.check(session, told: told)
-    }
-    #expect(try await scene.history().map { $0["outcome"] } == ["denied", "approved"])
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown")
-  func nobody() async throws {
-    let scene = try await AskingHome.start()
-    let off = try scene.program(["THREADKEEPER_NETWORK_PRESENCE": "none"])
-    let id = try await scene.question()
-    // The same question, of a program without a terminal: whether it comes before the decision or after
-    // it, the answer is the same.
-    let detached = try ChildProcess(
-      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"],
-      environment: scene.environment, streams: (.nothing, .nothing, .nothing))
-    #expect(off.screen == "")
-    #expect(try await scene.installation.command("consent", "deny", id).status == 0)
-    #expect(try await off.end() == 77)
-    #expect(!off.screen.contains("Allow it?") && !off.screen.contains("Waiting"))
-    try scene.check(off, told: false)
-    #expect(detached.wait() == .exit(77))
-    #expect(try await scene.history().count == 1)
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
@@ -164,127 +232,149 @@ struct ConsentAtTerminalTests {
     #expect(session.screen.contains("Waiting for consent, up to 1"))
     #expect(!session.screen.contains("Allow it?") && !session.screen.contains("home-thread"))
     #expect(try await scene.installation.command("consent", "approve", id).status == 0)
-    #expect(try await session.end() == 0)
-    try scene.check(session, told: true)
+    try await check(session, status: 0, shows: try scene.home.hex(), isShown: true)
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("Of two homes each program is asked about its own, and decides nothing about the other")
-  func homes() async throws {
-    let scene = try await AskingHome.start(
-      "homes: {home: {base_topic: threadkeeper}, cabin: {base_topic: cabin}}", home: "home")
-    let cabin = try ThreadNetwork("cabin-thread")
-    let publisher = try await TestPublisher.start(scene.broker)
-    try await publisher.publish([
-      BorderRouter("a1b2c3d4e5f60719", base: "cabin").announces(try cabin.hex())
-    ])
-    try await eventually("the preferred network of the cabin") {
-      try await AskingHome.isPreferred(scene.installation, in: "cabin")
+  @Test("Of several that ask the same, the person is asked what this call waits for, and no other")
+  func own() async throws {
+    let daemon = try ScriptedDaemon { decisions, transaction in
+      let other = ScriptedDaemon.question("c-other", "somebody's", reason: "another would get it")
+      guard decisions == 0 else { return [other] }
+      return [ScriptedDaemon.question("c-own", "joined", transaction), other]
     }
-    // It waits for the first home, and there is no terminal.
-    let other = try ChildProcess(
-      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"],
-      environment: scene.environment, streams: (.nothing, .nothing, .nothing))
-    let id = try await scene.question()
-    let session = try scene.program(["THREADKEEPER_NETWORK_HOME": "cabin"])
+    let session = try daemon.terminal()
     try await session.until(Self.prompt)
-    #expect(session.screen.contains(#"the network key of "cabin-thread""#), "\(session.screen)")
-    #expect(session.screen.contains(", home cabin:"), "\(session.screen)")
-    #expect(!session.screen.contains("home-thread"))
-    session.type("once\n")
-    #expect(try await session.end() == 0)
-    #expect(session.screen.contains(try cabin.hex()))
-    #expect(try await scene.question() == id, "the other one still waits")
-    #expect(try await scene.installation.command("consent", "deny", id).status == 0)
-    #expect(other.wait() == .exit(77))
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  /// What runs in the shell, once it asks.
-  private func putIntoBackground(_ shell: TerminalSession) async throws {
-    try await shell.until(Self.prompt)
-    shell.type("\u{1A}")
-    try await shell.until("Stopped")
-    shell.type("bg; echo in the background\n")
-    try await shell.until("in the background", count: 2)
-  }
-
-  @Test("In the background of a terminal that stops who writes there it writes nothing and goes on")
-  func tostop() async throws {
-    let scene = try await AskingHome.start()
-    let output = scene.installation.directory.file("told")
-    let shell = try await scene.shell()
-    // On a line of its own: of a command that is stopped the shell forgets what it has set.
-    shell.type("stty tostop\n")
-    try await shell.until("ready> ", count: 2)
-    shell.type("'\(ThreadClientExampleTests.program)' preferred > '\(output)'\n")
-    try await putIntoBackground(shell)
+    #expect(session.screen.contains("this one would get it"))
+    session.type("always\n")
+    let decision = try #require(try await daemon.decisions(1).first)
+    try daemon.give(false)
+    try await check(session, status: 77, shows: daemon.dataset.hex)
+    #expect(!session.screen.contains("another would get it"))
+    #expect(decision.command == "consent/approve" && decision.id == "c-own")
     #expect(
-      try await scene.installation.command("consent", "approve", scene.question()).status == 0)
-    try await scene.untilTold(in: output)
-    #expect(!shell.screen.contains("No answer is needed"))
-    shell.type("exit\n")
-    #expect(try await shell.end() == 0)
-    #expect(try await scene.daemon.stop() == .exit(0))
+      decision.scope == "always" && decision.asAdministrator == true && decision.home == "cabin")
   }
 
-  @Test("Put into the background it leaves the terminal to the shell, where it can be approved")
+  @Test("A decision for which the daemon has no time is brought again, without a question")
+  func busy() async throws {
+    let daemon = try ScriptedDaemon { decisions, transaction in
+      decisions > 1 ? [] : [ScriptedDaemon.question("c-own", transaction)]
+    } verdict: { number in
+      number > 1
+        ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.rateLimited, "too many"))
+    }
+    let session = try daemon.terminal()
+    try await session.until(Self.prompt)
+    session.type("no\n")
+    #expect(try await daemon.decisions(2).map(\.command) == ["consent/deny", "consent/deny"])
+    try daemon.give(false)
+    try await check(session, status: 77, shows: nil)
+    #expect(session.screen.components(separatedBy: Self.prompt).count == 2)
+  }
+
+  @Test("What the daemon refuses is said, and the person is asked again while there is no answer")
+  func again() async throws {
+    let daemon = try ScriptedDaemon { decisions, transaction in
+      // The first one is still shown when it is decided already.
+      [ScriptedDaemon.question("c-1", transaction, reason: "the first would get it")]
+        + (decisions < 2
+          ? []
+          : [ScriptedDaemon.question("c-2", transaction, reason: "the second would get it")])
+    } verdict: { number in
+      number > 1
+        ? ThreadAnswer(AnswerData())
+        : ThreadAnswer(AnswerFailure(.notAuthorized, "there are 500 grants already"))
+    }
+    let session = try daemon.terminal()
+    try await session.until(Self.prompt)
+    session.type("always\n")
+    try await session.until("the daemon refuses it: ")
+    try await session.until(Self.prompt, count: 2)
+    session.type("once\n")
+    try await session.until("the second would get it")
+    try await session.until(Self.prompt, count: 3)
+    session.type("once\n")
+    #expect(try await daemon.decisions(3).map(\.id) == ["c-1", "c-1", "c-2"])
+    try daemon.give(true)
+    try await check(session, status: 0, shows: daemon.dataset.hex, isShown: true)
+  }
+
+  @Test("Somebody else is faster: the question goes away, and the program goes on")
+  func elsewhere() async throws {
+    for (isGiven, status) in [(true, Int32(0)), (false, 77)] {
+      let daemon = try ScriptedDaemon()
+      let session = try daemon.terminal()
+      try await session.until(Self.prompt)
+      session.type("onc")
+      try daemon.give(isGiven)
+      try await check(session, status: status, shows: daemon.dataset.hex, isShown: isGiven)
+      #expect(session.screen.contains("No answer is needed any more."))
+    }
+  }
+
+  @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown")
+  func nobody() async throws {
+    let daemon = try ScriptedDaemon()
+    let off = try daemon.terminal(
+      ThreadClientExampleTests.program, ["preferred"], ["THREADKEEPER_NETWORK_PRESENCE": "none"])
+    let detached = try daemon.terminal(
+      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"])
+    try daemon.give(false)
+    for session in [off, detached] {
+      try await check(session, status: 77, shows: daemon.dataset.hex)
+      #expect(!session.screen.contains("Allow it?") && !session.screen.contains("Waiting"))
+    }
+    #expect(!daemon.hasDecisions)
+  }
+
+  @Test("Put into the background it leaves the terminal to the shell, and writes nothing there")
   func background() async throws {
-    let scene = try await AskingHome.start()
-    let shell = try await scene.shell()
-    shell.type("'\(ThreadClientExampleTests.program)' preferred\n")
-    try await putIntoBackground(shell)
-    // What is typed is the shell's, letter by letter, while the question is still open.
-    let id = try await scene.question()
-    shell.type(
-      "'\(ThreadkeeperBinary.executable.path)' consent approve \(id)"
-        + " --config '\(scene.installation.configuration)'\n")
-    try await shell.until(try scene.home.hex())
-    try await shell.until(#"gets "home-thread""#)
-    #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
-    shell.type("exit\n")
-    #expect(try await shell.end() == 0)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    for stopsWriters in [false, true] {
+      let daemon = try ScriptedDaemon()
+      let output = daemon.directory.file("told")
+      let shell = try daemon.terminal("/bin/bash", ["--norc", "--noprofile", "-i"])
+      try await shell.until("ready> ")
+      // On a line of its own: of a command that is stopped the shell forgets what it has set.
+      shell.type(stopsWriters ? "stty tostop\n" : "true\n")
+      try await shell.until("ready> ", count: 2)
+      shell.type(
+        "'\(ThreadClientExampleTests.program)' preferred\(stopsWriters ? " > '\(output)'" : "")\n")
+      try await shell.until(Self.prompt)
+      shell.type("\u{1A}")
+      try await shell.until("Stopped")
+      shell.type("bg; echo in the background\n")
+      try await shell.until("in the background", count: 2)
+      // What is typed is the shell's, letter by letter, while the question is still open.
+      shell.type("echo $((6 * 7)) \"once\"\n")
+      try await shell.until("42 once")
+      #expect(!daemon.hasDecisions)
+      try daemon.give(true)
+      if stopsWriters {
+        try await daemon.untilTold(in: output)
+        #expect(!shell.screen.contains("No answer is needed"))
+      } else {
+        try await shell.until(daemon.dataset.hex)
+      }
+      shell.type("exit\n")
+      #expect(try await shell.end() == 0)
+    }
   }
 
   @Test("A terminal that is closed has said nothing: the program waits for somebody else")
   func hungUp() async throws {
-    let scene = try await AskingHome.start()
-    let output = scene.installation.directory.file("told")
-    let session = try TerminalSession(
-      program: "/bin/sh",
+    let daemon = try ScriptedDaemon()
+    let output = daemon.directory.file("told")
+    let session = try daemon.terminal(
+      "/bin/sh",
       [
         "-c", "trap '' HUP; exec \"$0\" preferred > \"$1\"", ThreadClientExampleTests.program,
         output,
-      ],
-      environment: scene.environment)
+      ])
     try await session.until(Self.prompt)
     session.hangUp()
-    let id = try await scene.question()
-    #expect(try await scene.installation.command("consent", "approve", id).status == 0)
-    try await scene.untilTold(in: output)
-    #expect(try await scene.history().map { $0["outcome"] } == ["approved"])
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test(
-    "Ctrl-C at the question ends the program, decides nothing, and leaves the terminal as it was")
-  func interrupted() async throws {
-    let scene = try await AskingHome.start()
-    let session = try scene.program()
-    try await session.until(Self.prompt)
-    session.type("\u{3}")
-    #expect(try await session.end() != 0)
-    try scene.check(session, told: false)
-    #expect(try await scene.waiting().count == 1)
-    #expect(try await scene.history().isEmpty)
-    // It asks again, and joins the question that still waits.
-    let again = try scene.program()
-    try await again.until(Self.prompt)
-    again.type("once\n")
-    #expect(try await again.end() == 0)
-    try scene.check(again, told: true)
-    #expect(try await scene.history().count == 1)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try daemon.give(true)
+    try await daemon.untilTold(in: output)
+    #expect(!daemon.hasDecisions)
   }
 }

@@ -106,45 +106,8 @@ struct DoctorTests {
     let text = try await installation.command("doctor")
     #expect(text.status == 0 && text.output.contains("No problem; "), "\(text.output)")
     #expect(!text.output.contains("\u{1B}") && !text.output.contains("threadkeeper-pw"))
-    #expect(try await daemon.stop() == .exit(0))
-  }
 
-  @Test("Another login that reads all of threadkeeper's topics is a problem, in both versions")
-  func otherLogin() async throws {
-    let list = try await accessList() + "\nuser hub\ntopic readwrite threadkeeper/#\n"
-    let broker = try broker(list)
-    for version in ["5", "3.1.1"] {
-      let installation = try installation(
-        broker.port, broker.settings + ["protocol: \(version)"])
-      let answer = try await doctor(
-        installation, "--login", "hub", "--password-file",
-        try passwordFile(installation, "hub-pw"))
-      #expect(answer.problems == ["other_login"], "\(answer.results)")
-      #expect(answer.texts("other_login").contains("reads `threadkeeper/out/` of others"))
-      #expect(answer.status == 78 && answer.results.contains("anonymous: ok"))
-    }
-  }
-
-  @Test("A login that is kept, sees states and decides reads no key: it is no problem")
-  func kept() async throws {
-    let settings = "consent: {approvers: [hub]}"
-    let printed = try await Installation(port: 1883, more: settings).command(
-      "acl", "--keep", "hub", "--monitor", "hub", "--approver", "hub")
-    try #require(printed.status == 0, "\(printed.error)")
-    let broker = try broker(printed.output)
-    let installation = try installation(broker.port, broker.settings)
-    let answer = try await doctor(
-      installation, "--login", "hub", "--password-file",
-      try passwordFile(installation, "hub-pw"))
-    #expect(answer.status == 0 && answer.problems.isEmpty, "\(answer.results)")
-    #expect(answer.texts("other_login").contains("can publish false states"))
-    #expect(answer.texts("other_login").contains("no border router can use it"))
-  }
-
-  @Test("At a terminal it asks for the other login's password, hidden, and says what it waits for")
-  func terminal() async throws {
-    let broker = try broker(try await accessList())
-    let installation = try installation(broker.port, broker.settings)
+    // At a terminal it asks for the other login's password, and says what it waits for.
     let session = try TerminalSession(
       ["doctor", "--login", "hub", "--config", installation.configuration],
       environment: installation.environment.merging(["TERM": "xterm"]) { $1 })
@@ -155,26 +118,46 @@ struct DoctorTests {
     #expect(!session.screen.contains("hub-pw"))
     #expect(session.screen.contains("\u{1B}[32mok\u{1B}[0m"))
     #expect(session.screen.contains("neither reads nor writes"))
+    #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A broker that is not there ends with 69, a login that it refuses with 77")
-  func notReached() async throws {
-    let gone = try await doctor(try installation(try UnusedPort.next(), []))
-    #expect(gone.status == 69 && gone.problems == ["broker"], "\(gone.results)")
-    #expect(gone.texts("broker").contains("nothing listens".capitalizedFirst), "\(gone.results)")
+  @Test("Another login is a problem where it reads others' answers, and none where it is only kept")
+  func otherLogin() async throws {
+    let settings = "consent: {approvers: [hub]}"
+    let kept = try await Installation(port: 1883, more: settings).command(
+      "acl", "--keep", "hub", "--monitor", "hub", "--approver", "hub")
+    for (list, problems, texts) in [
+      (
+        try await accessList() + "\nuser hub\ntopic readwrite threadkeeper/#\n", ["other_login"],
+        ["reads `threadkeeper/out/` of others"]
+      ),
+      (kept.output, [], ["can publish false states", "no border router can use it"]),
+    ] as [(String, Set<String>, [String])] {
+      let broker = try broker(list)
+      let installation = try installation(broker.port, broker.settings)
+      let answer = try await doctor(
+        installation, "--login", "hub", "--password-file",
+        try passwordFile(installation, "hub-pw"))
+      #expect(answer.problems == problems, "\(answer.results)")
+      #expect(answer.status == (problems.isEmpty ? 0 : 78))
+      for text in texts { #expect(answer.texts("other_login").contains(text)) }
+    }
+  }
+
+  @Test("A login that the broker refuses ends with 77, also beside a daemon that does not get in")
+  func refused() async throws {
     let broker = try broker(try await accessList())
-    let refused = try await doctor(
-      try installation(broker.port, ["username: threadkeeper", "password: wrong"]))
-    #expect(refused.status == 77 && refused.problems == ["broker"], "\(refused.results)")
-    #expect(refused.texts("broker").contains("`mqtt.password` in the settings"))
-    // So it is beside a daemon that does not get in either.
-    let running = try installation(broker.port, ["username: threadkeeper", "password: wrong"])
-    let daemon = try running.launch()
+    let installation = try installation(
+      broker.port, ["username: threadkeeper", "password: wrong"])
+    let alone = try await doctor(installation)
+    #expect(alone.status == 77 && alone.problems == ["broker"], "\(alone.results)")
+    #expect(alone.texts("broker").contains("`mqtt.password` in the settings"))
+    let daemon = try installation.launch()
     try await eventually("the daemon's attempt") {
       // Before it has made its store there is no answer.
-      (try? await running.json("status"))?["broker"]?["problem"]?.text != nil
+      (try? await installation.json("status"))?["broker"]?["problem"]?.text != nil
     }
-    let both = try await doctor(running)
+    let both = try await doctor(installation)
     #expect(both.status == 77 && both.problems == ["broker"], "\(both.results)")
     #expect(both.results.contains("connection: warning"))
     #expect(try await daemon.stop() == .exit(0))
@@ -198,71 +181,4 @@ struct DoctorTests {
     #expect(answer.texts("broker").contains(variable))
     #expect(try await daemon.stop() == .exit(0))
   }
-
-  @Test("A store whose key is lost is a problem with 77, and one that is lost itself with 74")
-  func lostStore() async throws {
-    let installation = try installation(try UnusedPort.next(), [])
-    try installation.makeStore()
-    let key = installation.directory.file("store.key")
-    try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
-    let locked = try await doctor(installation)
-    #expect(locked.status == 77 && locked.problems == ["store"], "\(locked.report)")
-    #expect(locked.texts("store").contains("There is no key file at "))
-    try FileManager.default.moveItem(atPath: key + ".away", toPath: key)
-    #expect(try await !doctor(installation).problems.contains("store"))
-
-    let database = installation.storePath + "/store.sqlite3"
-    try FileManager.default.removeItem(atPath: database)
-    try Data().write(to: URL(fileURLWithPath: database + "-wal"))
-    let gone = try await doctor(installation)
-    #expect(gone.problems == ["broker", "store"], "\(gone.report)")
-    #expect(gone.texts("store").contains("any more, and "))
-  }
-
-  @Test("The daemon's own login is none of another, and a name is one level of a topic")
-  func otherName() async throws {
-    let installation = try installation(
-      try UnusedPort.next(), ["username: threadkeeper", "password: threadkeeper-pw"])
-    for name in ["threadkeeper", "+", "a/b"] {
-      let outcome = try await installation.command(
-        "doctor", "--login", name, "--password-file", try passwordFile(installation, "pw"))
-      #expect(outcome.status == 64 && outcome.output.isEmpty, "\(name): \(outcome.error)")
-    }
-  }
-
-  @Test("Before another login's password goes to a remote broker in plaintext, a warning says so")
-  func plaintext() async throws {
-    let installation = try installation(try UnusedPort.next(), [])
-    let arguments = [
-      "doctor", "--login", "hub", "--password-file", try passwordFile(installation, "hub-pw"),
-    ]
-    let remote = try await installation.command(
-      arguments, environment: ["THREADKEEPER_MQTT_HOST": "broker.invalid"])
-    #expect(remote.error.contains("the password of hub goes to broker.invalid unencrypted"))
-    #expect(!(remote.error + remote.output).contains("hub-pw"))
-    #expect(try await !installation.command(arguments).error.contains("unencrypted"))
-  }
-
-  @Test("A password in settings that everybody reads is a problem, and is not printed")
-  func settingsFile() async throws {
-    let installation = try installation(
-      try UnusedPort.next(), ["username: threadkeeper", "password: gurkensalat"])
-    #expect(chmod(installation.configuration, 0o644) == 0)
-    let outcome = try await installation.command("doctor")
-    #expect(outcome.status == 77, "\(outcome.output)")
-    #expect(outcome.output.contains("Run `chmod o-rwx FILE`"))
-    #expect(!(outcome.output + outcome.error).contains("gurkensalat"))
-  }
-
-  @Test("Settings that cannot be used end with 78; an option that lacks another is wrong usage")
-  func wrong() async throws {
-    let installation = try installation(1883, ["protocol: 4"])
-    let outcome = try await installation.command("doctor")
-    #expect(outcome.status == 78 && outcome.output.contains("mqtt.protocol"), "\(outcome.output)")
-    #expect(try await installation.command("doctor", "--password-file", "x").status == 64)
-  }
-}
-
-extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

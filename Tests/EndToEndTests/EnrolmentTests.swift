@@ -14,57 +14,6 @@ struct EnrolmentTests {
     0x92, 0x4E, 0xF7, 0x0D, 0xC6, 0x58, 0x31, 0xAB, 0x65, 0xE9, 0x14, 0x7C, 0xD0, 0x8B, 0x26, 0xF3,
   ]
 
-  @Test("clients come and go, and every refusal has words and a status")
-  func commands() async throws {
-    let installation = try Installation(port: nil)
-    #expect(try await installation.command("clients", "list").status == 69)
-    let daemon = try await installation.start()
-    let router = try Identity().keys
-    #expect(try await installation.command("clients", "list").output == "Nobody is enrolled.\n")
-    let enrolled = try await installation.command(
-      "clients", "enroll", "router", router.line, "--trust", "signed", "--label", "Attic")
-    #expect(enrolled.status == 0 && enrolled.output.contains(router.fingerprint))
-    let own = try await installation.daemonLine()
-    #expect(enrolled.output.contains(own))
-    let shown = try await installation.command("clients", "list").output
-    let fingerprint = try PublicIdentity(line: own).fingerprint
-    #expect(shown.contains(own) && shown.contains(fingerprint))
-    #expect(shown.contains(router.fingerprint))
-    let list = try await installation.json("clients", "list")["clients"]?.list
-    #expect(list?.count == 1)
-    #expect(list?.first?["user"] == "router")
-    #expect(list?.first?["home"] == "home")
-    #expect(list?.first?["trust"] == "signed")
-    #expect(list?.first?["label"] == "Attic")
-    #expect(list?.first?["line"]?.text == router.line)
-    #expect(list?.first?["enrolled_by"]?.text == "command of user \(getuid())")
-
-    #expect(
-      try await installation.command("clients", "enroll", "router", String(router.line.dropLast()))
-        .status
-        == 64)
-    #expect(
-      try await installation.command("clients", "enroll", "router", own).status == 64)
-    #expect(try await installation.command("clients", "enroll", "a/b", router.line).status == 64)
-    #expect(
-      try await installation.command("clients", "enroll", "a", router.line, "--home", "none").status
-        == 64
-    )
-    #expect(
-      try await installation.command("clients", "enroll", "a", router.line, "--trust", "blind")
-        .status
-        == 64)
-    #expect(try await installation.command("clients", "revoke", "nobody").status == 66)
-    #expect(try await installation.command("clients", "revoke", "router").status == 0)
-    #expect(try await installation.json("clients", "list")["clients"] == [])
-
-    let audit = try await installation.command("audit")
-    #expect(audit.output.contains("client-enrolment/home router"))
-    #expect(audit.output.contains("keeper-identity"))
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(try await installation.command("store", "verify").status == 0)
-  }
-
   /// A router that seals what it says.
   private struct SealedRouter {
     let identity: Identity

@@ -3,105 +3,156 @@
 import Broker
 import Foundation
 import Home
+import SQLiteDatabase
 import TestKit
 import Testing
 
 @Suite("Floods", .inTurns, .timeLimit(.minutes(30)))
 struct FloodTests {
-  @Test(
-    "A login that floods is refused by name and counted, and the others are served", .beginsFirst)
+  fileprivate static let logins = EmbeddedBrokerConfiguration.Login.home + [.init("mallory")]
+
+  @Test("A login that floods is refused by name and counted, and the others are served")
   func events() async throws {
-    let broker = try TestBroker(
-      logins: [
-        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
-        .init("border-router"), .init("mallory"),
-      ], persistence: true)
-    let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let installation = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"],
-      more: "limits: {events_per_second: 10, events_burst: 50, routers_per_team: 20}")
-    let daemon = try await installation.start()
-    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let running = try await RunningHome(
+      logins: Self.logins,
+      more: "limits: {events_per_second: 1, events_burst: 50, routers_per_team: 20}")
     let network = try ThreadNetwork("home").hex()
-    let mallory = try await TestPublisher.start(broker, user: "mallory")
-    _ = try await mallory.publish(
-      (1_000..<3_000).map { BorderRouter(number: $0, user: "mallory").announces(network) })
+    let mallory = try await TestPublisher.start(running.broker, user: "mallory")
+    try await mallory.publish(
+      (1_000..<1_400).map { BorderRouter(number: $0, user: "mallory").announces(network) })
     let own = BorderRouter(number: 1)
-    let publisher = try await TestPublisher.start(broker, user: "border-router")
-    _ = try await publisher.publish([own.announces(network)])
-    try await audience.until("the router of another login, and both rejections") { heard in
+    try await running.publish(own.announces(network))
+    try await running.until("the router of another login, and both rejections") { heard in
       let codes = Set(heard.events("message_rejected").compactMap { $0["code"]?.text })
       return heard.state(own.topic)?["credentials"] == "stored"
         && codes.isSuperset(of: ["rate_limited", "too_many_routers"])
     }
-    try await audience.until("the count of all that was refused", within: .seconds(120)) {
-      ($0.state("threadkeeper/bridge/health")?["messages_rejected"]?.number ?? 0) >= 1_900
-    }
-    #expect(JSON(try await installation.command("routers", "--json").output)?.list.count == 21)
-    let lines = daemon.log.split(separator: "\n").count { $0.contains("border router announced") }
+    #expect(try await running.installation.json("routers").list.count == 21)
+    let lines = running.daemon.log.split(separator: "\n")
+      .count { $0.contains("border router announced") }
     #expect(lines <= 30, "\(lines) lines")
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
   }
 
   @Test(
     "A login that makes up ids without end, by events and by requests, keeps no more than its share"
   )
   func madeUpIDs() async throws {
-    let broker = try TestBroker(
-      logins: [
-        .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
-        .init("border-router"), .init("mallory"),
-      ], persistence: true)
-    let password = try #require(broker.broker.password(of: "threadkeeper"))
-    let installation = try Installation(
-      broker, mqtt: ["username: threadkeeper", "password: '\(password)'"],
-      more: "limits: {routers_per_team: 50}")
-    let daemon = try await installation.start()
-    let audience = try await Audience.start(broker, user: "monitor", "threadkeeper/#")
+    let running = try await RunningHome(
+      logins: Self.logins, more: "limits: {routers_per_team: 50}")
+    let installation = running.installation
     let network = try ThreadNetwork("home").hex()
-    let publisher = try await TestPublisher.start(broker, user: "border-router")
-    let left = BorderRouter(number: 1)
-    let own = BorderRouter(number: 2)
-    _ = try await publisher.publish([left.announces(network), left.leaves])
+    let (left, own) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await running.publish(left.announces(network), left.leaves)
 
-    let mallory = try await TestPublisher.start(broker, user: "mallory")
-    let invented = (1_000..<2_500).map { BorderRouter(number: $0, user: "mallory") }
-    let flood = invented.enumerated().flatMap { number, router in
-      number % 2 == 0
-        ? [router.announces(network), router.leaves]
-        : [router.announces(network, sequence: 1), router.leaves]
+    let mallory = try await TestPublisher.start(running.broker, user: "mallory")
+    let flood = (1_000..<1_300).flatMap { number in
+      let router = BorderRouter(number: number, user: "mallory")
+      return [router.announces(network, sequence: number % 2 == 0 ? nil : 1), router.leaves]
     }
-    _ = try await mallory.publish(Array(flood.prefix(1_500)))
-    _ = try await publisher.publish([own.announces(network)])
-    _ = try await mallory.publish(Array(flood.dropFirst(1_500)))
-    let topic = "threadkeeper/in/mallory/request/credentials/store"
-    _ = try await mallory.publish(
-      (5_000..<5_100).map { number in
-        let agent = BorderRouter(number: number).agent
-        return Publication(
-          topic: topic,
-          payload: Array(#"{"border_agent_id":"\#(agent)","dataset":"\#(network)"}"#.utf8))
-      })
+    try await mallory.publish(Array(flood.prefix(300)))
+    try await running.publish(own.announces(network))
+    let requests = (5_000..<5_040).map { number in
+      let agent = BorderRouter(number: number).agent
+      return Publication(
+        topic: "threadkeeper/in/mallory/request/credentials/store",
+        payload: Array(#"{"border_agent_id":"\#(agent)","dataset":"\#(network)"}"#.utf8))
+    }
     let last = BorderRouter(number: 9_999, user: "mallory")
-    _ = try await mallory.publish([last.announces(network)])
-    try await audience.until("the honest router, and the end of the flood", within: .seconds(60)) {
+    try await mallory.publish(flood.dropFirst(300) + requests + [last.announces(network)])
+    try await running.until("the honest router, and the end of the flood") {
       let isOver =
         $0.state(last.topic) != nil
         || $0.events("message_rejected").contains { $0["border_agent_id"]?.text == last.agent }
       return $0.state(own.topic)?["credentials"] == "stored" && isOver
     }
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
     let routers = try #require(try installation.homes()["home"]).routers
     let teams = Dictionary(grouping: routers) { $0.owner?.text ?? "" }.mapValues(\.count)
     #expect(teams == ["border-router": 2, "mallory": 50])
-    let records = try Program.check(
-      "sqlite3", [installation.storePath + "/store.sqlite3", "SELECT count(*) FROM records"])
     // One for each id, and a few of the home's and the daemon's own.
-    #expect(try #require(Int(records.trimmingCharacters(in: .newlines))) < 70, "\(records)")
+    #expect(try Self.number("SELECT count(*) FROM records", of: installation) < 70)
     // The owner of the honest team's router that left is still there.
-    let again = try await installation.start()
+    try await running.start()
     let removed = try await installation.json("routers", "remove", left.agent)
     #expect(removed["previous_team"] == "border-router", "\(removed)")
-    #expect(try await again.stop() == .exit(0))
+    try await running.stop()
+  }
+
+  /// The number that a query of the store gives.
+  fileprivate static func number(
+    _ query: StaticString, of installation: Installation
+  ) throws -> Int64 {
+    let database = try SQLiteDatabase(path: installation.location.databasePath, access: .readOnly)
+    defer { database.close() }
+    return try #require(
+      try database.read { try $0.first(query) { $0.integer(0) } })
+  }
+}
+
+private enum HangingRecord {
+  static let library = PreloadedLibrary("hanging_record")
+}
+
+@Suite("Messages made to stop the intake", .inTurns, .timeLimit(.minutes(30)))
+struct PoisonTests {
+  @Test(
+    "A message that hangs the daemon is rejected after some kills, and all others are stored",
+    .enabled(if: HangingRecord.library != nil, "there is no C compiler"))
+  func hanging() async throws {
+    let running = try await RunningHome(logins: FloodTests.logins, hold: 1)
+    let installation = running.installation
+    let network = try ThreadNetwork("home").hex()
+    func announcements(_ numbers: ClosedRange<Int>) -> [Publication] {
+      numbers.map { BorderRouter(number: $0).announces(network) }
+    }
+    try await running.publisher.publish(announcements(1...1))
+    try await running.until("a router") { $0.state(BorderRouter(number: 1).topic) != nil }
+    try await running.stop()
+    let longest = try FloodTests.number(
+      "SELECT max(max(length(state)), max(length(secret))) FROM records", of: installation)
+    let note = installation.directory.file("hangs")
+    let variables = [
+      "LD_PRELOAD": try #require(HangingRecord.library).path, "HANGING_NOTE": note,
+      "HANGING_LENGTH": "\(longest + 64)",
+    ]
+    let mallory = try await TestPublisher.start(running.broker, user: "mallory")
+    try await running.publisher.publish(announcements(1...25))
+    let long = "\"\(String(repeating: "long", count: 15))\""
+    try await mallory.publish([
+      BorderRouter(number: 99, user: "mallory").says(
+        "announce", ("dataset", "\"\(network)\""), ("name", long), ("vendor", long),
+        ("model", long))
+    ])
+    try await running.publisher.publish(announcements(26...49))
+    var kills = 0
+    func isRejected() -> Bool {
+      running.audience.look { heard in
+        heard.events("message_rejected").contains {
+          $0["code"]?.text == "cannot_apply" && $0["user"]?.text == "mallory"
+        }
+      }
+    }
+    while !isRejected(), kills < 12 {
+      let daemon = try installation.launch(environment: variables)
+      try await eventually("the daemon to hang, or the rejection") {
+        FileManager.default.fileExists(atPath: note) || isRejected()
+      }
+      guard isRejected() else {
+        try await daemon.kill9()
+        try FileManager.default.removeItem(atPath: note)
+        kills += 1
+        continue
+      }
+      try await running.until("the last router") {
+        $0.state(BorderRouter(number: 49).topic)?["credentials"] == "stored"
+      }
+      #expect(try await daemon.stop() == .exit(0))
+    }
+    // Batches of fewer and fewer messages first, then the message alone three times.
+    #expect((3...9).contains(kills), "\(kills) kills")
+    #expect(isRejected())
+    let status = try await installation.serving { try await installation.status() }
+    #expect(status["routers"] == 49)
   }
 }

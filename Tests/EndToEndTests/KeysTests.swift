@@ -6,118 +6,135 @@ import SodiumCrypto
 import TestKit
 import Testing
 
+/// What is refused, and in which words, KeyOperationTests of ThreadkeeperCLITests has.
 @Suite("The keys of a store, and its lock", .inTurns, .timeLimit(.minutes(30)))
 struct KeysTests {
   private static let passphrase = "correct horse battery"
+  private static let question = "Passphrase or recovery code of the store: "
+  private static let newQuestions = ["New passphrase of the store: ", "The same again: "]
 
-  /// Files with a passphrase that is right and one that is not.
-  private func passphrases(_ installation: Installation) throws -> (right: String, wrong: String) {
-    (
-      try installation.passphraseFile(Self.passphrase),
-      try installation.passphraseFile("another passphrase")
-    )
+  /// With a passphrase that takes as little time as it may, so that many runs can be given it.
+  private func addPassphrase(to installation: Installation) throws {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    let keychain = try Keychain.open(
+      at: installation.location, with: .keyFile(path: installation.directory.file("store.key")),
+      options: options)
+    defer { keychain.close() }
+    _ = try keychain.addKeySlot(.passphrase(SecretBytes(copying: Array(Self.passphrase.utf8))))
   }
 
-  private func expectSecret(
-    _ outcome: ThreadkeeperBinary.Outcome, _ location: SourceLocation = #_sourceLocation
-  ) {
-    for text in [outcome.output, outcome.error] {
-      #expect(!text.contains(Self.passphrase), sourceLocation: location)
-    }
+  private func slots(_ installation: Installation) async throws -> [JSON] {
+    try await installation.json("keys", "list")["slots"]?.list ?? []
   }
 
-  @Test("without a daemon, slots come and go, and every refusal has words and a status")
-  func slots() async throws {
+  @Test(
+    "Without a daemon, what is added opens the store in place of the key file, until it is removed")
+  func alone() async throws {
     let installation = try Installation(port: nil)
     try installation.makeStore()
-    let (right, wrong) = try passphrases(installation)
-    let last = try await installation.command("keys", "remove", "1")
-    #expect(last.status == 64 && last.error.contains("the only key slot"))
-    let missing = try await installation.command("keys", "remove", "9")
-    #expect(missing.status == 66 && missing.error.contains("no key slot 9"))
-    #expect(try await installation.command("keys", "add").status == 64)
-
+    let right = try installation.passphraseFile(Self.passphrase)
+    let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
     let spare = installation.directory.file("spare.key")
     let added = try await installation.json(
       "keys", "add", "--key-file", spare, "--label", "in the safe")
-    #expect(added["slot"]?["id"] == 2)
-    #expect(added["key_file_made"]?.text == spare)
+    #expect(added["slot"]?["id"] == 2 && added["key_file_made"]?.text == spare)
     let passphrase = try await installation.command("keys", "add", "--passphrase-file", right)
-    #expect(passphrase.status == 0)
-    expectSecret(passphrase)
-    let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
-    // With the key file it is open, but the code has to reach what the passphrase guards.
-    let locked = try await installation.command("keys", "add", "--recovery-code")
-    #expect(locked.status == 77 && locked.error.contains("locked"))
+    #expect(
+      passphrase.status == 0 && passphrase.output == "Key slot 3 is added.\n", "\(passphrase)")
     let made = try await installation.command(
       "keys", "add", "--recovery-code", "--json", environment: opened)
     let code = try #require(JSON(made.output)?["recovery_code"]?.text)
-    let list = try await installation.json("keys", "list")["slots"]?.list
+    let list = try await slots(installation)
     #expect(
-      list?.compactMap { $0["kind"]?.text }
-        == ["key_file", "key_file", "passphrase", "recovery_code"])
-    #expect(
-      list?.compactMap { $0["opens"]?.text } == ["yes", "no", "not_tried", "not_tried"])
-    #expect(list?.compactMap { $0["label"]?.text }.contains("in the safe") == true)
+      list.map { $0["kind"]?.text } == ["key_file", "key_file", "passphrase", "recovery_code"])
+    #expect(list.map { $0["opens"]?.text } == ["yes", "no", "not_tried", "not_tried"])
+    #expect(list[1]["label"] == "in the safe")
 
-    let own = try await installation.command("keys", "remove", "1")
-    #expect(
-      own.status == 64 && own.error.contains("the daemon opens the store with this key slot"),
-      "\(own.error)")
-
-    // Each way opens the store without the key file; each wrong one is answered.
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
     let closed = try await installation.command("keys", "list")
     #expect(closed.status == 77 && closed.error.contains("there is no key file"))
     #expect(closed.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
-    #expect(try await installation.command("keys", "list", environment: opened).status == 0)
-    let typed = code.lowercased().filter { $0 != "-" }
-    #expect(
-      try await installation.command(
-        "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed]
-      )
-      .status == 0)
-    let refused = try await installation.command(
-      "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": wrong])
-    #expect(refused.status == 77 && refused.error.contains("this passphrase: it is mistyped"))
-    #expect(!refused.error.contains("THREADKEEPER_STORE_PASSPHRASE_FILE"))
     var mistyped = code
     mistyped.replaceSubrange(...mistyped.startIndex, with: code.hasPrefix("7") ? "8" : "7")
-    let wrongCode = try await installation.command(
-      "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": mistyped])
-    #expect(wrongCode.status == 77 && wrongCode.error.contains("group 1 is mistyped"))
-
-    // The last passphrase, and what goes with it.
-    let kept = try await installation.command("keys", "remove", "3", environment: opened)
-    #expect(kept.status == 64 && kept.error.contains("the last passphrase"))
+    for (typed, status, words) in [
+      (code.lowercased().filter { $0 != "-" }, 0, nil), (mistyped, 77, "group 1 is mistyped"),
+      ("another passphrase", 77, "this passphrase: it is mistyped"),
+    ] as [(String, Int32, String?)] {
+      let outcome = try await installation.command(
+        "keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": typed])
+      #expect(outcome.status == status, "\(outcome)")
+      if let words { #expect(outcome.error.contains(words), "\(outcome)") }
+    }
     let gone = try await installation.command("keys", "remove", "3", "--yes", environment: opened)
-    #expect(gone.status == 0)
+    #expect(gone.status == 0 && gone.output == "Key slot 3 is removed.\n", "\(gone)")
     #expect(try await installation.command("keys", "list", environment: opened).status == 77)
   }
 
-  @Test("status asks the running daemon, and needs no key for that")
-  func statusWithoutKey() async throws {
+  @Test("A daemon that the key file opened changes all by the passphrase, for who gave the command")
+  func daemon() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
     try installation.makeStore()
-    let (right, _) = try passphrases(installation)
-    let opened = ["THREADKEEPER_STORE_PASSPHRASE_FILE": right]
-    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
-    #expect(
-      try await installation.command("keys", "remove", "1", "--yes", environment: opened).status
-        == 0)
-    let daemon = try DaemonProcess(
-      ["run", "--config", installation.configuration],
-      environment: installation.environment.merging(opened) { $1 },
-      errorFile: installation.directory.file("daemon.log"))
-    try await installation.ready(daemon)
-    let status = try await installation.command("status")
-    #expect(status.status == 0, "\(status.error)")
-    #expect(status.output.contains("running as process \(daemon.identifier)"), "\(status.output)")
+    try addPassphrase(to: installation)
+    let right = try installation.passphraseFile(Self.passphrase)
+    let (key, spare) = (
+      installation.directory.file("store.key"), installation.directory.file("spare")
+    )
+    let daemon = try await installation.start()
+    let publisher = try await TestPublisher.start(broker)
+    let (router, home) = (BorderRouter(number: 1), try ThreadNetwork("home"))
+    try await publisher.publish([router.announces(try home.hex())])
+    try await eventually("the router") { try await installation.json("status")["credentials"] == 1 }
+    let code = try await installation.command("keys", "add", "--recovery-code")
+    #expect(code.status == 77 && code.error.contains("locked") && code.output.isEmpty)
+    #expect(code.error.contains("`store.passphrase`"), "\(code.error)")
+    let added = try await installation.command("keys", "add", "--key-file", spare)
+    #expect(added.output.contains("key file is made: \(spare)"), "\(added)")
+    let asked = try await installation.command("keys", "rotate", "--passphrase-file", right)
+    #expect(asked.status == 64 && asked.error.contains("3 (key_file)"), "\(asked.error)")
+    let done = try await installation.command(
+      "keys", "rotate", "--yes", "--passphrase-file", right)
+    #expect(done.status == 0 && done.output.contains("are under new keys"), "\(done)")
+    #expect(throws: KeychainError.self) {
+      _ = try Keychain.open(
+        at: installation.location, with: .keyFile(path: spare), access: .readOnly)
+    }
+    #expect(try await installation.command("keys", "add", "--key-file", spare).status == 0)
+    let last = try #require(try await slots(installation).last?["id"]?.number)
+    #expect(try await installation.command("keys", "remove", "\(last)").status == 0)
+    // At a terminal the passphrase is asked for.
+    let session = try TerminalSession(
+      ["keys", "rotate", "--yes", "--config", installation.configuration],
+      environment: installation.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type(Self.passphrase + "\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(!session.screen.contains(Self.passphrase))
     #expect(try await daemon.stop() == .exit(0))
+    #expect(
+      try installation.audit().filter { $0.hasPrefix("command of user \(geteuid()): key") }.map {
+        $0.split(separator: " ").last
+      }.suffix(6) == [
+        "key_slot_added", "keys_rotated", "key_slot_removed", "key_slot_added", "key_slot_removed",
+        "keys_rotated",
+      ])
+
+    // Where only the passphrase opens the store, a command about the daemon needs none.
+    try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+    let again = try await installation.start(
+      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
+    let status = try await installation.command("status")
+    #expect(status.output.contains("running as process \(again.identifier)"), "\(status)")
+    #expect(try await installation.command("keys", "add", "--recovery-code").status == 0)
+    #expect(try await again.stop() == .exit(0))
+    #expect(!(daemon.log + again.log).contains(Self.passphrase))
+    try FileManager.default.moveItem(atPath: key + ".away", toPath: key)
+    #expect(try await installation.dataset(of: router.agent) == home.hex())
   }
 
-  @Test("a credential of systemd opens the store by itself")
+  @Test("A credential of systemd opens the store by itself, and stays through a rotation")
   func credential() async throws {
     let installation = try Installation(port: nil)
     try installation.makeStore()
@@ -126,100 +143,92 @@ struct KeysTests {
     try Data(String(repeating: "a1", count: 32).utf8)
       .write(to: URL(fileURLWithPath: credentials + "/store_key"))
     chmod(credentials + "/store_key", 0o400)
-    let none = try await installation.command("keys", "add", "--systemd-credential", "store_key")
-    #expect(none.status == 77 && none.error.contains("CREDENTIALS_DIRECTORY"))
     let service = ["CREDENTIALS_DIRECTORY": credentials]
-    let other = try await installation.command(
-      "keys", "add", "--systemd-credential", "other", environment: service)
-    #expect(other.status == 77 && other.error.contains("no credential other"))
-    #expect(
-      try await installation.command(
-        "keys", "add", "--systemd-credential", "store_key", environment: service
-      ).status == 0)
+    for (name, environment, status, words) in [
+      ("store_key", [:], 77, "CREDENTIALS_DIRECTORY"),
+      ("other", service, 77, "no credential other"),
+      ("store_key", service, 0, "\n"),
+    ] as [(String, [String: String], Int32, String)] {
+      let outcome = try await installation.command(
+        "keys", "add", "--systemd-credential", name, environment: environment)
+      #expect(outcome.status == status, "\(outcome)")
+      #expect("\(outcome.error)\n".contains(words), "\(outcome)")
+    }
+    try addPassphrase(to: installation)
     try FileManager.default.removeItem(atPath: installation.directory.file("store.key"))
-    #expect(try await installation.command("keys", "list", environment: service).status == 0)
     #expect(try await installation.command("keys", "list").status == 77)
-    // It stays through a rotation without being given, alone and beside a passphrase.
-    let asked = try await installation.command("keys", "rotate", environment: service)
+    let file = try installation.passphraseFile(Self.passphrase)
+    let asked = try await installation.command(
+      "keys", "rotate", "--passphrase-file", file, environment: service)
     #expect(asked.status == 64 && asked.error.contains("1 (key_file)"), "\(asked.error)")
     #expect(!asked.error.contains("systemd_credential"), "\(asked.error)")
-    let alone = try await installation.command("keys", "rotate", "--yes", environment: service)
-    #expect(alone.status == 0, "\(alone.error)")
-    let file = try installation.passphraseFile("correct horse battery")
-    #expect(
-      try await installation.command(
-        "keys", "add", "--passphrase-file", file, environment: service
-      ).status == 0)
     let both = try await installation.command(
-      "keys", "rotate", "--passphrase-file", file, environment: service)
-    #expect(both.status == 0 && !both.output.contains("is removed"), "\(both.output)\(both.error)")
+      "keys", "rotate", "--yes", "--passphrase-file", file, environment: service)
+    #expect(both.status == 0 && both.output.contains("Key slot 1 (key_file) is removed"), "\(both)")
     #expect(try await installation.command("keys", "list", environment: service).status == 0)
   }
 
-  @Test("a daemon that the key file opened takes every event, and no second passphrase")
-  func locked() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    try installation.makeStore()
-    let (right, _) = try passphrases(installation)
-    #expect(try await installation.command("keys", "add", "--passphrase-file", right).status == 0)
-    let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let router = BorderRouter(number: 1)
-    try await publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await audience.until("the router") {
-      $0.events("router_announced").contains { $0["border_agent_id"]?.text == router.agent }
+  /// Answers the first questions, and waits at the next one.
+  private func session(
+    _ command: String, _ questions: ArraySlice<String>, _ installation: Installation
+  ) async throws -> TerminalSession {
+    let session = try TerminalSession(
+      command.split(separator: " ").map(String.init) + ["--config", installation.configuration],
+      environment: installation.environment)
+    for (number, question) in questions.enumerated() {
+      if number > 0 { session.type("another way in\n") }
+      try await session.until(question)
+      try await session.untilHidden()
     }
-    #expect(try await installation.dataset(of: router.agent) != nil)
-    let code = try await installation.command("keys", "add", "--recovery-code")
-    #expect(code.status == 77 && code.error.contains("locked") && code.output.isEmpty)
-    #expect(code.error.contains("`store.passphrase`"), "\(code.error)")
-    #expect(try await daemon.stop() == .exit(0))
-    let again = try await installation.start(
-      environment: ["THREADKEEPER_STORE_PASSPHRASE_FILE": right])
-    #expect(try await installation.command("keys", "add", "--recovery-code").status == 0)
-    #expect(try await again.stop() == .exit(0))
-    #expect(!(daemon.log + again.log).contains(Self.passphrase))
+    return session
   }
 
-  @Test(
-    "A key file that is added is said when it is made, and none is made where a stick is not mounted"
-  )
-  func keyFile() async throws {
+  @Test("Ctrl-C and SIGTERM at a question for a passphrase end it at once, and nothing is changed")
+  func brokenOff() async throws {
     let installation = try Installation(port: nil)
     try installation.makeStore()
-    try await expectKeyFiles(installation, "one")
-    let daemon = try await installation.start()
-    try await expectKeyFiles(installation, "two")
-    #expect(try await daemon.stop() == .exit(0))
-    #expect(try await installation.json("keys", "list")["slots"]?.list.count == 5)
+    try addPassphrase(to: installation)
+    let backup = installation.directory.file("store.tkbackup")
+    let location = installation.location
+    let keyFile = installation.directory.file("store.key")
+    do {
+      let keychain = try Keychain.open(at: location, with: .keyFile(path: keyFile))
+      defer { keychain.close() }
+      _ = try keychain.backup(to: backup)
+    }
+    let before = try installation.audit()
+    let add = Self.newQuestions + [Self.question]
+    let rows: [(String, ArraySlice<String>, Bool)] =
+      (1...3).map { ("keys add --passphrase", add.prefix($0), false) } + [
+        ("keys rotate", [Self.question], false), ("keys rotate", [Self.question], true),
+        ("keys list", [Self.question], true), ("keys remove 1 --yes", [Self.question], true),
+        ("store restore --in-place", [Self.question], true),
+        ("store restore --yes \(backup)", [Self.question], true),
+      ]
+    for (command, questions, needsAnswer) in rows {
+      if needsAnswer {
+        try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away")
+      }
+      for isSignal in [false, true] {
+        let session = try await session(command, questions, installation)
+        if isSignal { try session.signal(SIGTERM) } else { session.type("\u{3}") }
+        let status = try await session.end()
+        #expect(status == 130 && session.isEchoing, "\(command): \(status), \(session.screen)")
+        #expect(session.screen.contains("Stopped. Nothing was changed."), "\(command)")
+      }
+      if needsAnswer {
+        try FileManager.default.moveItem(atPath: keyFile + ".away", toPath: keyFile)
+      }
+    }
+    #expect(try installation.audit() == before)
+
+    // With the answer it is done.
+    try FileManager.default.moveItem(atPath: keyFile, toPath: keyFile + ".away")
+    let session = try await session("keys remove 1", [Self.question], installation)
+    session.type(Self.passphrase + "\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
   }
-
-  private func expectKeyFiles(_ installation: Installation, _ name: String) async throws {
-    let stick = installation.directory.file("stick-\(name)")
-    let missing = try await installation.command(
-      "keys", "add", "--key-file", "\(stick)/deep/store.key")
-    #expect(missing.status == 73, "\(missing.error)")
-    #expect(missing.error.contains("\(stick)/deep/store.key") && missing.error.contains("mounted"))
-    #expect(!FileManager.default.fileExists(atPath: stick))
-
-    let file = installation.directory.file("\(name).key")
-    let made = try await installation.command("keys", "add", "--key-file", file)
-    #expect(made.status == 0 && made.output.contains("key file is made: \(file)"), "\(made.error)")
-    // What is there already is only added.
-    let typed = installation.directory.file("\(name)-typed.key")
-    try Data(String(repeating: name == "one" ? "1a" : "2b", count: 32).utf8)
-      .write(to: URL(fileURLWithPath: typed))
-    chmod(typed, 0o400)
-    let added = try await installation.json("keys", "add", "--key-file", typed)
-    #expect(added["slot"]?["id"] != nil && added["key_file_made"]?.text == nil)
-  }
-
-  private static let questions = [
-    "New passphrase of the store: ", "The same again: ",
-    "Passphrase or recovery code of the store: ",
-  ]
 
   /// Runs a command at a terminal, and answers each of its questions with the same passphrase.
   private func play(_ arguments: [String], _ installation: Installation) async throws -> Int32 {
@@ -227,7 +236,7 @@ struct KeysTests {
       arguments + ["--config", installation.configuration], environment: installation.environment)
     var answered = 0
     try await eventually(within: .seconds(120)) {
-      let asked = Self.questions.map {
+      let asked = (Self.newQuestions + [Self.question]).map {
         session.screen.components(separatedBy: $0).count - 1
       }.reduce(0, +)
       if asked > answered, !session.isEchoing {
@@ -239,9 +248,7 @@ struct KeysTests {
     return try await session.end()
   }
 
-  @Test(
-    "The guide's commands for keys work, one after the other, in the order in which they stand there"
-  )
+  @Test("The guide's commands for keys work, one after the other, as they stand there")
   func block() async throws {
     let installation = try Installation(port: nil)
     let block = try Handbook("docs/guides/keys.md")
@@ -259,8 +266,8 @@ struct KeysTests {
       #expect(try await play(command, installation) == 0, "\(command)")
     }
     // What was written down still opens the store, and the stick does not.
-    let slots = try await installation.json("keys", "list")["slots"]?.list
-    #expect(slots?.map { $0["kind"]?.text } == ["key_file", "passphrase", "recovery_code"])
-    #expect(slots?.allSatisfy { $0["label"]?.text != "stick" } == true)
+    let slots = try await slots(installation)
+    #expect(slots.map { $0["kind"]?.text } == ["key_file", "passphrase", "recovery_code"])
+    #expect(slots.allSatisfy { $0["label"]?.text != "stick" })
   }
 }

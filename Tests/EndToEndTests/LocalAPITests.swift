@@ -9,35 +9,27 @@ import Testing
 struct LocalAPITests {
   private struct Reply: Decodable, Sendable { var status: JSON }
 
-  private static let interface = "io.threadkeeper.Status"
-  private static let get = VarlinkMethod<VarlinkNothing, Reply>(interface, "Get", for: .owner)
-  private static let watch = VarlinkStream<VarlinkNothing, Reply>(interface, "Watch", for: .owner)
+  private static let watch = VarlinkStream<VarlinkNothing, Reply>(
+    "io.threadkeeper.Status", "Watch", for: .owner)
 
-  private func client(_ installation: Installation) async throws -> VarlinkClient {
-    try #require(await VarlinkClient.connect(to: installation.socketPath))
-  }
-
-  @Test("It says of the daemon what `threadkeeper status` says, and again when that has changed")
+  @Test("It says what `status` says, and again when that has changed; it ends with the daemon")
   func status() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let daemon = try await installation.start()
-    let client = try await client(installation)
+    let running = try await RunningHome()
+    let installation = running.installation
     // What it says may change in between.
     try await eventually("the same status") {
-      try await client.call(Self.get, .init(), within: .seconds(60)).status
-        == installation.json("status")
+      try await installation.status() == installation.json("status")
     }
-    let replies = try client.replies(
-      to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240))
-    var iterator = replies.makeAsyncIterator()
+    let silent = try #require(await VarlinkClient.connect(to: installation.socketPath))
+    let client = try #require(await VarlinkClient.connect(to: installation.socketPath))
+    var iterator = try client.replies(
+      to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240)
+    ).makeAsyncIterator()
     let first = try #require(await iterator.next())
-    #expect(first.status["routers"] == 0)
-    #expect(first.status["pid"]?.number == Int64(daemon.identifier))
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish([
-      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex())
-    ])
+    #expect(first.status["routers"] == 0 && first.status["page"]?["state"] == "off")
+    #expect(first.status["pid"]?.number == Int64(running.daemon.identifier))
+    try await running.publish(
+      BorderRouter(number: 1).announces(try ThreadNetwork("home").hex()))
     var last = first
     while last.status["routers"] == 0 {
       let next = try #require(await iterator.next())
@@ -45,20 +37,9 @@ struct LocalAPITests {
       last = next
     }
     #expect(last.status["routers"] == 1)
-  }
 
-  @Test("It ends with the daemon, which does not wait for its clients, and leaves no socket")
-  func end() async throws {
-    let installation = try Installation(TestBroker())
-    let daemon = try await installation.start()
-    let silent = try await client(installation)
-    let watching = try await client(installation)
-    var iterator = try watching.replies(
-      to: Self.watch, .init(), firstWithin: .seconds(240), within: .seconds(240)
-    )
-    .makeAsyncIterator()
-    _ = try await iterator.next()
-    #expect(try await daemon.stop() == .exit(0))
+    // It does not wait for its clients, and leaves no socket.
+    try await running.stop()
     await #expect(throws: (any Error).self) { while try await iterator.next() != nil {} }
     #expect(!FileManager.default.fileExists(atPath: installation.socketPath))
     withExtendedLifetime(silent) {}

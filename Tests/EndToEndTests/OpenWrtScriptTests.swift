@@ -77,15 +77,24 @@ struct OpenWrtScriptTests {
     try await eventually("two looks") { looks() >= before + 8 }
   }
 
+  private func audience() async throws -> Audience {
+    try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
+  }
+
+  private func end(_ script: ChildProcess) throws {
+    script.signal(SIGTERM)
+    #expect(script.wait(within: 60) == .exit(0))
+  }
+
   private var log: String {
     (try? String(contentsOfFile: directory.file("log"), encoding: .utf8)) ?? ""
   }
 
   @Test(
-    "The SSID is published at the start and when it changes, nothing for none; SIGTERM ends it",
-    arguments: [[:], ["WIFI_INTERFACE": "wlan0"]], shells)
+    "The SSID is published at the start and when it changes, nothing for none or a hidden one; SIGTERM ends it",
+    arguments: zip([["WIFI_INTERFACE": "wlan0"], [:]], [shells[0], shells[shells.count - 1]]))
   func changes(source: [String: String], shell: [String]) async throws {
-    let audience = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
+    let audience = try await audience()
     func payloads() -> [String] {
       audience.look { $0.messages.map { String(decoding: $0.payload, as: UTF8.self) } }
     }
@@ -95,14 +104,21 @@ struct OpenWrtScriptTests {
     defer { if script.isRunning { script.signal(SIGKILL) } }
     let first = #"{"border_agent_id":"a1b2c3d4e5f60718","ssid":"home \"wifi\" \\6"}"#
     try await eventually("the first: \(log)") { payloads() == [first] }
-    try directory.put("", "ssid")
+    if source.isEmpty {
+      // By the settings, also with a word for it.
+      try directory.put("true\n", "hidden")
+      try directory.put("secret-wifi\n", "ssid")
+    } else {
+      try directory.put("", "ssid")
+    }
     try await untilLooked()
     #expect(payloads() == [first])
+    try directory.put("0\n", "hidden")
     try directory.put("home-wifi-2\n", "ssid")
     let second = #"{"border_agent_id":"a1b2c3d4e5f60718","ssid":"home-wifi-2"}"#
-    try await eventually("the change: \(log)") { payloads() == [first, second] }
-    script.signal(SIGTERM)
-    #expect(script.wait(within: 60) == .exit(0))
+    try await eventually("the change: \(log)") { payloads().last == second }
+    #expect(payloads().first == first)
+    try end(script)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: directory.file("temporary")) == [])
     #expect(!log.contains(try #require(broker.broker.password(of: "hall"))))
@@ -110,7 +126,7 @@ struct OpenWrtScriptTests {
 
   @Test("An unchanged SSID is published again, and one that the broker does not take as well")
   func repetition() async throws {
-    let audience = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
+    let audience = try await audience()
     try directory.put("home-wifi\n", "ssid")
     let script = try start(["ACCESS_POINT": "hall", "REPEAT": "1"])
     defer { if script.isRunning { script.signal(SIGKILL) } }
@@ -120,38 +136,22 @@ struct OpenWrtScriptTests {
     broker.stop()
     try await eventually("the warning") { log.contains("the broker cannot be reached") }
     try broker.start()
-    let later = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
+    let later = try await self.audience()
     try await later.until("one more") { !$0.messages.isEmpty }
-    script.signal(SIGTERM)
-    #expect(script.wait(within: 60) == .exit(0))
+    try end(script)
   }
 
-  @Test("A hidden network is none, by the settings", arguments: ["1", "true"])
-  func hidden(value: String) async throws {
-    let audience = try await Audience.start(broker, user: broker.observerLogin, "threadkeeper/in/#")
-    try directory.put("secret-wifi\n", "ssid")
-    try directory.put(value + "\n", "hidden")
-    let script = try start(["ACCESS_POINT": "hall"])
-    defer { if script.isRunning { script.signal(SIGKILL) } }
-    try await untilLooked()
-    #expect(audience.look { $0.messages.isEmpty })
-    try directory.put("0\n", "hidden")
-    try await audience.until("the network that is not hidden any more") { !$0.messages.isEmpty }
-    script.signal(SIGTERM)
-    #expect(script.wait(within: 60) == .exit(0))
-  }
-
-  @Test("A topic that the broker refuses is a warning, once, and not published", arguments: shells)
-  func refused(shell: [String]) async throws {
+  @Test("A topic that the broker refuses is a warning, once, and not published")
+  func refused() async throws {
     try directory.put("home-wifi\n", "ssid")
-    let script = try start(by: shell, ["ACCESS_POINT": "hall", "BASE_TOPIC": "other"])
+    let script = try start(
+      by: Self.shells.last ?? [], ["ACCESS_POINT": "hall", "BASE_TOPIC": "other"])
     defer { if script.isRunning { script.signal(SIGKILL) } }
     try await eventually("the warning") { log.contains("the broker refuses user hall") }
     try await untilLooked()
     #expect(log.components(separatedBy: "the broker refuses").count == 2, "\(log)")
     #expect(!log.contains("published"))
-    script.signal(SIGTERM)
-    #expect(script.wait(within: 60) == .exit(0))
+    try end(script)
   }
 
   @Test(
@@ -210,34 +210,19 @@ struct OpenWrtScriptTests {
     #expect(try Program.run("/bin/sh", [script, "--help"]).output.hasPrefix("Usage: "))
   }
 
-  @Test("Shells read the scripts of the examples")
+  @Test("Shells read the scripts of the examples, and shellcheck finds nothing in them")
   func syntax() throws {
-    for shell in Self.shells {
-      for path in try ExampleScripts.paths() {
-        try Program.check(shell[0], shell.dropFirst() + ["-n", path])
-      }
-    }
-  }
-
-  @Test(
-    "shellcheck finds nothing in the scripts of the examples",
-    .enabled(if: DebianTool.shellcheck != nil))
-  func lint() throws {
-    let shellcheck = try #require(DebianTool.shellcheck)
-    try Program.check(shellcheck, ["--shell", "dash"] + ExampleScripts.paths())
-  }
-}
-
-/// All shell scripts below `examples`.
-private enum ExampleScripts {
-  static func paths() throws -> [String] {
     let folder = ProjectFiles.root.appendingPathComponent("examples").path
-    let names = try #require(FileManager.default.subpaths(atPath: folder))
-    let scripts = names.filter { name in
-      let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-      return text?.hasPrefix("#!/bin/sh") == true
+    let paths = try #require(FileManager.default.subpaths(atPath: folder))
+      .map { "\(folder)/\($0)" }.filter {
+        (try? String(contentsOfFile: $0, encoding: .utf8))?.hasPrefix("#!/bin/sh") == true
+      }
+    try #require(paths.count >= 6)
+    for shell in Self.shells {
+      for path in paths { try Program.check(shell[0], shell.dropFirst() + ["-n", path]) }
     }
-    try #require(scripts.count >= 6)
-    return scripts.map { "\(folder)/\($0)" }
+    if let shellcheck = DebianTool.shellcheck {
+      try Program.check(shellcheck, ["--shell", "dash"] + paths)
+    }
   }
 }

@@ -1,184 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
 import TestKit
 import Testing
+import ThreadDataset
 
+/// What a login can reach at all: `KeyDisputeTests`, `PreferredNetworkTests` and `PreferredDecisionTests`.
 @Suite("What one login can change of the preferred network", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredClaimTests {
-  /// Three border routers with a login each, all on one network.
-  private struct Scene {
-    let broker: TestBroker
-    let installation: Installation
-    let audience: Audience
-    let daemon: DaemonProcess
-    let publisher: TestPublisher
-    let home: ThreadNetwork
-    let routers = ["anna", "bert", "carl"].enumerated().map {
-      BorderRouter(number: $0.offset + 1, user: $0.element)
-    }
-
-    init(at seconds: UInt64 = 1) async throws {
-      broker = try TestBroker()
-      installation = try Installation(broker, hold: 0)
-      audience = try await Audience.start(broker)
-      daemon = try await installation.start()
-      publisher = try await TestPublisher.start(broker)
-      home = try ThreadNetwork("home")
-      for router in routers { try await reports(router, try home.hex(at: seconds), at: seconds) }
-    }
-
-    /// Returns when the router's report is in the registry.
-    func reports(_ router: BorderRouter, _ dataset: String, at seconds: UInt64) async throws {
-      try await publisher.publish([router.announces(dataset)])
-      try await audience.until("the report of \(router.user)") {
-        $0.state(router.topic)?["active_timestamp"]?.number == Int64(seconds)
-      }
-    }
-
-    func leaves(_ router: BorderRouter) async throws {
-      try await publisher.publish([router.leaves])
-      try await audience.until("\(router.user) to leave") { $0.latest[router.topic] == "" }
-    }
-
-    func preferred() async throws -> Int64? {
-      try await installation.json("preferred", "show")["active_timestamp"]?.number
-    }
-
-    func history() async throws -> [JSON] {
-      try await installation.json("preferred", "show", "--history").list
-    }
-  }
-
   @Test(
     "Alone it replaces no key, also not after it has changed the channel and the others came back")
   func attack() async throws {
-    let scene = try await Scene()
-    let (audience, routers) = (scene.audience, scene.routers)
-    let rekeyed = try ThreadNetwork("home", rekeying: scene.home)
+    let running = try await RunningHome()
+    let home = try ThreadNetwork("home")
+    let rekeyed = try ThreadNetwork("home", rekeying: home)
+    let routers = ["anna", "bert", "carl"].enumerated().map {
+      BorderRouter(number: $0.offset + 1, user: $0.element)
+    }
+    let (mine, others) = (routers[0], routers.dropFirst())
+    /// Returns when the router's report is in the registry.
+    func reports(_ router: BorderRouter, _ dataset: String, at seconds: UInt64) async throws {
+      try await running.publish(router.announces(dataset))
+      try await running.until("the report of \(router.user)") {
+        $0.state(router.topic)?["active_timestamp"]?.number == Int64(seconds)
+      }
+    }
+    func othersLeave() async throws {
+      for router in others {
+        try await running.publish(router.leaves)
+        try await running.until("\(router.user) to leave") { $0.latest[router.topic] == "" }
+      }
+    }
+    func preferred() async throws -> Int64? {
+      try await running.installation.json("preferred", "show")["active_timestamp"]?.number
+    }
+    func names(_ alert: JSON, _ routers: some Sequence<BorderRouter>) -> Bool {
+      routers.allSatisfy { alert["summary"]?.text?.contains($0.agent) == true }
+    }
+    for router in routers { try await reports(router, try home.hex(), at: 1) }
 
     // The same keys, another channel, a later timestamp: followed, kept, and said with those that disagree.
-    try await scene.reports(routers[0], try scene.home.hex(at: 1_000, channel: 20), at: 1_000)
-    #expect(try await scene.preferred() == 1_000)
-    let former = try #require(try await scene.history().first?["id"]?.text)
-    try await audience.until("the warning") {
+    try await reports(mine, try home.hex(at: 1_000, channel: 20), at: 1_000)
+    #expect(try await preferred() == 1_000)
+    let history = try await running.installation.json("preferred", "show", "--history")
+    let former = try #require(history.list.first?["id"]?.text)
+    try await running.until("the warning") {
       $0.alerts("alert_raised", "PreferredNetworkChanged").contains { alert in
         alert["severity"] == "warning" && alert["reason"] == "disagreement"
           && alert["remedy"]?.text?.contains("preferred set \(former)") == true
-          && routers.dropFirst().allSatisfy {
-            alert["summary"]?.text?.contains($0.agent) == true
-          }
+          && names(alert, others)
       }
     }
 
     // The others leave and return with what they had.
-    for router in routers.dropFirst() { try await scene.leaves(router) }
-    for router in routers.dropFirst() {
-      try await scene.reports(router, try scene.home.hex(at: 1), at: 1)
-    }
-    try await scene.reports(routers[0], try rekeyed.hex(at: 1_001), at: 1_001)
-    try await audience.until("the dispute, with both sides") {
+    try await othersLeave()
+    for router in others { try await reports(router, try home.hex(at: 1), at: 1) }
+    try await reports(mine, try rekeyed.hex(at: 1_001), at: 1_001)
+    try await running.until("the dispute, with both sides") {
       $0.alerts("alert_raised", "PreferredKeyDisputed").contains { alert in
-        alert["severity"] == "warning"
-          && routers.allSatisfy { alert["summary"]?.text?.contains($0.agent) == true }
+        alert["severity"] == "warning" && names(alert, routers)
       }
     }
-    #expect(try await scene.preferred() == 1_000)
+    #expect(try await preferred() == 1_000)
 
     // They leave for good.
-    for router in routers.dropFirst() { try await scene.leaves(router) }
-    try await scene.reports(routers[0], try rekeyed.hex(at: 1_002), at: 1_002)
-    #expect(try await scene.preferred() == 1_000)
-    try await audience.until("those that left to be named") {
+    try await othersLeave()
+    try await reports(mine, try rekeyed.hex(at: 1_002), at: 1_002)
+    #expect(try await preferred() == 1_000)
+    try await running.until("those that left to be named") {
       $0.alertEvents.last { $0["alertname"] == "PreferredKeyDisputed" }.map { alert in
         alert["status"] == "firing" && alert["summary"]?.text?.contains("30 days ago") == true
-          && routers.allSatisfy { alert["summary"]?.text?.contains($0.agent) == true }
+          && names(alert, routers)
       } == true
     }
 
     // A person goes back.
-    #expect(try await scene.installation.command("preferred", "set", former).status == 0)
-    #expect(try await scene.preferred() == 1)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await running.installation.run("preferred", "set", former)
+    #expect(try await preferred() == 1)
+    try await running.stop()
   }
 
-  @Test("A second router of its own does not confirm a key while one of another team has left")
-  func ownSecond() async throws {
-    let scene = try await Scene()
-    let rekeyed = try ThreadNetwork("home", rekeying: scene.home)
-    let mine = [scene.routers[0], BorderRouter(number: 9, user: scene.routers[0].user)]
-    try await scene.reports(mine[1], try scene.home.hex(at: 1), at: 1)
-    for router in scene.routers.dropFirst() { try await scene.leaves(router) }
-    for router in mine { try await scene.reports(router, try rekeyed.hex(at: 2), at: 2) }
-    #expect(try await scene.preferred() == 1)
-    // A person takes those that left off the store.
-    for router in scene.routers.dropFirst() {
-      #expect(
-        try await scene.installation.command("routers", "remove", router.agent).status
-          == 0)
+  /// A login that has once learned the preferred dataset puts another network key in its place, so that another router's
+  /// "always" hands it out.
+  @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again")
+  func replacedKey() async throws {
+    let running = try await RunningHome(
+      logins: EmbeddedBrokerConfiguration.Login.home
+        + ["hub", "router", "mallory"].map { .init($0) }, more: AdoptingHome.settings)
+    let (broker, installation) = (running.broker, running.installation)
+    let home = try ThreadNetwork("home-thread")
+    /// The home's dataset with another key.
+    func dataset(key: UInt8, at seconds: UInt64) throws -> String {
+      let bytes = [UInt8](repeating: key, count: 16)
+      Recorder.current?.note("a replaced network key", bytes)
+      let other = try OperationalDataset(hex: home.hex()).replacing(
+        .networkKey(try #require(NetworkKey(bytes: bytes))))
+      return try other.replacing(.activeTimestamp(try #require(Timestamp(seconds: seconds)))).hex
     }
-    #expect(try await scene.preferred() == 2)
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test("Routers that follow each other raise no warning that stays, and every change is kept")
-  func together() async throws {
-    let scene = try await Scene()
-    for (seconds, channel) in [(2, 20), (3, 21), (4, 22)] as [(UInt64, UInt16)] {
-      for router in scene.routers {
-        try await scene.reports(
-          router, try scene.home.hex(at: seconds, channel: channel), at: seconds)
+    func say(as user: String, _ publication: Publication) async throws {
+      let publisher = try await TestPublisher.start(broker, user: user)
+      #expect(try await publisher.publish([publication]) == [.delivered])
+    }
+    let router = try SealingLogin("router", "a1b2c3d4e5f60702")
+    try await installation.enroll(router)
+    let line = try await installation.daemonLine()
+    let received = try await TestSubscriber.start(
+      broker, user: "router", "threadkeeper/out/router/dataset/set")
+    func delivered() throws -> [String] {
+      try received.messages.compactMap {
+        try router.identity.opens($0, from: line)["dataset"]?.text
       }
     }
-    try await scene.audience.until("the warning to become a notice") {
-      $0.alertEvents.last { $0["alertname"] == "PreferredNetworkChanged" }.map {
-        $0["status"] == "firing" && $0["severity"] == "info" && $0["reason"] == nil
-      } == true
-    }
-    let history = try await scene.history()
-    #expect(history.map { $0["active_timestamp"]?.number } == [3, 2, 1])
-    // Of its several datasets the network's id means the newest, and each is chosen by its own.
-    let first = try #require(history.last?["id"]?.text)
-    #expect(try await scene.installation.command("preferred", "set", first).status == 0)
-    #expect(try await scene.preferred() == 1)
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
-
-  @Test(
-    "A timestamp is followed when it is at most a year ahead of the clock, and a person may set any"
-  )
-  func timestamp() async throws {
-    let now = UInt64(Date().timeIntervalSince1970)
-    let scene = try await Scene(at: now)
-    let router = scene.routers[0]
-    let stored = try await scene.installation.dataset(of: router.agent)
-    for far in [now + 2 * 365 * 86_400, 0xFFFF_FFFF_FFFF] {
-      let conflicts = scene.audience.look { $0.events("dataset_ignored").count }
-      try await scene.publisher.publish([
-        router.changes(to: try scene.home.hex(at: far, channel: 20))
-      ])
-      try await scene.audience.until("the refused dataset") {
-        $0.events("dataset_ignored").count > conflicts
-          && $0.alerts("alert_raised", "DatasetConflict").contains {
-            $0["router"]?.text == router.agent && $0["summary"]?.text?.contains("a year") == true
-          }
-      }
-      #expect(try await scene.preferred() == Int64(now))
-      #expect(try await scene.installation.dataset(of: router.agent) == stored)
-    }
-    let later = now + 300 * 86_400
-    try await scene.reports(router, try scene.home.hex(at: later, channel: 20), at: later)
-    #expect(try await scene.preferred() == Int64(later))
-    try await scene.audience.until("the conflict to end") {
-      !$0.alerts("alert_resolved", "DatasetConflict").isEmpty
+    let hub = BorderRouter("a1b2c3d4e5f60701", user: "hub")
+    try await say(as: "hub", hub.announces(try home.hex(at: 5)))
+    try await running.until("the preferred network") {
+      $0.state(hub.topic)?["preferred"] == "match"
     }
 
-    let far = try scene.home.hex(at: now + 3 * 365 * 86_400, channel: 21)
-    #expect(try await scene.installation.command("preferred", "set", far).status == 0)
-    try await scene.reports(router, far, at: now + 3 * 365 * 86_400)
-    try await scene.audience.until("its router to match") {
-      $0.state(router.topic)?["preferred"] == "match"
+    // A router that is elsewhere is given the preferred network, from now on always.
+    let guest = try ThreadNetwork("guest-thread").hex()
+    try await say(as: "router", router.says("announce", guest, to: line))
+    try await installation.decide("approve", "--always")
+    try await eventually("the first delivery") { try delivered() == [home.hex(at: 5)] }
+    try await say(as: "router", router.says("dataset", home.hex(at: 5), to: line))
+    try await running.until("the router is on it") {
+      $0.state(router.state)?["preferred"] == "match" && $0.state(router.state)?["adoption"] == nil
     }
-    #expect(try await scene.daemon.stop() == .exit(0))
+
+    // The attack: a member, with an older timestamp and a key of its own.
+    let mallory = BorderRouter("a1b2c3d4e5f60703", user: "mallory")
+    let evil = try dataset(key: 0xEE, at: 1)
+    try await say(as: "mallory", mallory.announces(try home.hex(at: 5)))
+    try await running.until("the member") { $0.state(mallory.topic)?["preferred"] == "match" }
+    let answers = try await TestSubscriber.start(
+      broker, user: "mallory", "threadkeeper/out/mallory/#")
+    try await say(
+      as: "mallory",
+      Publication(
+        topic: "threadkeeper/in/mallory/request/credentials/store",
+        payload: Array(#"{"border_agent_id":"\#(mallory.agent)","dataset":"\#(evil)"}"#.utf8)))
+    try await answers.wait { !$0.isEmpty }
+
+    // The same by a person's word: also a key that a person chose is another one than "always" was said for.
+    // Older than what the router has, as after an attack: it does not follow by itself.
+    let chosen = try dataset(key: 0xAB, at: 3)
+    try installation.directory.put(chosen, "chosen")
+    try await installation.run("preferred", "set", "@\(installation.directory.file("chosen"))")
+    let question = try await installation.question {
+      $0["reason"]?.text?.contains("network key has changed") == true
+    }
+    #expect(try delivered() == [home.hex(at: 5)], "nothing was delivered without a person")
+    let grants = try await installation.json("consent", "list", "--grants")["grants"]?.list
+    #expect(grants?.first?["asks_again"] == true)
+    try await installation.run("consent", "approve", try #require(question["id"]?.text))
+    try await eventually("the delivery that was agreed to") { try delivered().last == chosen }
+    #expect(try !delivered().contains(evil))
+    try await running.stop()
   }
 }

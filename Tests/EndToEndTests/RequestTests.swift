@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Synchronization
 import TestKit
 import Testing
 import ThreadRequests
@@ -19,17 +20,6 @@ struct RequestTests {
       self.user = user
       publisher = try await TestPublisher.start(broker, user: user)
       subscriber = try await TestSubscriber.start(broker, user: user, "threadkeeper/out/\(user)/#")
-    }
-
-    func request(
-      _ command: String, _ fields: [String: String] = [:],
-      change: (inout Publication) -> Void = { _ in }
-    ) async throws {
-      var publication = Publication(
-        topic: "threadkeeper/in/\(user)/request/\(command)",
-        payload: Array(try JSONSerialization.data(withJSONObject: fields)))
-      change(&publication)
-      try await publisher.publish([publication])
     }
 
     /// Asks and waits for the answer, which is found by its transaction.
@@ -51,79 +41,72 @@ struct RequestTests {
       let messages = try await subscriber.wait { found($0) != nil }
       return try #require(found(messages))
     }
+
+    func request(
+      _ command: String, _ fields: [String: String],
+      change: (inout Publication) -> Void = { _ in }
+    ) async throws {
+      var publication = Publication(
+        topic: "threadkeeper/in/\(user)/request/\(command)",
+        payload: Array(try JSONSerialization.data(withJSONObject: fields)))
+      change(&publication)
+      try await publisher.publish([publication])
+    }
   }
 
-  private struct Scene {
-    let broker: TestBroker
-    let installation: Installation
-    let daemon: DaemonProcess
-    let audience: Audience
-    let anna: Asker
-    let bob: Asker
-  }
-
-  private func scene() async throws -> Scene {
-    let broker = try TestBroker(logins: [
-      .init("keeper", role: .daemon), .init("everything", role: .daemon),
-      .init("anna", role: .client), .init("bob", role: .client),
-    ])
-    let installation = try Installation(
-      broker,
-      mqtt: ["username: keeper", "password: \(broker.broker.password(of: "keeper") ?? "")"],
-      hold: 0)
-    let audience = try await Audience.start(broker, user: "everything")
-    let daemon = try await installation.start()
-    return Scene(
-      broker: broker, installation: installation, daemon: daemon, audience: audience,
-      anna: try await Asker(broker, "anna"), bob: try await Asker(broker, "bob"))
+  private func scene() async throws -> (RunningHome, anna: Asker, bob: Asker) {
+    let running = try await RunningHome(
+      logins: EmbeddedBrokerConfiguration.Login.home + [.init("anna"), .init("bob")])
+    let anna = try await Asker(running.broker, "anna")
+    return (running, anna, try await Asker(running.broker, "bob"))
   }
 
   @Test("Stored, listed, preferred, deleted: a life by requests alone")
   func life() async throws {
-    let scene = try await scene()
+    let (running, anna, bob) = try await scene()
+    let installation = running.installation
     let home = try ThreadNetwork("home")
     let agent = BorderRouter(number: 1).agent
-    #expect(try await scene.anna.ask("ping").answer.data?.version != nil)
-    #expect(try await scene.anna.ask("preferred/available").answer.data?.available == false)
-    let stored = try await scene.anna.ask(
+    #expect(try await anna.ask("ping").answer.data?.version != nil)
+    #expect(try await anna.ask("preferred/available").answer.data?.available == false)
+    let stored = try await anna.ask(
       "credentials/store", ["border_agent_id": agent, "dataset": try home.hex()])
-    #expect(stored.answer.data?.change == .stored)
-    #expect(stored.answer.data?.preferred == .match)
-    try await scene.audience.until("the event, with who did it") {
+    #expect(stored.answer.data?.change == .stored && stored.answer.data?.preferred == .match)
+    try await running.until("the event, with who did it") {
       $0.events("dataset_stored").last?["user"] == "anna"
     }
-    #expect(try await scene.installation.dataset(of: agent) == (try home.hex()))
-    let list = try await scene.anna.ask("credentials/list").answer
+    #expect(try await installation.dataset(of: agent) == (try home.hex()))
+    let list = try await anna.ask("credentials/list").answer
     #expect(list.data?.credentials?.map(\.networkName) == ["home"])
     #expect(list.data?.isSecret == false)
     #expect(
-      try await scene.anna.ask("preferred/check", ["dataset": try home.hex(at: 5)]).answer.data?
-        .result == .match)
+      try await anna.ask("preferred/check", ["dataset": try home.hex(at: 5)]).answer.data?.result
+        == .match)
     // Another team: nothing of it can be seen or touched.
-    #expect(try await scene.bob.ask("credentials/list").answer.data?.credentials == [])
-    for command in ["credentials/store", "credentials/delete"] {
-      let refused = try await scene.bob.ask(
-        command, ["border_agent_id": agent, "dataset": try ThreadNetwork("evil").hex()])
-      #expect(refused.answer.error?.code == "not_authorized")
+    #expect(try await bob.ask("credentials/list").answer.data?.credentials == [])
+    let evil = ["border_agent_id": agent, "dataset": try ThreadNetwork("evil").hex()]
+    for (command, code) in [
+      ("credentials/store", "not_authorized"), ("credentials/delete", "not_authorized"),
+      ("credentials/get", "not_enrolled"), ("preferred/get", "not_enrolled"),
+      ("networks/nearby", "not_enrolled"),
+    ] {
+      #expect(try await bob.ask(command, evil).answer.error?.code == code, "\(command)")
     }
-    for command in ["credentials/get", "preferred/get", "networks/nearby"] {
-      let refused = try await scene.bob.ask(command, ["border_agent_id": agent])
-      #expect(refused.answer.error?.code == "not_enrolled")
-    }
-    #expect(try await scene.installation.dataset(of: agent) == (try home.hex()))
+    #expect(try await installation.dataset(of: agent) == (try home.hex()))
     #expect(
-      try await scene.anna.ask("credentials/delete", ["border_agent_id": agent]).answer.data?
-        .deleted == true)
-    #expect(try await scene.installation.command("credentials", "get", agent).status == 66)
-    #expect(try await scene.anna.ask("preferred/available").answer.data?.available == true)
-    #expect(try await scene.daemon.stop() == .exit(0))
-    #expect(try scene.installation.verify().matchesManifest)
+      try await anna.ask("credentials/delete", ["border_agent_id": agent]).answer.data?.deleted
+        == true)
+    #expect(try await installation.command("credentials", "get", agent).status == 66)
+    #expect(try await anna.ask("preferred/available").answer.data?.available == true)
+    try await running.stop()
+    #expect(try installation.verify().matchesManifest)
   }
 
-  @Test("Response Topic, Correlation Data and expiry, as the broker carries them")
+  @Test(
+    "Response Topic, Correlation Data and expiry, as the broker carries them; too many requests")
   func properties() async throws {
-    let scene = try await scene()
-    let own = try await scene.anna.ask("ping") {
+    let (running, anna, bob) = try await scene()
+    let own = try await anna.ask("ping") {
       $0.responseTopic = "threadkeeper/out/anna/mine/1"
       $0.correlationData = [0, 1, 0xFF]
       $0.messageExpiry = 20
@@ -133,92 +116,166 @@ struct RequestTests {
     #expect(own.message.messageExpiry.map { (1...20).contains($0) } == true)
     #expect(!own.message.isRetained)
     for foreign in ["threadkeeper/out/bob/mine", "threadkeeper/bridge/state", "elsewhere/anna"] {
-      let answered = try await scene.anna.ask("ping") { $0.responseTopic = foreign }
+      let answered = try await anna.ask("ping") { $0.responseTopic = foreign }
       #expect(answered.message.topic == "threadkeeper/out/anna/response/ping")
     }
-    #expect(scene.bob.subscriber.messages.isEmpty)
-    #expect(scene.audience.look { !$0.messages.contains { $0.topic == "elsewhere/anna" } })
+    #expect(bob.subscriber.messages.isEmpty)
     // A retained request acts neither now nor with the next start.
-    try await scene.anna.request(
+    try await anna.request(
       "credentials/store",
       ["border_agent_id": BorderRouter(number: 1).agent, "dataset": try ThreadNetwork("x").hex()]
     ) { $0.retain = true }
-    try await scene.audience.until("the rejection") {
+    try await running.until("the rejection") {
       $0.events("message_rejected").last?["code"] == "retained"
     }
-    #expect(try await scene.anna.ask("credentials/list").answer.data?.credentials == [])
-    #expect(try await scene.daemon.stop() == .exit(0))
-  }
+    #expect(try await anna.ask("credentials/list").answer.data?.credentials == [])
 
-  @Test("Who asks too often is refused, others are not, and events go on", .beginsFirst)
-  func rateLimit() async throws {
-    let scene = try await scene()
-    let flood = (0..<400).map { number in
-      Publication(
-        topic: "threadkeeper/in/anna/request/ping",
-        payload: Array("{\"transaction\":\"flood-\(number)\"}".utf8))
-    }
-    try await scene.anna.publisher.publish(flood)
-    let refused = try await scene.anna.subscriber.wait {
+    // Who asks too often is refused, and others are not.
+    try await anna.publisher.publish(
+      (0..<150).map { number in
+        Publication(
+          topic: "threadkeeper/in/anna/request/ping",
+          payload: Array("{\"transaction\":\"flood-\(number)\"}".utf8))
+      })
+    try await anna.subscriber.wait {
       $0.contains { ThreadAnswer(json: $0.payload)?.error?.known == .rateLimited }
     }
-    #expect(refused.filter { ThreadAnswer(json: $0.payload)?.status == .ok }.count >= 50)
-    #expect(try await scene.bob.ask("ping").answer.status == .ok)
-    let router = BorderRouter(number: 1, user: "bob")
-    try await scene.bob.publisher.publish([router.announces(try ThreadNetwork("home").hex())])
-    try await scene.audience.until("the router") { $0.state(router.topic) != nil }
-    try await scene.audience.until("the counts", within: .seconds(90)) {
-      ($0.state("threadkeeper/bridge/health")?["requests_refused"]?.number ?? 0) > 100
-    }
-    #expect(try await scene.daemon.stop() == .exit(0))
+    #expect(try await bob.ask("ping").answer.status == .ok)
+    try await running.stop()
+  }
+}
+
+@Suite("client request, with a daemon played by the test", .inTurns, .timeLimit(.minutes(30)))
+struct ClientRequestTests {
+  private let broker: TestBroker
+  private let directory: TemporaryDirectory
+  private let daemon: Identity
+
+  init() throws {
+    broker = try TestBroker()
+    directory = try TemporaryDirectory()
+    daemon = try Identity()
   }
 
-  @Test("Garbage harms nobody, and no secret is in anything that the daemon publishes")
-  func garbageAndSecrecy() async throws {
-    let scene = try await scene()
-    let home = try ThreadNetwork("home")
-    var needles = Needles()
-    needles.add("network key", home.networkKey)
-    needles.add("PSKc", home.pskc)
-    let router = BorderRouter(number: 1, user: "anna")
-    try await scene.anna.publisher.publish([router.announces(try home.hex())])
-    try await scene.audience.until("the router") { $0.state(router.topic) != nil }
-    for command in RequestCommand.allCases where command != .deleteCredentials {
-      for asker in [scene.anna, scene.bob] {
-        _ = try await asker.ask(
-          command.rawValue,
-          command == .setPreferred
-            ? ["dataset": try home.hex()]
-            : [
-              "border_agent_id": router.agent, "dataset": try home.hex(), "id": "c-1",
-              "ext_pan_id": home.extendedPANID,
-            ])
+  /// Answers every request by what the test makes of it, for as long as the client lives.
+  private func answer(
+    _ answers: @escaping @Sendable (IncomingMessage) throws -> [Publication]
+  ) async throws -> TestClient {
+    let publisher = try await TestPublisher.start(broker)
+    let client = TestClient(
+      broker.configuration(clientID: "keeper", "threadkeeper/in/+/request/#")
+    ) { batch in
+      for message in batch {
+        let publications = try answers(message)
+        Task { try await publisher.publish(publications) }
       }
     }
-    var generator = SystemRandomNumberGenerator()
-    let garbage = (0..<300).map { number in
-      var payload = Array(
-        "{\"border_agent_id\":\"\(router.agent)\",\"dataset\":\"\((try? home.hex()) ?? "")\"}".utf8)
-      for _ in 0..<Int.random(in: 1...9, using: &generator) {
-        payload[Int.random(in: 0..<payload.count, using: &generator)] = .random(
-          in: 0...255, using: &generator)
+    try await client.ready()
+    return client
+  }
+
+  private func publication(
+    _ text: String, answering request: IncomingMessage, correlation: [UInt8]? = nil
+  ) -> Publication {
+    Publication(
+      topic: request.responseTopic ?? "", payload: Array(text.utf8),
+      correlationData: correlation ?? request.correlationData)
+  }
+
+  private func request(
+    _ command: String, _ more: [String] = [], input: String = "", seconds: Int = 20
+  ) async throws -> ThreadkeeperBinary.Outcome {
+    try await ThreadkeeperBinary.run(
+      [
+        "client", "request", command, "--username", "phone", "--host", "127.0.0.1", "--port",
+        "\(broker.port)", "--timeout", "\(seconds)",
+      ] + more, input: .text(input), environment: ["HOME": directory.path])
+  }
+
+  @Test("A sealed request arrives, its sealed answer is opened, and neither can be read on the way")
+  func sealed() async throws {
+    let key = directory.file("phone.key")
+    let made = try await ThreadkeeperBinary.run("client", "keygen", "--out", key, "--json")
+    let line = try #require(JSON(made.output)?["line"]?.text)
+    let audience = try await Audience.start(broker)
+    let opened = Mutex<[JSON]>([])
+    let answering = try await answer { [daemon] request in
+      let body = try daemon.opens(request, from: line)
+      opened.withLock { $0.append(body) }
+      let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
+      let data = try daemon.seals(
+        #"{"dataset":"0e08abcdef"}"#, to: line,
+        at: "threadkeeper/out/phone/response/preferred/get",
+        id: body["home"] == "attic" ? "another" : transaction)
+      return [
+        // To somebody else of this login, and a forgery.
+        self.publication(#"{"v":1,"status":"ok","data":{}}"#, answering: request, correlation: [1]),
+        self.publication(
+          #"{"v":1,"status":"ok","data":\#(String(decoding: data.payload, as: UTF8.self))}"#,
+          answering: request),
+      ]
+    }
+    let own = ["--key", key, "--daemon", daemon.keys.line]
+    func get(_ more: String..., input: String = "") async throws -> ThreadkeeperBinary.Outcome {
+      try await request("preferred/get", own + more, input: input)
+    }
+    let outcome = try await get("--field", "home=home")
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output == "{\"dataset\":\"0e08abcdef\"}\n")
+    let fields = opened.withLock { $0.first }
+    #expect(fields?["home"] == "home" && fields?["transaction"] != nil)
+    let piped = try await get("--fields", "-", "--json", input: #" {"home":"cabin"} "#)
+    #expect(JSON(piped.output)?["sealed"] == true, "\(piped.error)")
+    #expect(opened.withLock { $0.last }?["home"] == "cabin")
+    let old = try await get("--field", "home=attic")
+    #expect(old.status == 65 && old.error.contains("replayed"), "\(old.error)")
+    for message in audience.look({ $0.messages }) {
+      let text = String(decoding: message.payload, as: UTF8.self)
+      #expect(!text.contains("0e08abcdef") && !text.contains("cabin"))
+    }
+    withExtendedLifetime(answering) {}
+  }
+
+  @Test("A secret in plaintext, refusals, nobody there and wrong usage: words and a status")
+  func refusals() async throws {
+    let key = directory.file("phone.key")
+    _ = try await ThreadkeeperBinary.run("client", "keygen", "--out", key)
+    let answering = try await answer { request in
+      let fields = JSON(String(decoding: request.payload, as: UTF8.self))
+      guard let code = fields?["code"]?.text else {
+        return [
+          self.publication(
+            #"{"v":1,"status":"ok","data":{"dataset":"00"}}"#, answering: request)
+        ]
       }
-      let command = RequestCommand.allCases[number % RequestCommand.allCases.count]
-      return Publication(
-        topic: "threadkeeper/in/bob/request/\(command.rawValue)", payload: payload,
-        correlationData: (0..<20).map { _ in .random(in: 0...255, using: &generator) })
+      var refusal = self.publication(
+        #"{"v":1,"status":"error","error":{"code":"\#(code)","message":"words"},"#
+          + #""transaction":"\#(fields?["transaction"]?.text ?? "")"}"#, answering: request)
+      // As a broker of MQTT 3.1.1 would pass it on.
+      refusal.correlationData = nil
+      return [refusal]
     }
-    try await scene.bob.publisher.publish(garbage)
-    #expect(try await scene.anna.ask("ping").answer.status == .ok)
-    #expect(scene.daemon.isRunning)
-    #expect(try await scene.installation.dataset(of: router.agent) == (try home.hex()))
-    #expect(try await scene.daemon.stop() == .exit(0))
-    let said = scene.audience.look { $0.messages.filter { !$0.topic.contains("/in/") } }
-    #expect(said.count > 50)
-    for message in said {
-      #expect(needles.found(in: Data(message.payload)) == [], "\(message.topic)")
-      #expect(needles.found(in: message.topic) == [])
+    let own = ["--key", key, "--daemon", daemon.keys.line]
+    let forged = try await request("preferred/get", own)
+    #expect(forged.status == 65 && forged.error.contains("not_sealed"))
+    #expect(forged.output.isEmpty)
+    #expect(try await request("ping", own).status == 0)
+    for (code, status) in [
+      ("consent_denied", 77), ("not_enrolled", 77), ("not_found", 66), ("rate_limited", 75),
+      ("invalid_payload", 65), ("unsupported", 69), ("read_only", 74),
+    ] as [(String, Int32)] {
+      let outcome = try await request("network/get", ["--field", "code=\(code)"])
+      #expect(outcome.status == status && outcome.error.contains("\(code): words"), "\(outcome)")
     }
-    #expect(needles.found(in: scene.daemon.log) == [])
+    #expect(try await request("ping/#").status == 64)
+    #expect(try await request("ping", ["--field", "none"]).status == 64)
+    #expect(try await request("ping", ["--fields", "-"], input: "[]").status == 65)
+    try await answering.stop()
+    let silent = try await request("ping", seconds: 1)
+    #expect(silent.status == 75 && silent.error.contains("nobody answers"))
+    broker.stop()
+    let unreachable = try await request("ping")
+    #expect(unreachable.status == 69)
+    #expect(unreachable.error.contains("(`--host`, `--port`)"), "\(unreachable.error)")
   }
 }

@@ -1,139 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import TestKit
 import Testing
 
-@Suite("Networks and routers that change", .inTurns, .timeLimit(.minutes(30)))
+@Suite("Routers, teams and homes", .inTurns, .timeLimit(.minutes(30)))
 struct RouterChangeTests {
-  @Test("The preferred network follows a member's newer dataset, and nobody is alarmed")
-  func migration() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, hold: 60)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
-    let routers = (1...3).map { BorderRouter(number: $0) }
-
-    for router in routers { try await publisher.publish([router.announces(try home.hex())]) }
-    let newer = try home.hex(at: 2, channel: 25)
-    try await publisher.publish([routers[0].changes(to: newer)])
-    try await audience.until("the others to be behind") {
-      $0.state(routers[2].topic)?["preferred"] == "mismatch"
-    }
-    for router in routers.dropFirst() {
-      try await publisher.publish([router.changes(to: newer)])
-    }
-    try await audience.until("all of them on the new channel") { heard in
-      routers.allSatisfy {
-        heard.state($0.topic)?["preferred"] == "match" && heard.state($0.topic)?["channel"] == 25
-      }
-    }
-    #expect(audience.look { $0.events("preferred_changed").count } == 2)
-    #expect(
-      audience.look { $0.alertEvents.filter { $0["router"] != nil }.isEmpty },
-      "an alert about a router although all of them followed within the hold")
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("A router that leaves takes its credentials, topics and alerts along")
   func leaving() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, hold: 0)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
-    let home = try ThreadNetwork("home")
+    let running = try await RunningHome()
+    let installation = running.installation
     let guests = try ThreadNetwork("guest-thread")
-    let hub = BorderRouter("a1b2c3d4e5f60701")
-    let stray = BorderRouter("a1b2c3d4e5f60702")
-
-    try await publisher.publish([
-      hub.announces(try home.hex()), stray.announces(try guests.hex()),
-    ])
-    try await audience.until("the alert") {
+    let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    try await running.publish(
+      hub.announces(try ThreadNetwork("home").hex()), stray.announces(try guests.hex()))
+    try await running.until("the alert") {
       !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
     }
-    try await publisher.publish([stray.leaves])
+    try await running.publish(stray.leaves)
     let gone = [
       stray.topic, "\(stray.topic)/availability", "threadkeeper/network/\(guests.extendedPANID)",
     ]
-    try await audience.until("the topics to be emptied and the alert resolved") { heard in
+    try await running.until("the topics to be emptied and the alert resolved") { heard in
       gone.allSatisfy { heard.latest[$0] == "" }
         && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
         && heard.events("router_left").count == 1
     }
-    let refused = try await installation.command("credentials", "get", stray.agent)
-    #expect(refused.status == 66)
-    #expect(try await installation.json("credentials", "list").list.count == 1)
+    #expect(try await installation.command("credentials", "get", stray.agent).status == 66)
+    #expect(try await installation.status()["credentials"] == 1)
     #expect(
       try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent]
     )
 
     // On the broker nothing is left of it for those who come later.
-    let late = try await Audience.start(broker)
+    let late = try await Audience.start(running.broker)
     try await late.until("what is retained") { $0.state(hub.topic) != nil }
     #expect(late.look { heard in gone.allSatisfy { heard.latest[$0] == nil } })
 
     // The last one of the preferred network leaves it preferred, and that is said.
-    try await publisher.publish([hub.leaves])
-    try await audience.until("the last one's leave") { $0.events("router_left").count == 2 }
-    let last = audience.look { $0.events("router_left") }.last
-    #expect(last?["message"]?.text?.contains("stays preferred") == true)
-    let status = try await installation.json("status")
-    #expect(status["routers"] == 0)
-    #expect(status["credentials"] == 0)
+    try await running.publish(hub.leaves)
+    try await running.until("the last one's leave") {
+      $0.events("router_left").last?["message"]?.text?.contains("stays preferred") == true
+    }
+    let status = try await installation.status()
+    #expect(status["routers"] == 0 && status["credentials"] == 0)
     #expect(status["preferred_networks"]?.list.count == 1)
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
   }
 
-  @Test("A router that belongs to another team is refused by name, and nothing changes")
-  func ownership() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(
-      broker, more: "teams: {installers: [hub-kitchen, hub-attic]}")
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
+  @Test(
+    "A login that `teams` lists later gets its router back by a removal, as the start and status say"
+  )
+  func teamMadeLater() async throws {
+    let running = try await RunningHome()
+    let installation = running.installation
     let home = try ThreadNetwork("home")
-    let kitchen = BorderRouter("a1b2c3d4e5f60701", user: "hub-kitchen")
-    let otherTeam = BorderRouter("a1b2c3d4e5f60701", user: "hub-garage")
-    let colleague = BorderRouter("a1b2c3d4e5f60701", user: "hub-attic")
-
-    try await publisher.publish([kitchen.announces(try home.hex())])
-    try await publisher.publish([
-      otherTeam.changes(to: try home.hex(at: 9)), otherTeam.leaves, otherTeam.says("offline"),
-      otherTeam.announces(try home.hex(at: 9)),
-    ])
-    try await audience.until("four refusals") {
-      $0.events("message_rejected").count == 4
+    let router = BorderRouter(number: 1, user: "hub")
+    let other = BorderRouter(number: 2, user: "other")
+    try await running.publish(router.announces(try home.hex()), other.announces(try home.hex()))
+    try await running.until("both routers") {
+      $0.state(router.topic) != nil && $0.state(other.topic) != nil
     }
-    #expect(
-      audience.look { $0.events("message_rejected").allSatisfy { $0["code"] == "not_authorized" } })
-    #expect(try await installation.dataset(of: kitchen.agent) == (try home.hex()))
+    let teams = try await installation.status()["teams"]
+    #expect(teams?["empty"] == [] && teams?["abandoned_ids"] == [])
+    #expect(!running.daemon.log.contains("nobody speaks for"))
+    try await running.stop()
 
-    try await publisher.publish([colleague.changes(to: try home.hex(at: 2))])
-    try await audience.until("the colleague's update, and an alert about a login that is in use") {
-      $0.events("dataset_updated").count == 1
-        && $0.alerts("alert_raised", "PlaintextCredentials").contains { $0["user"] == "hub-attic" }
+    let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
+    try Data((settings + "\nteams: {crew: [hub, attic], nobody: []}\n").utf8)
+      .write(to: URL(fileURLWithPath: installation.configuration))
+    try await running.start()
+    for words in [
+      "border agent ids belong to a team that nobody speaks for",
+      "threadkeeper routers remove \(router.agent)", "no user belongs to a team of the settings",
+    ] {
+      #expect(running.daemon.log.contains(words))
     }
+    let status = try await installation.run("status")
     #expect(
-      try await installation.json("alerts").list.map { $0["user"] } == ["hub-attic"],
-      "alerts about logins that speak for no router")
+      status.contains("\nowners       \(router.agent) belongs to the team `hub`"), "\(status)")
+    #expect(status.contains("\nteams        no user belongs to the team `nobody`"), "\(status)")
+    let found = try await installation.status()["teams"]
+    #expect(found?["empty"] == ["nobody"])
+    #expect(
+      found?["abandoned_ids"]
+        == [["home": "home", "border_agent_id": .text(router.agent), "team": "hub"]])
 
-    // An id goes on belonging to its team when the router has left, and when its credentials are
-    // deleted by hand.
-    try await publisher.publish([kitchen.leaves])
-    try await publisher.publish([otherTeam.announces(try home.hex(at: 9))])
-    try await audience.until("the fifth refusal") { $0.events("message_rejected").count == 5 }
-    try await publisher.publish([kitchen.announces(try home.hex(at: 3))])
-    try await audience.until("it is back") { $0.state(kitchen.topic)?["active_timestamp"] == 3 }
-    #expect(try await installation.command("credentials", "delete", kitchen.agent).status == 0)
-    #expect(try await daemon.stop() == .exit(0))
-    let again = try await installation.start()
-    try await publisher.publish([otherTeam.announces(try home.hex(at: 9))])
-    try await audience.until("the sixth refusal") { $0.events("message_rejected").count == 6 }
-    #expect(try await installation.json("credentials", "list").list.isEmpty)
-    #expect(try await again.stop() == .exit(0))
+    try await running.publish(router.changes(to: try home.hex(at: 2)))
+    try await running.until("the rejection") { heard in
+      heard.events("message_rejected").last?["message"]?.text?
+        .contains("`threadkeeper routers remove \(router.agent)`") == true
+    }
+    try await installation.run("routers", "remove", router.agent)
+    try await running.publish(router.announces(try home.hex(at: 2)))
+    try await running.until("the router's dataset") {
+      $0.state(router.topic)?["active_timestamp"] == 2
+    }
+    #expect(try await installation.status()["teams"]?["abandoned_ids"] == [])
+    try await running.stop()
+  }
+
+  @Test("Each of 60 homes has its own topics and routers, and keeps them over a restart")
+  func manyHomes() async throws {
+    let count = 60
+    let homes = (1...count).map { "  home-\($0): {base_topic: tk/home-\($0)}" }
+    let running = try await RunningHome(more: "homes:\n" + homes.joined(separator: "\n"))
+    let installation = running.installation
+    let last = BorderRouter("a1b2c3d4e5f60701", base: "tk/home-\(count)")
+    let other = BorderRouter("a1b2c3d4e5f60701", base: "tk/home-30")
+    try await running.publish(
+      last.announces(try ThreadNetwork("last").hex()), other.says("announce"))
+    try await running.until("both routers") {
+      $0.state(last.topic)?["credentials"] == "stored"
+        && $0.state(other.topic)?["credentials"] == "missing"
+        && $0.state("tk/home-\(count)/bridge/info")?["routers"] == 1
+    }
+    try await running.until("all homes") { heard in
+      (1...count).allSatisfy {
+        heard.state("tk/home-\($0)/bridge/state") == ["state": "online"]
+          && heard.state("tk/home-\($0)/bridge/info")?["home"]?.text == "home-\($0)"
+      }
+    }
+    #expect(running.state(last.topic)?["home"]?.text == "home-\(count)")
+    #expect(running.state("tk/home-1/bridge/info")?["routers"] == 0)
+    let states = running.audience.look { heard in
+      heard.latest.keys.filter { $0.contains("/router/") && $0.hasSuffix(last.agent) }
+    }
+    #expect(Set(states) == [other.topic, last.topic])
+    let status = try await installation.status()
+    #expect(status["homes"]?.number == Int64(count))
+    #expect(status["routers"] == 2 && status["credentials"] == 1)
+    #expect(status["preferred_networks"]?.list.map { $0["home"]?.text } == ["home-\(count)"])
+    #expect(
+      try await installation.json("routers").list.map { $0["home"]?.text }
+        == ["home-30", "home-\(count)"])
+
+    try await running.restart()
+    try await running.publish(last.leaves)
+    try await running.until("the leave, in one home only") {
+      $0.latest[last.topic] == "" && $0.latest[other.topic] != ""
+    }
+    #expect(try await installation.status()["routers"] == 1)
+    try await running.stop()
+    #expect(try installation.verify().matchesManifest)
   }
 }

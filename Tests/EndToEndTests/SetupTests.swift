@@ -88,6 +88,14 @@ struct SetupTests {
     #expect(!steps.contains("persistence true") && steps.contains("max_queued_bytes 67108864"))
     #expect(steps.contains("message_size_limit 1048576"))
 
+    // Where the settings let Home Assistant decide, the command for the list says so.
+    let deciding = try Installation(port: nil, more: "home_assistant: {login: homeassistant}")
+    let trial = try await deciding.command(options(broker) + ["--dry-run", "--json"])
+    #expect(
+      lines(JSON(trial.output)?["broker"]).contains {
+        $0.contains("--approver homeassistant | sudo tee")
+      }, "\(trial)")
+
     // The settings: only what was answered, in its place.
     let after = try settings
     let expected = before.replacing(
@@ -142,53 +150,38 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Without an access list it prints one for all logins, and the lines that load it")
-  func withoutList() async throws {
-    let before = ["allow_anonymous false", "password_file $/passwords"]
-    let logins = ["threadkeeper", "hub", "homeassistant", "zigbee2mqtt"]
-    let broker = try BrokerInUse(house: before, addition: "", logins: logins)
-    let report = try await report(options(broker) + ["--router", "hub"])
-    #expect(report["broker"]?["access"] == "incomplete")
-    let lines = lines(report["broker"])
-    #expect(!lines.contains { $0.contains("mosquitto_passwd") || $0.hasPrefix("password_file") })
-    let list = try #require(report["broker"]?["access_list"]?.text)
-    let addition = lines.filter {
-      $0.hasPrefix("acl_file ") || $0.hasPrefix("persistence ") || $0.hasPrefix("max_queued_")
-        || $0.hasPrefix("message_size_limit ")
+  @Test("Of each house it prints what is missing there, and of one that has it all nothing")
+  func houses() async throws {
+    for (house, logins, expected) in [
+      (
+        ["allow_anonymous false", "password_file $/passwords"], ["threadkeeper", "hub", "lamp"],
+        ["acl_file $/threadkeeper.acl"]
+      ),
+      (
+        ["allow_anonymous true"], [],
+        [
+          "sudo mosquitto_passwd -c $/threadkeeper.passwd threadkeeper",
+          "sudo mosquitto_passwd $/threadkeeper.passwd homeassistant",
+          "password_file $/threadkeeper.passwd",
+        ]
+      ),
+    ] {
+      let broker = try BrokerInUse(house: house, addition: "", logins: logins)
+      let report = try await report(options(broker) + ["--dry-run"])
+      #expect(report["broker"]?["access"] == "incomplete")
+      let lines = lines(report["broker"])
+      for line in expected {
+        #expect(lines.contains(line.replacing("$/", with: broker.file(""))), "\(lines)")
+      }
+      let makesLogins = logins.isEmpty
+      #expect(lines.contains { $0.contains("mosquitto_passwd") } == makesLogins, "\(lines)")
+      let list = try #require(report["broker"]?["access_list"]?.text)
+      #expect(list.hasPrefix("# Clients without a login:") == makesLogins)
+      #expect(broker.log.contains(" running"))
     }
-    #expect(addition.first == "acl_file \(broker.file("threadkeeper.acl"))")
-    let after = try BrokerInUse(
-      house: before,
-      addition: addition.joined(separator: "\n").replacing(
-        broker.file(""), with: "/etc/mosquitto/") + "\n", files: ["threadkeeper.acl": list],
-      logins: logins)
-    for login in ["homeassistant", "zigbee2mqtt"] {
-      let kept = try await after.publisher(login)
-      #expect(try await isTaken("house/lamp", kept))
-      #expect(try await !isTaken("threadkeeper/in/hub/announce", kept))
-    }
-    let hub = try await after.publisher("hub")
-    #expect(try await isTaken("threadkeeper/in/hub/announce", hub))
   }
 
-  @Test("Where everybody may connect it makes logins, and keeps clients without one")
-  func withoutLogins() async throws {
-    let broker = try BrokerInUse(house: ["allow_anonymous true"], addition: "", logins: [])
-    let report = try await report(options(broker))
-    #expect(report["broker"]?["access"] == "incomplete")
-    let lines = lines(report["broker"])
-    let file = broker.file("threadkeeper.passwd")
-    #expect(lines.contains("sudo mosquitto_passwd -c \(file) threadkeeper"), "\(lines)")
-    #expect(lines.contains("sudo mosquitto_passwd \(file) homeassistant"), "\(lines)")
-    #expect(lines.contains("password_file \(file)"), "\(lines)")
-    #expect(lines.contains { $0.contains("--keep-anonymous --monitor homeassistant") }, "\(lines)")
-    let list = try #require(report["broker"]?["access_list"]?.text)
-    #expect(list.hasPrefix("# Clients without a login:"))
-    #expect(broker.log.contains(" running"))
-  }
-
-  @Test(
-    "A wrong password, or a login that is not there: nothing is written, and it says what to do")
+  @Test("A broker that refuses or is away: nothing is written, and it says what to do")
   func refused() async throws {
     let broker = try house()
     let before = try settings
@@ -201,20 +194,11 @@ struct SetupTests {
     #expect(
       unknown.error.contains("mosquitto_passwd \(broker.file("passwords")) keeper"),
       "\(unknown.error)")
-    #expect(try settings == before && !hasStore)
-  }
-
-  @Test("A broker that is away: nothing is written, but with --no-validate")
-  func away() async throws {
-    let broker = try house()
     let arguments = try options(broker)
     broker.kill()
-    let before = try settings
-    let refused = try await installation.command(arguments)
-    #expect(refused.status == 69 && refused.error.contains("--no-validate"), "\(refused.error)")
-    #expect(refused.error.contains("\(broker.port)"), "\(refused.error)")
-    #expect(try settings == before && !hasStore)
-
+    let away = try await installation.command(arguments)
+    #expect(away.status == 69 && away.error.contains("--no-validate"), "\(away.error)")
+    #expect(away.error.contains("\(broker.port)"), "\(away.error)")
     let trial = try await report(arguments + ["--no-validate", "--dry-run"])
     #expect(trial["written"] == false && trial["dry_run"] == true)
     #expect(trial["changes"]?.list.count == 3)
@@ -264,82 +248,19 @@ struct SetupTests {
     #expect(made.output.contains("nothing to add") && made.output.contains("Back up its key"))
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-    for command in [["check-config"], ["status"]] {
-      let outcome = try await ThreadkeeperBinary.run(
-        command + ["--config", file], environment: environment)
-      #expect(outcome.status == (command == ["status"] ? 69 : 0), "\(outcome.error)")
-      #expect(!outcome.output.contains("there is no store"))
+    for (path, mode) in [("store", 0o700), ("store/store.sqlite3", 0o600), ("store.key", 0o400)] {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: directory.file("state/\(path)"))
+      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
     }
+    let check = try await ThreadkeeperBinary.run(
+      "check-config", "--config", file, environment: environment)
+    #expect(check.status == 0 && check.output.hasSuffix("can be used.\n"), "\(check)")
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let again = try await ThreadkeeperBinary.run(
       arguments + ["--json"], environment: environment)
     #expect(JSON(again.output)?["written"] == false && JSON(again.output)?["store_made"] == false)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
-  }
-
-  @Test("A daemon with another broker has to stop first")
-  func otherBroker() async throws {
-    let former = try TestBroker()
-    let installation = try Installation(former, mqtt: ["username: keeper"])
-    let daemon = try await installation.start()
-    let before = try String(contentsOfFile: installation.configuration, encoding: .utf8)
-    let broker = try house()
-    let outcome = try await installation.command(options(broker))
-    #expect(broker.log.contains(" running"))
-    #expect(
-      outcome.status == 75 && outcome.error.contains("stop it with Ctrl-C"), "\(outcome.error)")
-    #expect(
-      outcome.error.contains("runs with another broker (127.0.0.1:\(former.port))"),
-      "\(outcome.error)")
-    #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
-    // The same one, with another login.
-    let login = try await installation.command(
-      "setup", "--broker", "127.0.0.1", "--port", "\(former.port)", "--login", "other",
-      "--no-validate", "--password-file", try installation.passphraseFile("other-pw"))
-    #expect(login.status == 75 && login.error.contains("nothing was written"), "\(login.error)")
-    #expect(login.error.contains("runs with another login (keeper)"), "\(login.error)")
-    #expect(try String(contentsOfFile: installation.configuration, encoding: .utf8) == before)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("So has one with its private broker, which keeps no password")
-  func privateBroker() async throws {
-    let daemon = try await installation.start()
-    let before = try settings
-    let broker = try house()
-    let outcome = try await installation.command(options(broker))
-    #expect(broker.log.contains(" running"))
-    #expect(
-      outcome.status == 75
-        && outcome.error.contains("threadkeeper runs with another broker (its private one)")
-        && outcome.error.contains("nothing was written; stop it with Ctrl-C"), "\(outcome.error)")
-    #expect(try settings == before)
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("Home Assistant's login that the settings let decide can do so by the lines that it prints")
-  func approver() async throws {
-    let installation = try Installation(
-      port: nil, hold: 0, more: "home_assistant: {login: homeassistant}")
-    let broker = try house()
-    let outcome = try await installation.command(options(broker) + ["--json"])
-    let printed = try #require(JSON(outcome.output)?["broker"], "\(outcome.error)")
-    #expect(
-      lines(printed).contains { $0.contains("--approver homeassistant | sudo tee") }, "\(printed)")
-    let list = try #require(printed["access_list"]?.text)
-    let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8)
-    try Data((own + list).utf8).write(to: URL(fileURLWithPath: broker.file("own.acl")))
-    try await broker.reload()
-    let home = try await broker.publisher("homeassistant")
-    for (topic, isAllowed) in [
-      ("in/homeassistant/request/consent/approve", true), ("in/hub/announce", false),
-      ("in/homeassistant/announce", false), ("out/hub/dataset/set", false),
-    ] {
-      #expect(try await isTaken("threadkeeper/\(topic)", home) == isAllowed, "\(topic)")
-    }
-    let again = try await installation.command(
-      "setup", "--mosquitto-config", broker.file("mosquitto.conf"), "--json")
-    #expect(JSON(again.output)?["broker"]?["access"] == "complete", "\(again.output)")
   }
 
   @Test("Where the password cannot be stored, the settings stay as they were")
@@ -354,26 +275,68 @@ struct SetupTests {
   }
 
   @Test(
-    "Root makes the store for the user whose directory it lies in", .enabled(if: geteuid() == 0))
-  func owner() async throws {
-    let directory = try TemporaryDirectory()
-    chmod(directory.path, 0o711)
-    let state = directory.file("state")
-    mkdir(state, 0o700)
-    chown(state, 65_534, 65_534)
-    let file = directory.file("threadkeeper.yaml")
-    let outcome = try await ThreadkeeperBinary.run(
-      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate",
-      "--password-file", try installation.passphraseFile("tk-pw"), "--config", file,
-      "--state-directory", state,
-      environment: [
-        "HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system"),
-      ])
-    #expect(outcome.status == 0, "\(outcome.error)")
-    var status = stat()
-    for path in ["store", "store/store.sqlite3", "store.key"] {
-      #expect(stat("\(state)/\(path)", &status) == 0 && status.st_uid == 65_534, "\(path)")
+    "At a terminal it asks, changes nothing where it is broken off, and writes what is answered")
+  func terminal() async throws {
+    let broker = try PasswordBroker("keeper", "Sesame-51d0-right")
+    let before = try settings
+    for isCancelled in [true, false] {
+      let session = try TerminalSession(
+        ["setup", "--config", installation.configuration],
+        environment: installation.environment.merging([
+          "THREADKEEPER_SYSTEM_ROOT": installation.directory.file("system")
+        ]) { $1 })
+      for (question, answer) in [
+        ("Broker [127.0.0.1]: ", ""), ("Port [1883]: ", "\(broker.port)"),
+        ("Login [threadkeeper]: ", "keeper"),
+      ] {
+        try await session.until(question)
+        session.type(answer + "\n")
+      }
+      try await session.until("Password of keeper: ")
+      try await session.untilHidden()
+      guard !isCancelled else {
+        session.type("\u{3}")
+        #expect(try await session.end() == 130, "\(session.screen)")
+        #expect(session.isEchoing && session.screen.contains("Nothing was written"))
+        #expect(try settings == before && !hasStore)
+        continue
+      }
+      session.type("Sesame-51d0-right\n")
+      for (question, answer) in [
+        ("Announce them to Home Assistant? [yes]: ", "no"), ("Serve the status page? [no]: ", ""),
+        ("Other logins [none]: ", ""), ("Write it? [yes]: ", ""),
+      ] {
+        try await session.until(question)
+        session.type(answer + "\n")
+      }
+      #expect(try await session.end() == 0, "\(session.screen)")
+      #expect(session.isEchoing && !session.screen.contains("Sesame"))
+      #expect(session.screen.contains("all that it needs is listed"), "\(session.screen)")
     }
-    #expect(stat(file, &status) == 0 && status.st_uid == 0)
+    #expect(try settings.contains("  username: keeper\n"))
+    #expect(try !settings.contains("Sesame"))
+    let daemon = try await installation.start()
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
+  @Test("Of a list that is there it asks which logins are border routers', and denies them nothing")
+  func routers() async throws {
+    let list = "user hub\ntopic readwrite #\nuser nodered\ntopic readwrite #\n"
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
+      addition: "", files: ["own.acl": list], logins: ["threadkeeper", "hub", "nodered"])
+    let session = try TerminalSession(
+      options(broker) + [
+        "--no-home-assistant", "--no-page", "--config", installation.configuration,
+      ],
+      environment: installation.environment)
+    try await session.until("Logins of border routers [none]: ")
+    session.type("hub\n")
+    try await session.until("Write it? [yes]: ")
+    session.type("\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(session.screen.contains("remove these lines of the border router's login hub"))
+    #expect(session.screen.contains("--keep nodered |") && !session.screen.contains("--keep hub"))
+    #expect(broker.log.contains(" running"))
   }
 }

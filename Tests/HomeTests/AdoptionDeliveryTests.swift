@@ -11,155 +11,155 @@ import ThreadDataset
 
   @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent")
   func brokerAway() throws {
-    var scene = try AdoptionScene(in: .agreed)
+    var scene = try HomeScene(in: .agreed)
     scene.connection = nil
-    scene.pass(400)
-    #expect(scene.state == .agreed && scene.sent.isEmpty && !scene.isGiven)
+    scene.live(400)
+    #expect(scene.state == .agreed && scene.sent.isEmpty && scene.givenBy.isEmpty)
     scene.connection = 1
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.state == .sent && scene.sent.count == 1)
     scene.arrive()
-    scene.pass(299)
+    scene.live(299)
     #expect(scene.state == .sent)
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.state == .timeout)
   }
 
   @Test("It is sent once to each connection, and again when the envelope is over, as one message")
   func again() throws {
-    var scene = try AdoptionScene(in: .agreed)
-    scene.scene.rules.adoptTimeout = 900
-    scene.pass(1)
+    var scene = try HomeScene(in: .agreed)
+    scene.rules.adoptTimeout = 900
+    scene.live(1)
     scene.arrive()
-    scene.pass(100)
+    scene.live(100)
     #expect(scene.sent.map(\.connection) == [1])
     scene.connection = 2
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.sent.map(\.connection) == [1, 2])
-    scene.pass(300)
+    scene.live(300)
     #expect(scene.sent.map(\.connection) == [1, 2, 2])
     // Another process remembers no connection.
     scene.forgetDeliveries()
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.sent.count == 4 && Set(scene.sent.map(\.message)).count == 1)
     #expect(scene.givenBy.count == 1, "and it is given once")
   }
 
   @Test("What the broker never answered to is sent again, and the router has its whole time then")
   func unanswered() throws {
-    var scene = try AdoptionScene(in: .agreed)
-    scene.pass(1)
+    var scene = try HomeScene(in: .agreed)
+    scene.live(1)
     scene.connection = nil
-    scene.pass(400)
+    scene.live(400)
     #expect(scene.state == .sent && scene.sent.count == 1)
     scene.connection = 2
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.sent.count == 2)
     scene.arrive()
-    scene.pass(299)
+    scene.live(299)
     #expect(scene.state == .sent)
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.state == .timeout)
   }
 
   @Test("What the broker refuses is sent as soon as it takes such again; what arrived is not")
   func refused() throws {
-    var scene = try AdoptionScene(in: .agreed)
-    scene.pass(1)
-    scene.pass(200)
-    scene.scene.handle(.deliveriesAreDue)
-    scene.pass(1)
+    var scene = try HomeScene(in: .agreed)
+    scene.live(1)
+    scene.live(200)
+    scene.handle(.deliveriesAreDue)
+    scene.live(1)
     #expect(scene.sent.count == 2)
     scene.arrive()
-    scene.scene.handle(.deliveriesAreDue)
-    scene.pass(298)
+    scene.handle(.deliveriesAreDue)
+    scene.live(298)
     #expect(scene.state == .sent && scene.sent.count == 2)
-    scene.pass(2)
+    scene.live(2)
     #expect(scene.state == .timeout)
   }
 
   @Test("A message that the broker does not take has the deadline written only when half is over")
   func writesLittle() throws {
-    var scene = try AdoptionScene(in: .agreed)
-    scene.pass(1)
+    var scene = try HomeScene(in: .agreed)
+    scene.live(1)
     let deadline = scene.terms?.deadline
     for _ in 1...140 {
-      scene.scene.handle(.deliveriesAreDue)
-      scene.pass(1)
+      scene.handle(.deliveriesAreDue)
+      scene.live(1)
     }
     #expect(scene.terms?.deadline == deadline)
     for _ in 1...20 {
-      scene.scene.handle(.deliveriesAreDue)
-      scene.pass(1)
+      scene.handle(.deliveriesAreDue)
+      scene.live(1)
     }
     #expect(scene.terms?.deadline != deadline && scene.state == .sent)
   }
 
   @Test("A daemon that was away receives what waited for it before it says that time is up")
   func caughtUp() throws {
-    var scene = try AdoptionScene(in: .sent)
+    var scene = try HomeScene(in: .sent)
     scene.listening = nil
-    scene.pass(400)
+    scene.live(400)
     #expect(scene.state == .sent)
     scene.listening = 0
-    scene.pass(9)
+    scene.live(9)
     #expect(scene.state == .sent)
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.state == .timeout)
   }
 
   @Test("A lowered setting leaves a router the new time, and no more")
   func lowered() throws {
-    var scene = try AdoptionScene(in: .sent)
-    scene.scene.rules.adoptTimeout = 20
-    scene.pass(20)
+    var scene = try HomeScene(in: .sent)
+    scene.rules.adoptTimeout = 20
+    scene.live(20)
     #expect(scene.state == .sent)
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.state == .timeout)
   }
 
   @Test("A clock that is set back neither ends the wait at once nor makes it endless")
   func setBack() throws {
-    var scene = try AdoptionScene(in: .sent)
-    scene.scene.wait(seconds: -40_000)
-    scene.pass(1)
+    var scene = try HomeScene(in: .sent)
+    scene.wait(seconds: -40_000)
+    scene.live(1)
     #expect(scene.state == .sent)
     #expect(scene.sent.count == 2, "when the first is over is not known")
-    scene.pass(299)
+    scene.live(299)
     #expect(scene.state == .sent)
-    scene.pass(2)
+    scene.live(2)
     #expect(scene.state == .timeout)
   }
 
   @Test("Of a message that cannot be made the history says so, and a person can be asked again")
   func notSent() throws {
-    var scene = try AdoptionScene(in: .sent)
+    var scene = try HomeScene(in: .sent)
     let message = try #require(scene.terms?.message)
-    scene.scene.handle(.notSent(message: message + 1))
+    scene.handle(.notSent(message: message + 1))
     #expect(scene.state == .sent && scene.notGiven == 0)
-    scene.scene.handle(.notSent(message: message))
+    scene.handle(.notSent(message: message))
     #expect(scene.state == .damagedCredentials && scene.notGiven == 1)
-    #expect(scene.firing.contains(.adoptionFailed))
-    scene.scene.decide(.askAgain(.number(1)))
-    scene.pass(1)
+    #expect(scene.routerAlerts.contains(.adoptionFailed))
+    scene.decide(.askAgain(1))
+    scene.live(1)
     #expect(scene.state == .asked)
   }
 
   @Test("Without a daemon a router's adoption, its question and all alerts stay as they are")
   func withoutDaemon() throws {
     for state in [.asked, .agreed, .sent, .timeout] as [AdoptionState] {
-      var scene = try AdoptionScene(in: state)
-      let (alerts, terms, waiting) = (scene.scene.home.alerts, scene.terms, scene.waiting)
-      scene.scene.rules.hasDaemon = false
-      scene.scene.rules.adoptTimeout = nil
+      var scene = try HomeScene(in: state)
+      let (alerts, terms, waiting) = (scene.home.alerts, scene.terms, scene.waiting)
+      scene.rules.hasDaemon = false
+      scene.rules.adoptTimeout = nil
       scene.store(.of(1, at: 5))
       #expect(scene.dataset == .of(1, at: 5))
       #expect(scene.state == state && scene.terms == terms && scene.waiting == waiting)
-      #expect(scene.scene.home.alerts == alerts, "\(state)")
+      #expect(scene.home.alerts == alerts, "\(state)")
       // Its daemon looks at it.
-      (scene.scene.rules.hasDaemon, scene.scene.rules.adoptTimeout) = (true, 300)
-      scene.scene.handle(.started)
-      #expect(scene.state == nil && scene.firing.isEmpty, "\(state)")
+      (scene.rules.hasDaemon, scene.rules.adoptTimeout) = (true, 300)
+      scene.handle(.started)
+      #expect(scene.state == nil && scene.routerAlerts.isEmpty, "\(state)")
     }
   }
 
@@ -168,42 +168,42 @@ import ThreadDataset
   @Test("`always` that is taken back is not sent by: before, and on no other connection")
   func takenBack() throws {
     for (isSent, next) in [(false, 0), (true, 1)] {
-      var scene = try AdoptionScene(in: .asked)
+      var scene = try HomeScene(in: .asked)
       scene.connection = isSent ? 1 : nil
       scene.approve(.always)
-      scene.pass(1)
-      scene.scene.decide(.revoke(grant: try #require(scene.scene.home.grants.first).id))
+      scene.live(1)
+      scene.decide(.revoke(grant: try #require(scene.home.grants.first).id))
       scene.connection = 2
-      scene.pass(1)
+      scene.live(1)
       #expect(scene.state == .due && scene.sent.count == next)
       #expect(scene.notGiven == (isSent ? 0 : 1))
-      scene.pass(1)
+      scene.live(1)
       #expect(scene.state == .asked && scene.sent.count == next)
     }
   }
 
   @Test("The same for a router that nobody was asked about: the history blames no decision")
   func takenBackForOthers() throws {
-    var scene = try AdoptionScene(in: .asked)
+    var scene = try HomeScene(in: .asked)
     scene.approve(.always)
-    scene.scene.announce(3, .of(2), from: "anna")
+    scene.announce(3, .of(2), from: "anna")
     scene.connection = nil
-    scene.pass(31)
-    #expect(scene.scene.router(3)?.adoption?.state == .agreed)
-    scene.scene.decide(.revoke(grant: try #require(scene.scene.home.grants.first).id))
+    scene.live(31)
+    #expect(scene.router(3)?.adoption?.state == .agreed)
+    scene.decide(.revoke(grant: try #require(scene.home.grants.first).id))
     scene.connection = 1
-    scene.pass(1)
-    #expect(scene.scene.router(3)?.adoption?.state == .due)
-    #expect(scene.scene.home.decisions.last?.outcome == .revoked)
-    #expect(scene.scene.home.decisions.last?.obstacle == nil)
+    scene.live(1)
+    #expect(scene.router(3)?.adoption?.state == .due)
+    #expect(scene.home.decisions.last?.outcome == .revoked)
+    #expect(scene.home.decisions.last?.obstacle == nil)
     #expect(scene.notGiven == 1, "of the first router alone")
   }
 
   @Test("Nothing is sent of a network that is preferred no more")
   func otherPreferred() throws {
-    var scene = try AdoptionScene(in: .agreed)
+    var scene = try HomeScene(in: .agreed)
     scene.prefer(.of(7))
-    scene.pass(1)
+    scene.live(1)
     #expect(scene.sent.isEmpty && scene.notGiven == 1)
     #expect(scene.waiting.map(\.subject.networks) == [[ConsentNetwork(.of(7), of: nil)]])
   }
@@ -212,72 +212,63 @@ import ThreadDataset
 
   @Test("No person is asked about a login without a key; once it is enrolled, a person is")
   func notEnrolled() throws {
-    var scene = try AdoptionScene(in: .notEnrolled)
+    var scene = try HomeScene(in: .notEnrolled)
     #expect(scene.waiting.isEmpty)
-    #expect(scene.scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
+    #expect(scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
     // Its router is away meanwhile.
-    scene.scene.publish(.offline, 1, from: "anna")
-    scene.scene.enroll("anna")
-    scene.pass(1)
+    scene.publish(.offline, 1, from: "anna")
+    scene.enroll("anna")
+    scene.live(1)
     #expect(scene.state == .due && scene.waiting.isEmpty)
-    scene.scene.publish(.heartbeat, 1, from: "anna")
-    scene.pass(1)
+    scene.publish(.heartbeat, 1, from: "anna")
+    scene.live(1)
     #expect(scene.state == .asked)
   }
 
-  struct Key: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let change: @Sendable (inout AdoptionScene) -> Void
-    let next: AdoptionState
-  }
+  private static let waiting: [AdoptionState?] = [
+    .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement,
+  ]
 
   @Test(
     "A key is part of the question",
     arguments: [
-      Key(testDescription: "another key", change: { $0.enroll("new") }, next: .due),
-      Key(
-        testDescription: "revoked",
-        change: { $0.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0))) },
-        next: .notEnrolled),
-      Key(
-        testDescription: "revoked, and only signed events counted",
-        change: {
-          $0.scene.enroll("anna", trust: .signed)
-          $0.scene.handle(.revoke("anna", forgets: false, by: .commandLine(user: 0)))
-        }, next: .notEnrolled),
-      Key(
-        testDescription: "the daemon's own keys cannot be read",
-        change: { $0.scene.rules.canSeal = { false } }, next: .damagedKeys),
+      AdoptionChange("another key", in: waiting, .due) { $0.enroll("anna", fingerprint: "new") },
+      AdoptionChange("revoked", in: waiting, .notEnrolled) { $0.revoke("anna", forgets: true) },
+      AdoptionChange("revoked, and only signed events counted", in: waiting, .notEnrolled) {
+        $0.enroll("anna", trust: .signed)
+        $0.revoke("anna")
+      },
+      AdoptionChange("the daemon's own keys cannot be read", in: waiting, .damagedKeys) {
+        $0.rules.canSeal = { false }
+      },
     ])
-  func key(_ row: Key) throws {
-    for state in [.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement]
-      as [AdoptionState]
-    {
-      var scene = try AdoptionScene(in: state)
+  func key(_ row: AdoptionChange) throws {
+    for state in row.states {
+      var scene = try HomeScene(in: state)
       let count = scene.sent.count
-      row.change(&scene)
+      row.apply(&scene)
       scene.connection = 2
-      scene.pass(1)
+      scene.live(1)
       // What waits for a decision has expired by then.
       let isOver = state == .asked && row.next == .due
-      #expect(scene.state == (isOver ? .asked : row.next), "\(state)")
+      #expect(scene.state == (isOver ? .asked : row.next), "\(state as Any)")
       #expect(scene.waiting.map(\.requester.fingerprint) == (isOver ? ["new"] : []))
       #expect(scene.sent.count == count)
-      scene.scene.rules.canSeal = { true }
-      scene.enroll("another")
-      scene.pass(3)
-      #expect(scene.waiting.map(\.requester.fingerprint) == ["another"], "\(state)")
+      scene.rules.canSeal = { true }
+      scene.enroll("anna", fingerprint: "another")
+      scene.live(3)
+      #expect(scene.waiting.map(\.requester.fingerprint) == ["another"], "\(state as Any)")
     }
   }
 
   @Test("An obstacle is replaced by another one")
   func obstacles() throws {
-    var scene = try AdoptionScene(in: .damagedKeys)
-    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
-    scene.pass(1)
+    var scene = try HomeScene(in: .damagedKeys)
+    scene.revoke("anna", forgets: true)
+    scene.live(1)
     #expect(scene.state == .notEnrolled)
-    scene.scene.enroll("anna")
-    scene.pass(1)
+    scene.enroll("anna")
+    scene.live(1)
     #expect(scene.state == .damagedKeys)
   }
 
@@ -285,14 +276,14 @@ import ThreadDataset
 
   @Test("Logins of one team that take turns are asked about once, and one of them is sent it")
   func turns() throws {
-    var scene = try AdoptionScene(in: .asked)
-    scene.scene.enroll("ben")
+    var scene = try HomeScene(in: .asked)
+    scene.enroll("ben")
     let question = scene.waiting
     func takeTurns() {
       for user in ["ben", "anna", "ben"] as [ExactName] {
-        scene.scene.publish(.heartbeat, 1, from: user)
-        scene.scene.announce(1, .of(2), from: user)
-        scene.pass(1)
+        scene.publish(.heartbeat, 1, from: user)
+        scene.announce(1, .of(2), from: user)
+        scene.live(1)
       }
     }
     takeTurns()
@@ -301,25 +292,25 @@ import ThreadDataset
     takeTurns()
     #expect(scene.sent.map(\.user) == ["anna"])
     scene.arrive()
-    scene.pass(300)
+    scene.live(300)
     #expect(scene.state == .timeout)
     takeTurns()
     #expect(scene.state == .timeout && scene.waiting.isEmpty)
-    #expect(scene.scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
+    #expect(scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
     // It is another's turn when the one that was asked about has no key.
-    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
-    scene.pass(2)
+    scene.revoke("anna", forgets: true)
+    scene.live(2)
     #expect(scene.waiting.map(\.requester.identity) == [.login("ben")])
   }
 
   @Test("After a refusal, and after an expiry, turns ask no person again")
   func turnsAfterwards() throws {
     for state in [AdoptionState.denied, .expired] {
-      var scene = try AdoptionScene(in: state)
-      scene.scene.enroll("ben")
+      var scene = try HomeScene(in: state)
+      scene.enroll("ben")
       for user in ["ben", "anna", "ben"] as [ExactName] {
-        scene.scene.announce(1, .of(2), from: user)
-        scene.pass(130)
+        scene.announce(1, .of(2), from: user)
+        scene.live(130)
         #expect(scene.state == state && scene.waiting.isEmpty)
       }
     }

@@ -7,9 +7,6 @@ import ThreadDataset
 
 /// What a router reports that was sent the preferred credentials.
 @Suite struct AdoptionReportTests {
-  private static let home = DatasetSummary.of(1, at: 5)
-  private static let guest = DatasetSummary.of(2)
-
   struct Report: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var from = AdoptionState.sent
@@ -24,28 +21,28 @@ import ThreadDataset
   @Test(
     "A router's own report counts",
     arguments: [
-      Report(testDescription: "what it was sent", dataset: home, next: nil, stored: home),
+      Report(testDescription: "what it was sent", dataset: .home, next: nil, stored: .home),
       Report(
         testDescription: "what it was sent, with a later time", dataset: .of(1, at: 7), next: nil,
         stored: .of(1, at: 7)),
       Report(
-        testDescription: "what it was sent, after the time is up", from: .timeout, dataset: home,
-        next: nil, stored: home),
+        testDescription: "what it was sent, after the time is up", from: .timeout, dataset: .home,
+        next: nil, stored: .home),
       Report(
         testDescription: "what it was sent, after something else", from: .disagreement,
-        dataset: home, next: nil, stored: home),
+        dataset: .home, next: nil, stored: .home),
       Report(
-        testDescription: "what it was sent, and that it is detached", dataset: home,
-        thread: ThreadReport(state: .detached, network: .number(1)), next: .sent, stored: home),
+        testDescription: "what it was sent, and that it is detached", dataset: .home,
+        thread: ThreadReport(state: .detached, network: 1), next: .sent, stored: .home),
       Report(
-        testDescription: "what it was sent, and that it is still elsewhere", dataset: home,
-        thread: ThreadReport(state: .router, network: .number(2)), next: .sent, stored: home),
+        testDescription: "what it was sent, and that it is still elsewhere", dataset: .home,
+        thread: ThreadReport(state: .router, network: 2), next: .sent, stored: .home),
       Report(
         testDescription: "what it was sent, after the time is up, and that it is detached",
-        from: .timeout, dataset: home, thread: ThreadReport(state: .detached), next: .timeout,
-        stored: home),
+        from: .timeout, dataset: .home, thread: ThreadReport(state: .detached), next: .timeout,
+        stored: .home),
       Report(
-        testDescription: "what it reported before", dataset: guest, next: .sent, stored: guest),
+        testDescription: "what it reported before", dataset: .guest, next: .sent, stored: .guest),
       Report(
         testDescription: "what it reported before, with a later time", dataset: .of(2, at: 9),
         next: .sent, stored: .of(2, at: 9)),
@@ -53,69 +50,69 @@ import ThreadDataset
         testDescription: "another network", dataset: .of(8), next: .disagreement, stored: .of(8)),
       Report(
         testDescription: "another channel of the same age", dataset: .of(2, channel: 20),
-        next: .disagreement, stored: guest),
+        next: .disagreement, stored: .guest),
       Report(
         testDescription: "what it reported before, after the time is up", from: .timeout,
-        dataset: guest, next: .timeout, stored: guest),
+        dataset: .guest, next: .timeout, stored: .guest),
       Report(
-        testDescription: "that a step was refused", dataset: guest, reason: .refused,
-        next: .refused, stored: guest),
+        testDescription: "that a step was refused", dataset: .guest, reason: .refused,
+        next: .refused, stored: .guest),
       Report(
         testDescription: "another network, and that a step was not answered", dataset: .of(8),
         reason: .noAnswer, next: .noAnswer, stored: .of(8)),
       Report(
-        testDescription: "what it was sent, and that it was not attached in time", dataset: home,
+        testDescription: "what it was sent, and that it was not attached in time", dataset: .home,
         reason: .notAttached, thread: ThreadReport(state: .detached), next: .notAttached,
-        stored: home),
+        stored: .home),
       Report(
-        testDescription: "that a change is pending, while there is time", dataset: guest,
-        reason: .pendingChange, next: .sent, stored: guest),
+        testDescription: "that a change is pending, while there is time", dataset: .guest,
+        reason: .pendingChange, next: .sent, stored: .guest),
       Report(
-        testDescription: "another reason, after the time is up", from: .timeout, dataset: guest,
-        reason: .refused, next: .timeout, stored: guest),
+        testDescription: "another reason, after the time is up", from: .timeout, dataset: .guest,
+        reason: .refused, next: .timeout, stored: .guest),
     ])
   func report(_ row: Report) throws {
-    var scene = try AdoptionScene(in: row.from)
-    scene.scene.publish(.dataset, 1, from: "anna") {
+    var scene = try HomeScene(in: row.from)
+    scene.publish(.dataset, 1, from: "anna") {
       $0.dataset = row.dataset
       $0.adoptionFailure = row.reason
       $0.thread = row.thread
     }
     #expect(scene.state == row.next && scene.dataset == row.stored)
-    #expect(scene.scene.home.preferred?.dataset.network == .number(1))
-    let failure = scene.scene.alert(.adoptionFailed, 1)
+    #expect(scene.preferred?.network == 1)
+    let failure = scene.alert(.adoptionFailed, 1)
     #expect((failure?.phase == .firing) == (row.next?.hasFailed == true))
     if let next = row.next, next.hasFailed {
       #expect(
         failure?.facts.message
-          == .adoptionFailed(next, isConfiguredForPreferred: row.stored == Self.home))
+          == .adoptionFailed(next, isConfiguredForPreferred: row.stored == .home))
       // No person is asked about just that again.
-      scene.pass(600)
+      scene.live(600)
       #expect(scene.state == next && scene.waiting.isEmpty)
     }
   }
 
   @Test("Only in its last minute that a change is pending is final; until then it is sent again")
   func pendingChange() throws {
-    var scene = try AdoptionScene(in: .asked)
-    scene.scene.rules.adoptTimeout = 900
+    var scene = try HomeScene(in: .asked)
+    scene.rules.adoptTimeout = 900
     scene.approve()
-    scene.pass(1)
-    scene.scene.handle(.delivered(message: try #require(scene.terms?.message)))
-    func holdUp(_ scene: inout AdoptionScene) {
-      scene.scene.publish(.dataset, 1, from: "anna") {
-        $0.dataset = Self.guest
+    scene.live(1)
+    scene.handle(.delivered(message: try #require(scene.terms?.message)))
+    func holdUp(_ scene: inout HomeScene) {
+      scene.publish(.dataset, 1, from: "anna") {
+        $0.dataset = .guest
         $0.adoptionFailure = .pendingChange
       }
     }
     for count in 1...2 {
-      scene.pass(290)
+      scene.live(290)
       holdUp(&scene)
       #expect(scene.state == .sent)
-      scene.pass(11)
+      scene.live(11)
       #expect(scene.sent.count == count + 1, "an envelope lives 300 seconds")
     }
-    scene.pass(250)
+    scene.live(250)
     holdUp(&scene)
     #expect(scene.state == .pendingChange)
   }
@@ -123,33 +120,33 @@ import ThreadDataset
   @Test("Configured is not attached: a heartbeat that it is attached ends the mismatch, also late")
   func attached() throws {
     for isLate in [false, true] {
-      var scene = try AdoptionScene(in: .sent)
-      scene.scene.publish(.dataset, 1, from: "anna") {
-        $0.dataset = Self.home
-        $0.thread = ThreadReport(state: .detached, network: .number(1))
+      var scene = try HomeScene(in: .sent)
+      scene.publish(.dataset, 1, from: "anna") {
+        $0.dataset = .home
+        $0.thread = ThreadReport(state: .detached, network: 1)
       }
-      let router = try #require(scene.scene.router(1))
-      #expect(scene.scene.home.verdict(of: router) == .mismatch([]))
-      #expect(scene.scene.alert(.preferredNetworkMismatch, 1)?.facts.message == .notAttached)
-      if isLate { scene.pass(301) }
+      let router = try #require(scene.router(1))
+      #expect(scene.home.verdict(of: router) == .mismatch([]))
+      #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.message == .notAttached)
+      if isLate { scene.live(301) }
       #expect(scene.state == (isLate ? .timeout : .sent))
-      scene.scene.publish(.heartbeat, 1, from: "anna") {
-        $0.thread = ThreadReport(state: .child, network: .number(1))
+      scene.publish(.heartbeat, 1, from: "anna") {
+        $0.thread = ThreadReport(state: .child, network: 1)
       }
-      #expect(scene.state == nil && scene.firing.isEmpty)
-      #expect(scene.scene.router(1).map(scene.scene.home.verdict(of:)) == .match)
+      #expect(scene.state == nil && scene.routerAlerts.isEmpty)
+      #expect(scene.router(1).map(scene.home.verdict(of:)) == .match)
     }
   }
 
   @Test("Configured and not attached, it is on the preferred network once its login has no key")
   func keyEnds() throws {
-    var scene = try AdoptionScene(in: .sent)
-    scene.scene.announce(1, .of(1, at: 5), from: "anna") { $0.thread.state = .detached }
-    #expect(scene.state == .sent && scene.scene.verdict(of: 1) == .mismatch([]))
-    scene.scene.handle(.revoke("anna", forgets: true, by: .commandLine(user: 0)))
-    scene.pass(1)
-    #expect(scene.state == nil && scene.scene.verdict(of: 1) == .match)
-    #expect(scene.scene.alarms.allSatisfy { $0.name == .routerDetached })
+    var scene = try HomeScene(in: .sent)
+    scene.announce(1, .of(1, at: 5), from: "anna") { $0.thread.state = .detached }
+    #expect(scene.state == .sent && scene.verdict(of: 1) == .mismatch([]))
+    scene.revoke("anna", forgets: true)
+    scene.live(1)
+    #expect(scene.state == nil && scene.verdict(of: 1) == .match)
+    #expect(scene.alarms.allSatisfy { $0.name == .routerDetached })
   }
 
   @Test("While it is agreed to and under way, the alert of the mismatch says so")
@@ -158,8 +155,8 @@ import ThreadDataset
       (AdoptionState.asked, AdoptionState.asked), (.agreed, .agreed), (.sent, .agreed),
       (.denied, nil), (.timeout, nil),
     ] as [(AdoptionState, AdoptionState?)] {
-      let scene = try AdoptionScene(in: state)
-      #expect(scene.scene.alert(.preferredNetworkMismatch, 1)?.facts.adoption == shown)
+      let scene = try HomeScene(in: state)
+      #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.adoption == shown)
     }
   }
 
@@ -167,16 +164,16 @@ import ThreadDataset
 
   private static let chosen = DatasetSummary.of(1, at: 3, channel: 20)
 
-  private func member() throws -> AdoptionScene {
-    var scene = AdoptionScene()
+  private func member() throws -> HomeScene {
+    var scene = HomeScene.adopting()
     scene.report(.of(1, at: 5))
     scene.prefer(Self.chosen)
-    scene.pass(31)
+    scene.live(31)
     // Router 2 is one as well.
     let question = try #require(
-      scene.waiting.first { $0.subject.router?.agent == .number(1) })
-    scene.scene.decide(.approve(question.id, .once))
-    scene.pass(1)
+      scene.waiting.first { $0.subject.router?.agent == 1 })
+    scene.decide(.approve(question.id, .once))
+    scene.live(1)
     #expect(scene.state == .sent)
     return scene
   }
@@ -188,7 +185,7 @@ import ThreadDataset
       scene.report(.of(1, at: seconds, channel: 11))
       #expect(scene.state == .disagreement)
       #expect(scene.dataset == .of(1, at: seconds, channel: 11))
-      #expect(scene.scene.home.preferred?.dataset == Self.chosen)
+      #expect(scene.preferred == Self.chosen)
     }
     scene.report(Self.chosen)
     #expect(scene.state == nil && scene.dataset == Self.chosen, "however old it is")
@@ -199,8 +196,8 @@ import ThreadDataset
     var scene = try member()
     scene.report(.of(1, at: 14, channel: 20))
     #expect(scene.state == nil)
-    #expect(scene.scene.home.preferred?.dataset == .of(1, at: 14, channel: 20))
+    #expect(scene.preferred == .of(1, at: 14, channel: 20))
     scene.report(.of(1, at: 15, channel: 11))
-    #expect(scene.scene.home.preferred?.dataset == .of(1, at: 15, channel: 11))
+    #expect(scene.preferred == .of(1, at: 15, channel: 11))
   }
 }

@@ -8,7 +8,7 @@ import ThreadDataset
 /// A home that prefers network 1, of which a phone wants the credentials.
 @Suite struct ConsentTests {
   var scene = HomeScene()
-  let phone = HomeScene.requester("phone")
+  let phone = Requester.login("phone")
 
   init() {
     scene.announce(1, .of(1), from: "hub")
@@ -19,7 +19,7 @@ import ThreadDataset
 
   @discardableResult
   private mutating func ask(
-    _ request: HomeRequest = .getPreferred, by requester: Requester = HomeScene.requester("phone"),
+    _ request: HomeRequest = .getPreferred, by requester: Requester = .login("phone"),
     at topic: String = "out/phone"
   ) -> HomeAnswer? {
     scene.ask(request, by: requester) {
@@ -59,7 +59,7 @@ import ThreadDataset
   mutating func replies() {
     for number in 1...8 { #expect(ask(at: "out/phone/\(number)") == .waiting(waiting[0])) }
     #expect(ask(at: "out/phone/9") == .refused(.consent(.rateLimited(waiting: 8))))
-    scene.decide(.approve(waiting[0], .once))
+    scene.approve()
     #expect(scene.output.settled.count == 8)
   }
 
@@ -78,7 +78,7 @@ import ThreadDataset
     for network in 10..<16 as Range<UInt64> { scene.announce(network, .of(network), from: "hub") }
     fill(1_000..<1_001)
     let sixth = scene.ask(
-      .getNetwork(.number(15)), by: Requester(.systemUser(1_000), team: "other"))
+      .getNetwork(15), by: Requester(.systemUser(1_000), team: "other"))
     #expect(sixth == .refused(.consent(.rateLimited(waiting: 5))), "in whichever team it is")
     fill(1_001..<1_020)
     #expect(scene.home.questions.count == 90)
@@ -101,7 +101,7 @@ import ThreadDataset
   @Test(
     "What is not there, and what could not be sent, no person is asked about",
     arguments: [
-      (HomeRequest.getNetwork(.number(9)), true, HomeAnswer.refused(.noCredentialsOfNetwork)),
+      (HomeRequest.getNetwork(9), true, HomeAnswer.refused(.noCredentialsOfNetwork)),
       (.getPreferred, false, .refused(.noKey)),
       (.nearbyNetworks, true, .credentials([])),
     ])
@@ -116,11 +116,11 @@ import ThreadDataset
 
   @Test("Without a preferred network, and of one without credentials, nothing is given")
   mutating func noPreferred() {
-    scene.publish(.announce, 2, from: "hub") { $0.thread.network = .number(7) }
+    scene.publish(.announce, 2, from: "hub") { $0.thread.network = 7 }
     #expect(
-      scene.command(.setPreferred(.network(.number(7), router: nil)))
+      scene.prefer(network: 7)
         == .preferredSet(isChanged: true, hasCredentials: false))
-    #expect(ask() == .refused(.preferredWithoutCredentials(.number(7))))
+    #expect(ask() == .refused(.preferredWithoutCredentials(7)))
     scene.command(.forgetPreferred)
     #expect(ask() == .refused(.noPreferred))
     #expect(scene.home.questions.isEmpty)
@@ -130,7 +130,7 @@ import ThreadDataset
   mutating func pending() {
     ask()
     ask(.nearbyNetworks)
-    ask(by: HomeScene.requester("tablet"))
+    ask(by: .login("tablet"))
     guard case .questions(let own) = scene.ask(.pendingQuestions) else {
       Issue.record("no list")
       return
@@ -205,9 +205,9 @@ import ThreadDataset
       (false, ConsentRecord.Obstacle.hungUp), (true, nil),
     ] as [(Bool, ConsentRecord.Obstacle?)] {
       scene.rules.isAwaited = { _ in isThere }
-      let machine = HomeScene.requester("homes", onMachine: true)
+      let machine = Requester.program(of: "homes")
       scene.ask(.getPreferred, by: machine)
-      guard case .decided(let record)? = scene.decide(.approve(waiting[0], .once)) else {
+      guard case .decided(let record)? = scene.approve() else {
         throw Missing()
       }
       #expect(record.obstacle == obstacle && settled.count == (isThere ? 1 : 0))
@@ -219,10 +219,10 @@ import ThreadDataset
 
   @Test("An answer that cannot be made is noted: with its decision, or where a grant gave it")
   mutating func notGiven() throws {
-    let phone = HomeScene.requester("phone")
+    let phone = Requester.login("phone")
     for scope in [ConsentScope.once, .always] {
       scene.ask(.getPreferred, by: phone)
-      guard case .decided(let record)? = scene.decide(.approve(waiting[0], scope)) else {
+      guard case .decided(let record)? = scene.approve(scope) else {
         throw Missing()
       }
       scene.handle(.notGiven(record.subject, to: phone, by: record.id, .damaged))
@@ -241,7 +241,7 @@ import ThreadDataset
   mutating func oneOfTwo() {
     scene.ask(.getPreferred)
     ask()
-    scene.decide(.approve(waiting[0], .once))
+    scene.approve()
     #expect(settled.count == 1 && scene.home.decisions.last?.obstacle == nil)
   }
 
@@ -249,15 +249,15 @@ import ThreadDataset
   mutating func changed() {
     for dataset in [DatasetSummary.of(2), .of(2, key: 2)] {
       ask()
-      scene.command(.setPreferred(.dataset(dataset)))
-      scene.decide(.approve(waiting[0], .once))
+      scene.prefer(dataset)
+      scene.approve()
       #expect(settled == [.refused(.changed)])
       #expect(scene.home.decisions.last?.obstacle == .changed)
     }
     // Its other parameters may be others.
     ask()
-    scene.command(.setPreferred(.dataset(.of(2, key: 2, at: 9, channel: 20))))
-    scene.decide(.approve(waiting[0], .once))
+    scene.prefer(.of(2, key: 2, at: 9, channel: 20))
+    scene.approve()
     guard case .credentials(let given) = settled[0] else {
       Issue.record("nothing is given")
       return
@@ -270,11 +270,11 @@ import ThreadDataset
     scene.announce(2, .of(2), from: "anna")
     scene.announce(3, .of(2), from: "anna")
     scene.announce(4, .of(2), from: "bob")
-    scene.command(.setPreferred(.dataset(.of(3))))
+    scene.prefer(.of(3))
     scene.announce(5, .of(3), from: "bob")
     ask(.nearbyNetworks)
     let networks = scene.home.questions[0].subject.networks
-    #expect(networks.map(\.id) == ([3, 1, 2, 2] as [UInt64]).map { .number($0) })
+    #expect(networks.map(\.id) == [3, 1, 2, 2])
     #expect(networks.map(\.team) == [nil, "hub", "anna", "bob"])
   }
 
@@ -303,15 +303,15 @@ import ThreadDataset
     #expect(scene.decide(.approve(waiting[0], .once)) == .refused(.consent(.staleID(.expired))))
     scene.tick()
     #expect(settled == [.refused(.keyIsGone)])
-    ask(by: HomeScene.requester("tablet"))
-    scene.handle(.revoke("tablet", forgets: true, by: .commandLine(user: 0)))
+    ask(by: .login("tablet"))
+    scene.revoke("tablet", forgets: true)
     scene.tick()
     #expect(settled == [.refused(.keyIsGone)])
     // The daemon's own keys cannot be read.
     scene.enroll("phone")
     ask()
     scene.rules.canSeal = { false }
-    scene.decide(.approve(waiting[0], .once))
+    scene.approve()
     #expect(settled == [.refused(.keyIsGone)])
     #expect(scene.home.decisions.last?.obstacle == .notEnrolled)
   }
@@ -319,7 +319,7 @@ import ThreadDataset
   @Test("A home keeps the last thousand decisions; requests that expired go first, then the oldest")
   mutating func history() throws {
     ask()
-    scene.decide(.deny(waiting[0]))
+    scene.deny()
     ask(.nearbyNetworks)
     scene.wait(seconds: 120)
     scene.tick()
@@ -327,12 +327,12 @@ import ThreadDataset
     #expect([denied.outcome, expired.outcome] == [.denied, .expired])
     scene.home.decisions += Array(repeating: denied, count: ConsentRecord.kept - 2)
     ask()
-    scene.decide(.approve(try #require(waiting.last), .once))
+    scene.approve()
     #expect(scene.home.decisions.count == ConsentRecord.kept)
     #expect(scene.home.decisions.first == denied && !scene.home.decisions.contains(expired))
     #expect(scene.home.takeChanges().records.contains(.decision(expired.id)), "to be deleted")
     ask()
-    scene.decide(.approve(try #require(waiting.last), .once))
+    scene.approve()
     #expect(scene.home.decisions.count == ConsentRecord.kept)
     #expect(scene.home.decisions.suffix(2).allSatisfy { $0.outcome == .approved })
   }

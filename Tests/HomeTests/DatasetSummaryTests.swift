@@ -41,7 +41,7 @@ import ThreadDataset
       let changes: [DatasetComponent] = try [
         .networkKey(key), .panID(0x1235), .channel(Channel(number: 16)), .networkName("net"),
         .pskc(pskc), .meshLocalPrefix(prefix), .domainName("domain"), .domainName(""),
-        .extendedPANID(.number(5)), policy([0xFF, 0xF8]), policy([0xF7, 0xF8], 673),
+        .extendedPANID(5), policy([0xFF, 0xF8]), policy([0xF7, 0xF8], 673),
         policy([0xF7]), policy([0xF7, 0xF8, 0]), policy([0xF7, 0xF8, 0, 0, 0, 1]),
         policy([0xF7, 0xF8, 0, 0, 0, 2]), policy([0xF7, 0xF8, 0, 0, 0, 1, 0]),
         .channelMask(ChannelMask(channels: [11, 12])), .other(TLV(type: 0xAB, value: [1])),
@@ -95,7 +95,7 @@ import ThreadDataset
 
   @Test("A network that is preferred by its Extended PAN ID alone has other keys than any dataset")
   func named() {
-    let named = DatasetSummary(network: .number(1), name: "net-1")
+    let named = DatasetSummary(network: 1, name: "net-1")
     let whole = DatasetSummary.of(1)
     #expect(!named.hasCredentials && !whole.hasKeys(of: named) && !whole.isSame(as: named))
     #expect(named.isCovered(by: whole) && !whole.isCovered(by: named))
@@ -118,9 +118,9 @@ import ThreadDataset
       (.of(1, at: 4), .ignoreOlder, .update([]), .update([])),
       (.of(1, at: 5, channel: 20), .conflict(.channel), .update(.channel), .update(.channel)),
       (
-        .of(2, at: 1), .move(from: .number(1), [.extendedPANID, .networkName]),
-        .move(from: .number(1), [.extendedPANID, .networkName]),
-        .move(from: .number(1), [.extendedPANID, .networkName])
+        .of(2, at: 1), .move(from: 1, [.extendedPANID, .networkName]),
+        .move(from: 1, [.extendedPANID, .networkName]),
+        .move(from: 1, [.extendedPANID, .networkName])
       ),
     ])
   func decision(

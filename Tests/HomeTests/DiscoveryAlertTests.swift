@@ -33,10 +33,10 @@ import ThreadDataset
     }
     #expect(accept(2, true) == .accepted(isChange: true, isKnown: true))
     #expect(scene.alarms == [] && scene.verdict(of: 1) == PreferredCheck.none)
-    #expect(scene.home.network(.number(2))?.isAccepted == true)
+    #expect(scene.home.network(2)?.isAccepted == true)
     let changes = scene.home.takeChanges()
-    #expect(changes.records.contains(.home) && changes.networks == [.number(2)])
-    #expect(changes.routers == [.number(1)])
+    #expect(changes.records.contains(.home) && changes.networks == [2])
+    #expect(changes.routers == [1])
     #expect(accept(2, true) == .accepted(isChange: false, isKnown: true))
     #expect(accept(7, true) == .accepted(isChange: true, isKnown: false))
     #expect(accept(2, false) == .accepted(isChange: true, isKnown: true))
@@ -48,7 +48,7 @@ import ThreadDataset
     for seconds in [5, 4] as [UInt64] {
       var scene = Self.scene()
       scene.see(.of(1, at: seconds))
-      scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+      scene.handle(.acceptNetwork(2, isAccepted: true))
       scene.see(.of(1, on: 2))
       #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
       scene.see(.of(1, at: 5))
@@ -60,9 +60,9 @@ import ThreadDataset
   func formerPreferred() {
     var scene = Self.scene()
     scene.see(.of(1, at: 5))
-    scene.command(.setPreferred(.dataset(.of(2))))
+    scene.prefer(.of(2))
     #expect(scene.alarms.contains(Self.mismatch) && Self.severity(scene) == .info)
-    scene.handle(.acceptNetwork(.number(1), isAccepted: true))
+    scene.handle(.acceptNetwork(1, isAccepted: true))
     #expect(!scene.alarms.contains(Self.mismatch))
     #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 9)))
   }
@@ -83,7 +83,7 @@ import ThreadDataset
   func offline() {
     var scene = Self.scene()
     scene.see(.of(1, at: 5), .of(2, on: 2))
-    scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+    scene.handle(.acceptNetwork(2, isAccepted: true))
     scene.see()
     #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
     #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .notSeen(isStopped: false))
@@ -94,7 +94,7 @@ import ThreadDataset
   @Test("While the login of a router is silent its record counts, and no longer")
   func agentSilent() {
     var scene = Self.scene()
-    scene.announce(1, .of(1, at: 5)) { $0.thread.network = .number(1) }
+    scene.announce(1, .of(1, at: 5)) { $0.thread.network = 1 }
     scene.see(.of(1, on: 2))
     #expect(scene.alarms == [])
     scene.publish(.offline, 1)
@@ -162,17 +162,17 @@ import ThreadDataset
       scene.see(.of(1, on: 2))
     case .accepted:
       scene.see(.of(1, on: nil, at: nil))
-      scene.handle(.acceptRouter(.number(1)))
+      scene.handle(.acceptRouter(1))
     case .withLogin: scene.announce(1, .of(1, at: 5))
     case .withCredentials:
       passFirstLook()
       scene.ask(
-        .storeCredentials(.number(1), .of(1, at: 5)), by: HomeScene.requester("x", onMachine: true))
+        .storeCredentials(1, .of(1, at: 5)), by: .program(of: "x"))
     case .beforeItWasPreferred:
       passFirstLook()
-      scene.command(.setPreferred(.dataset(.of(2))))
+      scene.prefer(.of(2))
       scene.see(.of(1, at: 5))
-      scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+      scene.prefer(.of(1, at: 5))
     }
     scene.see(.of(1, at: 5))
     let key = AlertKey.of(.unknownRouter, 1)
@@ -182,7 +182,7 @@ import ThreadDataset
     scene.see()
     scene.see(.of(1, at: 5))
     #expect(scene.alarms.contains(key))
-    scene.handle(.acceptRouter(.number(1)))
+    scene.handle(.acceptRouter(1))
     #expect(!scene.alarms.contains(key))
     scene.see(.of(1, on: 2))
     scene.see(.of(1, at: 5))

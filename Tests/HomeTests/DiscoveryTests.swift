@@ -17,10 +17,10 @@ import ThreadDataset
     let router = try #require(scene.router(1))
     #expect(router.source == .mdns && router.isPresent && router.isOnline && router.isAdvertised)
     #expect(router.name == "seen 1" && router.vendor == "Acme" && router.threadVersion == "1.4.0")
-    #expect(router.network == .number(1) && router.activeSeconds == 1 && router.partition == 7)
+    #expect(router.network == 1 && router.activeSeconds == 1 && router.partition == 7)
     #expect(router.user == nil && router.owner == nil && router.credential == .missing)
     #expect(scene.home.preferred == nil)
-    #expect(scene.home.network(.number(1))?.name == "net-1" && scene.looks == [1, 0])
+    #expect(scene.home.network(1)?.name == "net-1" && scene.looks == [1, 0])
     _ = scene.home.takeChanges()
     scene.wait(seconds: 60)
     #expect(scene.see(.of(1)) == HomeOutput() && scene.home.takeChanges().isEmpty)
@@ -38,7 +38,7 @@ import ThreadDataset
     #expect(router?.dataset == .of(1) && router?.owner == "otbr" && router?.source == .mqtt)
     #expect(router?.name == "Mine" && router?.vendor == "Me" && router?.model == "BR-2")
     #expect(router?.currentNetwork == nil && router?.partition == nil)
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.verdict(of: 1) == .match)
+    #expect(scene.preferred == .of(1) && scene.verdict(of: 1) == .match)
     #expect(scene.router(2)?.owner == nil)
   }
 
@@ -50,9 +50,9 @@ import ThreadDataset
     #expect(scene.see(isComplete: false) == HomeOutput())
     scene.wait(seconds: 60)
     let seen = scene.now.adding(seconds: -20)
-    scene.handle(.sightings(Sightings([], lastSeen: [.number(1): seen])))
+    scene.handle(.sightings(Sightings([], lastSeen: [1: seen])))
     #expect(scene.router(1)?.isPresent == true && scene.router(1)?.isOnline == false)
-    #expect(scene.router(1)?.partition == nil && scene.home.routers.lastSeen(.number(1)) == seen)
+    #expect(scene.router(1)?.partition == nil && scene.home.routers.lastSeen(1) == seen)
     #expect(scene.see(.of(1)).types == .online)
   }
 
@@ -100,7 +100,7 @@ import ThreadDataset
     scene.handle(.sightings(Sightings(real)))
     for false1 in [Advertisement.of(9, on: 2) { $0.extendedAddress = 5 }, .of(9, 2, 1, on: 2)] {
       scene.handle(.sightings(Sightings([false1] + real)))
-      #expect(scene.router(1)?.name == "seen 1" && scene.router(1)?.network == .number(1))
+      #expect(scene.router(1)?.name == "seen 1" && scene.router(1)?.network == 1)
       #expect(scene.router(1)?.isOnline == true && scene.router(2)?.partition == 7)
     }
   }
@@ -119,12 +119,12 @@ import ThreadDataset
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.publish(.heartbeat, 1)
-    let seen = scene.home.routers.lastSeen(.number(1))
+    let seen = scene.home.routers.lastSeen(1)
     scene.see(.of(1))
     scene.wait(seconds: 60)
     scene.see()
     #expect(scene.router(1)?.isOnline == true && scene.router(1)?.isAdvertised == false)
-    #expect(scene.home.routers.lastSeen(.number(1)) == seen)
+    #expect(scene.home.routers.lastSeen(1) == seen)
     scene.publish(.offline, 1)
     scene.see(.of(1))
     #expect(scene.router(1)?.isOnline == false)
@@ -149,7 +149,7 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
     #expect(scene.see(.of(1)) == HomeOutput() && scene.looks == [0, 1])
-    scene.rules.isAnnouncedElsewhere = { $0 == .number(2) }
+    scene.rules.isAnnouncedElsewhere = { $0 == 2 }
     scene.see(.of(3, 2))
     #expect(scene.looks == [0, 1] && scene.home.networks.map(\.routers) == [0])
   }
@@ -159,17 +159,17 @@ import ThreadDataset
   func storedAlone() {
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.announce(9, .of(1))
-    let requester = HomeScene.requester("otbr", onMachine: true)
-    scene.ask(.storeCredentials(.number(1), .of(1)), by: requester)
+    let requester = Requester.program(of: "otbr")
+    scene.ask(.storeCredentials(1, .of(1)), by: requester)
     scene.see(.of(1))
     #expect(scene.router(1)?.isPresent == true && scene.router(1)?.credential == .stored)
     #expect(scene.router(1)?.owner == "otbr" && scene.verdict(of: 1) == .match)
     #expect(scene.alarms == [])
     scene.see(.of(1, on: 2))
     #expect(scene.verdict(of: 1) == .mismatch(.extendedPANID))
-    scene.ask(.deleteCredentials(.number(1)), by: requester)
+    scene.ask(.deleteCredentials(1), by: requester)
     scene.see(.of(1))
-    #expect(scene.router(1)?.network == .number(1) && scene.router(1)?.credential == .missing)
+    #expect(scene.router(1)?.network == 1 && scene.router(1)?.credential == .missing)
     #expect(scene.verdict(of: 1) == .match && scene.alarms == [])
   }
 
@@ -230,7 +230,7 @@ import ThreadDataset
   func removed() {
     var scene = HomeScene()
     scene.see(.of(1))
-    scene.handle(.remove(.number(1)))
+    scene.handle(.remove(1))
     for _ in 1...2 {
       scene.see(.of(1))
       #expect(scene.router(1) == nil && scene.looks == [0, 1])
@@ -239,7 +239,7 @@ import ThreadDataset
     scene.see(.of(1))
     #expect(scene.router(1)?.isPresent == true)
     // Gone from the caches, it has answered when it is there.
-    scene.handle(.remove(.number(1)))
+    scene.handle(.remove(1))
     scene.see()
     scene.see(.of(1))
     #expect(scene.router(1)?.isPresent == true)

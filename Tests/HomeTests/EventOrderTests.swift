@@ -7,13 +7,6 @@ import ThreadDataset
 
 /// Repetitions, and what was overtaken, of plain and of signed events.
 @Suite struct EventOrderTests {
-  struct Row: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let before: [SequenceWindow.Order]
-    let next: SequenceWindow.Order
-    let verdict: SequenceWindow.Verdict
-  }
-
   private static func numbers(_ numbers: [UInt64]) -> [SequenceWindow.Order] {
     numbers.map { .number($0) }
   }
@@ -25,42 +18,51 @@ import ThreadDataset
   @Test(
     "What a number or an id is to those that came before",
     arguments: [
-      Row(testDescription: "the first", before: [], next: .number(0), verdict: .news),
-      Row(testDescription: "later", before: numbers([5]), next: .number(9), verdict: .news),
-      Row(testDescription: "again", before: numbers([5]), next: .number(5), verdict: .duplicate),
-      Row(
-        testDescription: "overtaken", before: numbers([5]), next: .number(4), verdict: .outOfOrder),
-      Row(
-        testDescription: "overtaken, again", before: numbers([5, 4]), next: .number(4),
-        verdict: .duplicate),
-      Row(
-        testDescription: "again, 63 below", before: numbers([1, 64]), next: .number(1),
-        verdict: .duplicate),
-      Row(
-        testDescription: "again, 64 below", before: numbers([1, 65]), next: .number(1),
-        verdict: .outOfOrder),
-      Row(
-        testDescription: "after a leap to the end", before: numbers([1, .max]),
-        next: .number(.max - 1), verdict: .outOfOrder),
-      Row(
-        testDescription: "none", before: numbers([5]), next: SequenceWindow.Order.none,
-        verdict: .news),
-      Row(
-        testDescription: "an id again", before: ids(["a", "b"]), next: .identifier("a"),
-        verdict: .duplicate),
-      Row(
-        testDescription: "an id again after eight others",
-        before: ids(["a"] + (1...8).map { "b\($0)" }), next: .identifier("a"), verdict: .news),
-      Row(
-        testDescription: "an id that looks alike", before: ids(["e\u{301}"]),
-        next: .identifier("\u{E9}"), verdict: .news),
-      Row(
-        testDescription: "a number after ids", before: ids(["5"]), next: .number(5), verdict: .news),
-    ])
-  func window(_ row: Row) {
+      ("the first", [], .number(0), .news),
+      ("later", numbers([5]), .number(9), .news),
+      ("again", numbers([5]), .number(5), .duplicate),
+      ("overtaken", numbers([5]), .number(4), .outOfOrder),
+      (
+        "overtaken, again", numbers([5, 4]), .number(4),
+        .duplicate
+      ),
+      (
+        "again, 63 below", numbers([1, 64]), .number(1),
+        .duplicate
+      ),
+      (
+        "again, 64 below", numbers([1, 65]), .number(1),
+        .outOfOrder
+      ),
+      (
+        "after a leap to the end", numbers([1, .max]),
+        .number(.max - 1), .outOfOrder
+      ),
+      (
+        "none", numbers([5]), SequenceWindow.Order.none,
+        .news
+      ),
+      (
+        "an id again", ids(["a", "b"]), .identifier("a"),
+        .duplicate
+      ),
+      (
+        "an id again after eight others",
+        ids(["a"] + (1...8).map { "b\($0)" }), .identifier("a"), .news
+      ),
+      (
+        "an id that looks alike", ids(["e\u{301}"]),
+        .identifier("\u{E9}"), .news
+      ),
+      ("a number after ids", ids(["5"]), .number(5), .news),
+    ] as [(String, [SequenceWindow.Order], SequenceWindow.Order, SequenceWindow.Verdict)])
+  func window(
+    _ what: String, _ before: [SequenceWindow.Order], _ next: SequenceWindow.Order,
+    _ verdict: SequenceWindow.Verdict
+  ) {
     var window = SequenceWindow()
-    for order in row.before { _ = window.take(order) }
-    #expect(window.take(row.next) == row.verdict)
+    for order in before { _ = window.take(order) }
+    #expect(window.take(next) == verdict)
   }
 
   @Test("All events of a router share its numbers; the SSID has none")
@@ -124,7 +126,7 @@ import ThreadDataset
     #expect(scene.publish(.heartbeat, 1, from: "two") { $0.order = .number(1) }.rejection == nil)
     #expect(scene.publish(.heartbeat, 1, from: "two") { $0.order = .number(1) }.isDuplicate)
     scene.publish(.heartbeat, 1) { $0.order = .number(500) }
-    scene.handle(.remove(.number(1)))
+    scene.handle(.remove(1))
     #expect(scene.announce(1, .of(1)) { $0.order = .number(1) }.rejection == nil)
   }
 
@@ -150,7 +152,7 @@ import ThreadDataset
   ) {
     var scene = HomeScene()
     if let trust { scene.enroll("otbr", trust: trust) }
-    if isRevoked { scene.handle(.revoke("otbr", forgets: false, by: .commandLine(user: 0))) }
+    if isRevoked { scene.revoke("otbr") }
     #expect(scene.announce(1, .of(1)).rejection == plain)
     #expect(scene.announce(2, .of(1)) { Self.sign(&$0, 1) }.rejection == signed)
   }
@@ -166,8 +168,8 @@ import ThreadDataset
     #expect(scene.publish(.leave, 1) { Self.sign(&$0, 4) }.rejection == .envelopeOutOfOrder)
     #expect(scene.router(1)?.isPresent == true)
     // A revocation and a removal do not make an old envelope new.
-    scene.handle(.remove(.number(1)))
-    scene.handle(.revoke("otbr", forgets: true, by: .commandLine(user: 0)))
+    scene.handle(.remove(1))
+    scene.revoke("otbr", forgets: true)
     scene.enroll("otbr")
     #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 5) }.isDuplicate)
     #expect(scene.announce(1, .of(1)) { Self.sign(&$0, 1, issuer: 2) }.rejection == nil)
@@ -184,7 +186,7 @@ import ThreadDataset
       Self.sign(&message, number)
       return scene.handle(.message(message, from: "otbr"))
     }
-    for subject in [RouterMessage.Subject.router(.number(1)), .accessPoint("ap")] {
+    for subject in [RouterMessage.Subject.router(1), .accessPoint("ap")] {
       _ = report(1, "a", subject)
       #expect(report(2, "b", subject).types == .ssidChanged)
       #expect(report(1, "a", subject).isDuplicate && scene.router(1)?.ssid == "b")
@@ -212,7 +214,7 @@ import ThreadDataset
     var scene = HomeScene()
     scene.enroll("otbr")
     let signer = RecordKey.signer(
-      SignerKey(user: "otbr", issuer: Hash128(low: 1)), .router(.number(1)))
+      SignerKey(user: "otbr", issuer: Hash128(low: 1)), .router(1))
     scene.announce(1, .of(1)) { Self.sign(&$0, 1) }
     #expect(scene.home.takeChanges().records.contains(signer))
     scene.publish(.heartbeat, 1) { Self.sign(&$0, 2) }
@@ -220,7 +222,7 @@ import ThreadDataset
     scene.publish(.offline, 1) { Self.sign(&$0, 3) }
     #expect(
       Array(scene.home.takeChanges().records) == [
-        .router(.number(1)), .alert(.of(.borderRouterOffline, 1)), signer,
+        .router(1), .alert(.of(.borderRouterOffline, 1)), signer,
       ])
   }
 
@@ -235,11 +237,11 @@ import ThreadDataset
     // Two subjects of one router that a team may have: the first one has gone, and the mark is its number.
     #expect(
       Array(scene.home.takeChanges().records.dropFirst()) == [
-        .signer(key, .router(.number(1))), .signer(key, nil),
+        .signer(key, .router(1)), .signer(key, nil),
       ])
-    #expect(scene.home.record(.signer(key, .router(.number(1)))) == nil)
+    #expect(scene.home.record(.signer(key, .router(1))) == nil)
     var read = Home(rules: scene.rules)
-    for subject: RouterMessage.Subject? in [nil, .router(.number(2)), .router(.number(3))] {
+    for subject: RouterMessage.Subject? in [nil, .router(2), .router(3)] {
       let record = try #require(scene.home.record(.signer(key, subject)))
       #expect(record.count < 64)
       #expect(try read.load(record) == .signer(key, subject))
@@ -266,7 +268,7 @@ import ThreadDataset
     for _ in 1...8 {
       var numbers = SignerNumbers()
       for agent: UInt64 in 1...20 { _ = numbers.take(5, .router(.number(agent)), most: 20) }
-      #expect(numbers.take(6, .accessPoint("ap"), most: 20).gone == .router(.number(1)))
+      #expect(numbers.take(6, .accessPoint("ap"), most: 20).gone == .router(1))
     }
   }
 }

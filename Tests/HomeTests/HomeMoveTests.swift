@@ -9,20 +9,20 @@ import ThreadDataset
 @Suite struct HomeMoveTests {
   private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene(change)
-    for agent: UInt64 in 1...3 { scene.announce(agent, .of(1)) }
+    scene.announce(1...3, .of(1))
     return scene
   }
 
   @Test("Is one alert, in place of one for each router, until a person takes the network")
   func moved() throws {
     var scene = Self.scene()
-    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    scene.announce(1...3, .of(2))
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.of(.homeMoved)])
     let facts = try #require(scene.alert(.homeMoved)?.facts)
     #expect(facts.message == .movedTo(routers: 3))
     #expect(facts.network == .init(.of(2)) && facts.preferred == .init(.of(1)))
-    scene.command(.setPreferred(.network(.number(2), router: nil)))
+    scene.prefer(network: 2)
     #expect(scene.alarms == [.of(.preferredNetworkChanged)])
   }
 
@@ -39,7 +39,7 @@ import ThreadDataset
   @Test("Is each router's own alert again when one comes back, and when only one is left")
   func splits() {
     var scene = Self.scene { $0.alertsHold = 0 }
-    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    scene.announce(1...3, .of(2))
     scene.announce(1, .of(1))
     #expect(
       scene.alarms == [.of(.preferredNetworkMismatch, 2), .of(.preferredNetworkMismatch, 3)])
@@ -48,52 +48,47 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 3)])
   }
 
-  struct Row: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    /// The networks of three members.
-    let networks: [UInt64]
-    let offline: [UInt64]
-    let hasMoved: Bool
-  }
-
   @Test(
     "All members that are known to be somewhere must be together elsewhere",
     arguments: [
-      Row(testDescription: "all", networks: [2, 2, 2], offline: [], hasMoved: true),
-      Row(testDescription: "all, one offline", networks: [2, 2, 2], offline: [1], hasMoved: true),
-      Row(testDescription: "one at home", networks: [2, 2, 1], offline: [], hasMoved: false),
-      Row(
-        testDescription: "one that was last at home and is offline", networks: [2, 2, 1],
-        offline: [3], hasMoved: true),
-      Row(testDescription: "one on a third", networks: [2, 2, 3], offline: [], hasMoved: false),
-      Row(
-        testDescription: "one on a third, offline", networks: [2, 2, 3], offline: [3],
-        hasMoved: false),
-      Row(
-        testDescription: "one alone, the others offline", networks: [2, 1, 1], offline: [2, 3],
-        hasMoved: false),
+      ("all", [2, 2, 2], [], true),
+      ("all, one offline", [2, 2, 2], [1], true),
+      ("one at home", [2, 2, 1], [], false),
+      (
+        "one that was last at home and is offline", [2, 2, 1],
+        [3], true
+      ),
+      ("one on a third", [2, 2, 3], [], false),
+      (
+        "one on a third, offline", [2, 2, 3], [3],
+        false
+      ),
+      (
+        "one alone, the others offline", [2, 1, 1], [2, 3],
+        false
+      ),
     ])
-  func together(_ row: Row) {
+  func together(_ what: String, _ networks: [UInt64], _ offline: [UInt64], _ hasMoved: Bool) {
     var scene = Self.scene { $0.alertsHold = 0 }
-    for (index, network) in row.networks.enumerated() {
+    for (index, network) in networks.enumerated() {
       scene.announce(UInt64(index + 1), .of(network))
     }
-    for agent in row.offline { scene.publish(.offline, agent) }
-    #expect(scene.alarms.contains(.of(.homeMoved)) == row.hasMoved)
+    for agent in offline { scene.publish(.offline, agent) }
+    #expect(scene.alarms.contains(.of(.homeMoved)) == hasMoved)
   }
 
   @Test("A router that was never on the preferred network changes nothing of it")
   func outsider() {
     var scene = Self.scene { $0.alertsHold = 0 }
     scene.announce(9, .of(5))
-    for agent: UInt64 in 1...3 { scene.announce(agent, .of(2)) }
+    scene.announce(1...3, .of(2))
     #expect(scene.alarms == [.of(.homeMoved), .of(.preferredNetworkMismatch, 9)])
   }
 
   @Test("Is none where a person has chosen a network without routers")
   func chosen() {
     var scene = Self.scene { $0.alertsHold = 0 }
-    scene.command(.setPreferred(.dataset(.of(2))))
+    scene.prefer(.of(2))
     #expect(scene.alert(.homeMoved) == nil)
     #expect(scene.alarms.count { $0.name == .preferredNetworkMismatch } == 3)
   }
@@ -102,7 +97,7 @@ import ThreadDataset
   func seen() {
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.see(.of(1), .of(2))
-    scene.command(.setPreferred(.network(.number(1), router: nil)))
+    scene.prefer(network: 1)
     scene.see(.of(1, on: 2), .of(2, on: 2))
     #expect(scene.alarms == [.of(.homeMoved)])
   }

@@ -23,14 +23,14 @@ import ThreadDataset
   func disputed() throws {
     var scene = Self.scene()
     #expect(scene.output.types == .datasetUpdated)
-    #expect(scene.router(1)?.dataset == Self.claim && scene.home.preferred?.dataset == .of(1))
+    #expect(scene.router(1)?.dataset == Self.claim && scene.preferred == .of(1))
     #expect(scene.verdict(of: 1)?.isMismatch == true && scene.verdict(of: 2) == .match)
     #expect(scene.alert(.preferredKeyDisputed)?.phase == .held)
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.of(.preferredKeyDisputed)])
     let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
     #expect(facts.names == .init(["Attic"]) && facts.otherNames == .init(["Cellar"]))
-    #expect(facts.router == .number(1) && facts.routerName == "Attic")
+    #expect(facts.router == 1 && facts.routerName == "Attic")
     #expect(facts.differs == [.networkKey, .pskc] && facts.network == .init(.of(1)))
     #expect(
       facts.message == .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: false))
@@ -38,35 +38,16 @@ import ThreadDataset
   }
 
   @Test("A second member's report makes them the keys of the home")
-  func confirmed() {
+  func confirmed() throws {
     var scene = Self.scene { $0.alertsHold = 0 }
     let output = scene.announce(2, Self.claim)
     #expect(output.types == [.datasetUpdated, .preferredChanged])
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.preferred == Self.claim)
     #expect(scene.router(1)?.followsPreferred == true && scene.verdict(of: 1) == .match)
     #expect(scene.alarms == [.of(.preferredNetworkChanged)])
-    guard
-      case .preferredChanged(let change, _) = scene.alert(.preferredNetworkChanged)?.facts.message
-    else {
-      Issue.record("a change")
-      return
-    }
-    #expect(change.cause == .confirmed(by: .number(1)))
+    let change = try #require(scene.preferredChange)
+    #expect(change.cause == .confirmed(by: 1))
     #expect(change.who == "Cellar" && change.second == "Attic")
-  }
-
-  @Test("Where two teams have members, one of another team must confirm it")
-  func teams() {
-    var scene = HomeScene()
-    for (agent, user) in [(1, "a"), (2, "a"), (3, "b")] as [(UInt64, ExactName)] {
-      scene.announce(agent, .of(1), from: user)
-    }
-    scene.announce(1, Self.claim, from: "a")
-    scene.announce(2, Self.claim, from: "a")
-    #expect(scene.home.preferred?.dataset == .of(1))
-    scene.announce(3, Self.claim, from: "b")
-    #expect(
-      scene.home.preferred?.dataset == Self.claim && scene.alert(.preferredKeyDisputed) == nil)
   }
 
   enum End: CaseIterable { case back, leaves, moves, deleted, removed, otherParameters }
@@ -82,13 +63,13 @@ import ThreadDataset
     case .leaves: scene.publish(.leave, 1)
     case .moves: scene.announce(1, .of(2))
     case .deleted:
-      scene.ask(.deleteCredentials(.number(1)), by: HomeScene.requester("otbr"))
-    case .removed: scene.handle(.remove(.number(1)))
+      scene.ask(.deleteCredentials(1), by: .login("otbr"))
+    case .removed: scene.handle(.remove(1))
     case .otherParameters: scene.announce(1, .of(1, at: 3, channel: 20))
     }
     #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
     let moved = end == .otherParameters
-    #expect(scene.home.preferred?.dataset == (moved ? .of(1, at: 3, channel: 20) : .of(1)))
+    #expect(scene.preferred == (moved ? .of(1, at: 3, channel: 20) : .of(1)))
   }
 
   @Test("When the other side has left, the claim is the only member's after 30 days")
@@ -103,11 +84,11 @@ import ThreadDataset
         == .keysDisputed(
           claimed: 2, current: 1, departed: .init(["0000000000000002"]), hasDamage: false))
     scene.pass(seconds: 30 * Self.day - 31)
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
     let output = scene.pass(seconds: 1)
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.preferred == Self.claim)
     #expect(output.types(of: 1) == .preferredChanged)
-    #expect(output.secrets.last == SecretMove(to: .home, from: .record(.router(.number(1)))))
+    #expect(output.secrets.last == SecretMove(to: .home, from: .record(.router(1))))
     #expect(
       scene.alert(.preferredKeyDisputed)?.phase == .resolved && scene.verdict(of: 1) == .match)
   }
@@ -116,8 +97,8 @@ import ThreadDataset
   func otherSideRemoved(_ isListed: Bool) {
     var scene = Self.scene()
     if !isListed { scene.publish(.leave, 2) }
-    scene.handle(.remove(.number(2)))
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    scene.handle(.remove(2))
+    #expect(scene.preferred == Self.claim)
   }
 
   @Test(
@@ -125,17 +106,17 @@ import ThreadDataset
     arguments: [true, false])
   func otherTeamRemoved(_ isListed: Bool) {
     var scene = HomeScene { $0.alertsHold = 0 }
-    for agent: UInt64 in 1...2 { scene.announce(agent, .of(1)) }
+    scene.announce(1...2, .of(1))
     if isListed {
       scene.announce(3, .of(1), from: "other")
     } else {
-      scene.ask(.storeCredentials(.number(3), .of(1)), by: HomeScene.requester("other"))
+      scene.ask(.storeCredentials(3, .of(1)), by: .login("other"))
     }
     #expect(scene.router(3)?.followsPreferred == true)
-    for agent: UInt64 in 1...2 { scene.announce(agent, Self.claim) }
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.alarms == [.of(.preferredKeyDisputed)])
-    scene.handle(.remove(.number(3)))
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    scene.announce(1...2, Self.claim)
+    #expect(scene.preferred == .of(1) && scene.alarms == [.of(.preferredKeyDisputed)])
+    scene.handle(.remove(3))
+    #expect(scene.preferred == Self.claim)
     #expect(scene.alarms == [.of(.preferredNetworkChanged)] && scene.verdict(of: 1) == .match)
   }
 
@@ -160,7 +141,7 @@ import ThreadDataset
     #expect(scene.router(1)?.adoption?.state == (state == .denied ? .denied : nil))
     scene.publish(.leave, 2)
     scene.pass(seconds: 31 * Self.day)
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.preferred == Self.claim)
   }
 
   @Test("Of many claims the alert names three; once one team is left, the newest counts")
@@ -172,9 +153,9 @@ import ThreadDataset
     }
     let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
     #expect(facts.names.first.count == 3 && facts.names.count == 19)
-    #expect(facts.router == .number(15) && facts.otherNames == .init(["0000000000000014"]))
-    scene.handle(.remove(.number(20)))
-    #expect(scene.home.preferred?.dataset == .of(1, key: 2, at: 5))
+    #expect(facts.router == 15 && facts.otherNames == .init(["0000000000000014"]))
+    scene.handle(.remove(20))
+    #expect(scene.preferred == .of(1, key: 2, at: 5))
   }
 
   @Test("Damaged records without credentials are of no member: the only one leads all the same")
@@ -183,7 +164,7 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.home.hasDamage = true
     scene.announce(1, Self.claim)
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.preferred == Self.claim)
   }
 
   @Test("Damaged credentials may be those of another member: then nobody is the only one")
@@ -192,7 +173,7 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.home.hasLostCredentials = true
     scene.announce(1, Self.claim)
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
     #expect(
       scene.alert(.preferredKeyDisputed)?.facts.message
         == .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: true))
@@ -202,9 +183,9 @@ import ThreadDataset
   func personAgrees() {
     var scene = Self.scene { $0.alertsHold = 0 }
     #expect(
-      scene.command(.setPreferred(.network(.number(1), router: .number(1))))
+      scene.command(.setPreferred(.network(1, router: 1)))
         == .preferredSet(isChanged: true, hasCredentials: true))
-    #expect(scene.home.preferred?.dataset == Self.claim)
+    #expect(scene.preferred == Self.claim)
     #expect(scene.alarms == [.of(.staleDataset, 2), .of(.preferredNetworkChanged)])
   }
 
@@ -213,14 +194,14 @@ import ThreadDataset
   func personRefuses() {
     for choice in [DatasetSummary.of(1), .of(1, channel: 20)] {
       var scene = Self.scene { $0.alertsHold = 0 }
-      scene.command(.setPreferred(.dataset(choice)))
+      scene.prefer(choice)
       #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
       #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
       #expect(scene.router(1)?.followsPreferred == false)
       scene.announce(1, .of(1, key: 2, at: 3))
       scene.publish(.leave, 2)
       scene.pass(seconds: 31 * Self.day)
-      #expect(scene.home.preferred?.dataset == choice)
+      #expect(scene.preferred == choice)
     }
   }
 }

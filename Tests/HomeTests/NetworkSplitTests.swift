@@ -63,11 +63,11 @@ import ThreadDataset
     scene.see(.of(1, on: 2), .of(2, on: 2, partition: 8))
     scene.pass(seconds: 31)
     #expect(!scene.alarms.contains(.split(2)))
-    scene.handle(.acceptNetwork(.number(2), isAccepted: true))
+    scene.handle(.acceptNetwork(2, isAccepted: true))
     Self.look(&scene)
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.split(2)])
-    scene.handle(.acceptNetwork(.number(2), isAccepted: false))
+    scene.handle(.acceptNetwork(2, isAccepted: false))
     Self.look(&scene)
     #expect(!scene.alarms.contains(.split(2)))
   }
@@ -98,7 +98,7 @@ import ThreadDataset
     _ agent: UInt64, _ scene: inout HomeScene, _ state: ThreadState? = .leader
   ) {
     scene.publish(.heartbeat, agent) {
-      $0.thread = .init(state: state, network: state.map { _ in .number(1) })
+      $0.thread = .init(state: state, network: state.map { _ in 1 })
     }
   }
 
@@ -163,20 +163,16 @@ import ThreadDataset
     "Leaders are parts where the times in which they reported so overlap",
     arguments: 1...40 as ClosedRange<UInt64>)
   func overlap(_ seed: UInt64) throws {
-    var state = seed
-    func number(below limit: UInt64) -> Int64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int64((state >> 33) % limit)
-    }
+    var random = RandomHome(seed: seed)
     var scene = Self.scene()
     let start = scene.now.milliseconds
-    let span = [20, 200, 2_000][Int(seed % 3)] as UInt64
+    let span = [20, 200, 2_000][Int(seed % 3)]
     let times = (1...8).map { _ in
-      let since = number(below: span)
-      return (since: since, reported: since + number(below: 40))
+      let since = Int64.random(in: 0..<Int64(span), using: &random)
+      return (since: since, reported: since + .random(in: 0..<40, using: &random))
     }
     let reports = times.enumerated().flatMap { [($0 + 1, $1.since), ($0 + 1, $1.reported)] }
-    for agent: UInt64 in 1...8 { scene.announce(agent, .of(1)) }
+    scene.announce(1...8, .of(1))
     for (agent, time) in reports.sorted(by: { $0.1 < $1.1 }) {
       scene.now = WireTime(milliseconds: start + time)
       Self.lead(UInt64(agent), &scene)
@@ -201,7 +197,7 @@ import ThreadDataset
     scene.announce(7, .of(2))
     for _ in 1...2 {
       Self.lead(9, &scene)
-      scene.publish(.heartbeat, 7) { $0.thread = .init(state: .leader, network: .number(2)) }
+      scene.publish(.heartbeat, 7) { $0.thread = .init(state: .leader, network: 2) }
       scene.tick()
     }
     #expect(scene.home.alerts[.split(1)] == nil)

@@ -18,13 +18,13 @@ import ThreadDataset
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "caf\u{E9}")
     #expect(
-      scene.announce(1, .of(1), from: "cafe\u{301}").rejection == .notAuthorized(.number(1)))
+      scene.announce(1, .of(1), from: "cafe\u{301}").rejection == .notAuthorized(1))
   }
 
   @Test("An owner is kept for 30 days after the router left, and then the id is anybody's")
   func expiry() {
     var scene = HomeScene()
-    for agent: UInt64 in 1...3 { scene.announce(agent, .of(1)) { $0.order = .number(1) } }
+    scene.announce(1...3, .of(1)) { $0.order = .number(1) }
     for agent: UInt64 in 1...2 { scene.publish(.leave, agent) { $0.order = .number(2) } }
     scene.pass(seconds: 30)
     #expect(scene.due() == Double(30 * Self.day - 30))
@@ -33,10 +33,10 @@ import ThreadDataset
     let output = scene.pass(seconds: 1)
     #expect(
       Set(output.audit) == [
-        .routerRemoved(.number(1), team: "otbr", .leftLongAgo),
-        .routerRemoved(.number(2), team: "otbr", .leftLongAgo),
+        .routerRemoved(1, team: "otbr", .leftLongAgo),
+        .routerRemoved(2, team: "otbr", .leftLongAgo),
       ])
-    #expect(Set(output.events) == [.forgotten(.number(1)), .forgotten(.number(2))])
+    #expect(Set(output.events) == [.forgotten(1), .forgotten(2)])
     #expect(Self.owns(scene, 1, 2, 3) == [false, false, true])
     #expect(scene.announce(1, .of(1), from: "other").rejection == nil)
   }
@@ -62,10 +62,10 @@ import ThreadDataset
   @Test("Credentials that are stored without a router keep their owner, until they are deleted")
   func stored() {
     var scene = HomeScene()
-    let requester = HomeScene.requester("otbr")
-    scene.ask(.storeCredentials(.number(1), .of(1)), by: requester)
+    let requester = Requester.login("otbr")
+    scene.ask(.storeCredentials(1, .of(1)), by: requester)
     scene.pass(seconds: 40 * Self.day)
-    scene.ask(.deleteCredentials(.number(1)), by: requester)
+    scene.ask(.deleteCredentials(1), by: requester)
     scene.pass(seconds: 29 * Self.day)
     #expect(Self.owns(scene, 1) == [true])
     scene.pass(seconds: Self.day)
@@ -99,7 +99,7 @@ import ThreadDataset
       scene.wait(seconds: 1)
     }
     #expect(
-      scene.announce(4, .of(1)).audit.first == .routerRemoved(.number(2), team: "otbr", .forRoom))
+      scene.announce(4, .of(1)).audit.first == .routerRemoved(2, team: "otbr", .forRoom))
     #expect(Self.owns(scene, 1, 2, 3, 4) == [true, false, true, true])
     scene.announce(5, .of(1))
     #expect(scene.announce(6, .of(1)).rejection == .tooManyRouters(3))
@@ -111,12 +111,12 @@ import ThreadDataset
   @Test("Routers without a dataset and credentials without a router count, too")
   func counts() {
     var scene = HomeScene { $0.routersPerTeam = 2 }
-    let requester = HomeScene.requester("otbr")
+    let requester = Requester.login("otbr")
     scene.announce(1)
-    scene.ask(.storeCredentials(.number(2), .of(1)), by: requester)
+    scene.ask(.storeCredentials(2, .of(1)), by: requester)
     #expect(scene.announce(3).rejection == .tooManyRouters(2))
     #expect(
-      scene.ask(.storeCredentials(.number(3), .of(1)), by: requester)
+      scene.ask(.storeCredentials(3, .of(1)), by: requester)
         == .refused(.tooManyRouters(2)))
     // Its own router takes the place that its credentials have.
     #expect(scene.announce(2, .of(1)).rejection == nil)
@@ -145,20 +145,13 @@ import ThreadDataset
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.order = .number(7) }
     scene.publish(.offline, 1)
-    let output = scene.handle(.remove(.number(1)))
+    let output = scene.handle(.remove(1))
     #expect(output.answer == .removed(team: "otbr", hadCredentials: true))
     #expect(output.types == .left && output.alerts == [.borderRouterOffline: .resolved])
-    #expect(
-      output.events.contains {
-        if case .router(let event) = $0 {
-          event.isRemoved && event.isLastOfPreferred
-        } else {
-          false
-        }
-      })
-    #expect(output.secrets == [SecretMove(to: .router(.number(1)), from: .nothing)])
-    #expect(output.audit == [.routerRemoved(.number(1), team: "otbr", .byPerson)])
-    #expect(scene.router(1) == nil && scene.home.preferred?.dataset == .of(1))
+    #expect(output.routerEvents.contains { $0.isRemoved && $0.isLastOfPreferred })
+    #expect(output.secrets == [SecretMove(to: .router(1), from: .nothing)])
+    #expect(output.audit == [.routerRemoved(1, team: "otbr", .byPerson)])
+    #expect(scene.router(1) == nil && scene.preferred == .of(1))
     #expect(scene.announce(1, .of(1), from: "other").types == [.announced, .datasetStored])
   }
 
@@ -167,24 +160,24 @@ import ThreadDataset
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
-    let output = scene.handle(.remove(.number(1)))
+    let output = scene.handle(.remove(1))
     #expect(output.answer == .removed(team: "otbr", hadCredentials: false) && output.types == [])
-    scene.ask(.storeCredentials(.number(2), .of(1)), by: HomeScene.requester("otbr"))
+    scene.ask(.storeCredentials(2, .of(1)), by: .login("otbr"))
     #expect(
-      scene.handle(.remove(.number(2))).answer == .removed(team: "otbr", hadCredentials: true))
+      scene.handle(.remove(2)).answer == .removed(team: "otbr", hadCredentials: true))
     #expect(
-      scene.handle(.remove(.number(3))).answer == .refused(.unknownRouter(.number(3))))
+      scene.handle(.remove(3)).answer == .refused(.unknownRouter(3)))
   }
 
   @Test("Only a listed router can be accepted, and a second time changes nothing")
   func accept() {
     var scene = HomeScene()
     #expect(
-      scene.handle(.acceptRouter(.number(1))).answer == .refused(.unknownRouter(.number(1))))
+      scene.handle(.acceptRouter(1)).answer == .refused(.unknownRouter(1)))
     scene.see(.of(1))
     #expect(
-      scene.handle(.acceptRouter(.number(1))).answer == .accepted(isChange: true, isKnown: true))
+      scene.handle(.acceptRouter(1)).answer == .accepted(isChange: true, isKnown: true))
     #expect(
-      scene.handle(.acceptRouter(.number(1))).answer == .accepted(isChange: false, isKnown: true))
+      scene.handle(.acceptRouter(1)).answer == .accepted(isChange: false, isKnown: true))
   }
 }

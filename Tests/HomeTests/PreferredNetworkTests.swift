@@ -15,19 +15,15 @@ import ThreadDataset
     return scene
   }
 
-  private static func choose(_ dataset: DatasetSummary, in scene: inout HomeScene) {
-    scene.command(.setPreferred(.dataset(dataset)))
-  }
-
   @Test("A member's newer parameters become those of the home, and all others are behind")
   func follow() {
     var scene = Self.scene { $0.alertsHold = 0 }
     let moved = DatasetSummary.of(1, at: 2, channel: 20)
     let output = scene.announce(1, moved)
     #expect(output.types == [.datasetUpdated, .preferredChanged])
-    #expect(scene.home.preferred?.dataset == moved && scene.verdict(of: 1) == .match)
+    #expect(scene.preferred == moved && scene.verdict(of: 1) == .match)
     #expect(scene.verdict(of: 2) == .stale(.channel))
-    #expect(scene.home.changes.routers.contains(.number(2)))
+    #expect(scene.home.changes.routers.contains(2))
     #expect(scene.alarms == [.of(.staleDataset, 2), .of(.preferredNetworkChanged)])
     #expect(scene.router(2)?.followsPreferred == true)
     scene.announce(2, moved)
@@ -39,7 +35,7 @@ import ThreadDataset
   func drift() throws {
     var scene = Self.scene { $0.alertsHold = 0 }
     scene.announce(1, .of(2, at: 99))
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.router(1)?.followsPreferred == false)
+    #expect(scene.preferred == .of(1) && scene.router(1)?.followsPreferred == false)
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 1)])
     let facts = try #require(scene.alert(.preferredNetworkMismatch, 1)?.facts)
     #expect(facts.message == .otherNetwork && facts.differs == [.extendedPANID, .networkName])
@@ -55,7 +51,7 @@ import ThreadDataset
       scene.announce(3, .of(1, key: 9, at: seconds), from: "other")
       #expect(
         scene.router(3)?.followsPreferred == false && scene.verdict(of: 3)?.isMismatch == true)
-      #expect(scene.home.preferred?.dataset == .of(1))
+      #expect(scene.preferred == .of(1))
     }
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 3)])
     #expect(scene.alert(.preferredNetworkMismatch, 3)?.facts.message == .otherCredentials)
@@ -64,36 +60,36 @@ import ThreadDataset
   @Test("Membership of an earlier preferred network is none of a later one")
   func earlier() {
     var scene = Self.scene()
-    Self.choose(.of(2), in: &scene)
+    scene.prefer(.of(2))
     #expect(scene.router(1)?.followsPreferred == false)
     for seconds in [7, 8] as [UInt64] {
       scene.announce(1, .of(2, key: 9, at: seconds))
       #expect(scene.router(1)?.followsPreferred == false)
     }
-    #expect(scene.home.preferred?.dataset == .of(2))
+    #expect(scene.preferred == .of(2))
   }
 
   @Test(
     "Who is left behind by a person's choice does not undo it, and leads with the parameters again")
   func leftBehind() {
     var scene = Self.scene()
-    for agent: UInt64 in 1...2 { scene.announce(agent, .of(1, at: 5, channel: 20)) }
-    Self.choose(.of(1), in: &scene)
+    scene.announce(1...2, .of(1, at: 5, channel: 20))
+    scene.prefer(.of(1))
     scene.announce(1, .of(1, at: 6, channel: 21))
     scene.announce(2, .of(1, key: 2, at: 6))
     scene.publish(.leave, 1)
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
     #expect(scene.router(2)?.followsPreferred == false && scene.alert(.preferredKeyDisputed) == nil)
     scene.announce(2, .of(1, at: 7))
     scene.announce(2, .of(1, at: 8, channel: 22))
-    #expect(scene.home.preferred?.dataset == .of(1, at: 8, channel: 22))
+    #expect(scene.preferred == .of(1, at: 8, channel: 22))
   }
 
   @Test("It stays when the last of its routers leaves")
   func last() {
     var scene = Self.scene { $0.alertsHold = 0 }
     for agent: UInt64 in 1...2 { scene.publish(.leave, agent) }
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.alarms == [])
+    #expect(scene.preferred == .of(1) && scene.alarms == [])
     #expect(scene.home.networks.map(\.isPreferred) == [true])
   }
 
@@ -101,24 +97,21 @@ import ThreadDataset
   func named() throws {
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.see(.of(9, on: 1))
-    scene.command(.setPreferred(.network(.number(1), router: nil)))
-    #expect(scene.home.preferred?.dataset == DatasetSummary(network: .number(1), name: "net-1"))
+    scene.prefer(network: 1)
+    #expect(scene.preferred == DatasetSummary(network: 1, name: "net-1"))
     scene.announce(1, .of(1))
     scene.announce(2, .of(1))
-    #expect(scene.home.preferred?.dataset.hasCredentials == false)
+    #expect(scene.preferred?.hasCredentials == false)
     #expect(scene.verdict(of: 1) == .match && scene.router(1)?.followsPreferred == false)
     scene.announce(3, .of(1), from: "other")
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.home.former == [])
+    #expect(scene.preferred == .of(1) && scene.home.former == [])
     #expect([1, 2, 3].map { scene.router($0)?.followsPreferred } == [true, true, true])
-    guard
-      case .preferredChanged(let change, false) = scene.alert(.preferredNetworkChanged)?.facts
-        .message
-    else {
-      Issue.record("an alert")
-      return
-    }
+    let change = try #require(scene.preferredChange)
+    #expect(
+      scene.alert(.preferredNetworkChanged)?.facts.message
+        == .preferredChanged(change, disagrees: false))
     #expect(change.bringsCredentials && change.formerID == nil)
-    #expect(change.cause == .confirmed(by: .number(1)) && change.second == "0000000000000001")
+    #expect(change.cause == .confirmed(by: 1) && change.second == "0000000000000001")
     #expect(scene.alert(.preferredNetworkChanged)?.facts.differs == nil)
   }
 
@@ -127,21 +120,15 @@ import ThreadDataset
   @Test("A change names both networks, why, by whom, and under which id the former one is kept")
   func notice() throws {
     var scene = Self.scene()
-    Self.choose(.of(2), in: &scene)
+    scene.prefer(.of(2))
     let alert = try #require(scene.alert(.preferredNetworkChanged))
     #expect(
       alert.phase == .firing && AlertKey(.preferredNetworkChanged).severity(alert.facts) == .info)
-    guard case .preferredChanged(let change, false) = alert.facts.message else {
-      Issue.record("a change")
-      return
-    }
+    let change = try #require(scene.preferredChange)
+    #expect(alert.facts.message == .preferredChanged(change, disagrees: false))
     #expect(change.from == .init(.of(1)) && change.to == .init(.of(2)))
     #expect(change.cause == .person && change.who == "somebody")
     #expect(change.formerID == scene.home.former.first?.id && change.formerID != nil)
-    scene.pass(seconds: 86_399)
-    #expect(scene.alert(.preferredNetworkChanged)?.phase == .firing)
-    scene.pass(seconds: 1)
-    #expect(scene.alert(.preferredNetworkChanged)?.phase == .resolved)
   }
 
   @Test("What routers change is held while others of the network have other parameters")
@@ -192,70 +179,53 @@ import ThreadDataset
   @Test("A network that was preferred is kept once, whatever its timestamp, and not beside itself")
   func once() {
     var scene = Self.scene()
-    Self.choose(.of(2), in: &scene)
+    scene.prefer(.of(2))
     #expect(Self.history(scene) == [.of(1)])
-    Self.choose(.of(1, at: 9), in: &scene)
+    scene.prefer(.of(1, at: 9))
     #expect(Self.history(scene) == [.of(2)])
-    Self.choose(.of(2), in: &scene)
+    scene.prefer(.of(2))
     #expect(Self.history(scene) == [.of(1, at: 9)])
     // Only the timestamp changes: there is nothing to go back to.
-    Self.choose(.of(2, at: 2), in: &scene)
+    scene.prefer(.of(2, at: 2))
     #expect(Self.history(scene) == [.of(1, at: 9)])
   }
 
-  @Test("The secrets of what was preferred move with it, and come back when it is chosen by its id")
-  func secrets() throws {
-    var scene = Self.scene()
-    Self.choose(.of(2), in: &scene)
-    let id = try #require(scene.home.former.first?.id)
-    #expect(
-      scene.output.secrets == [
-        SecretMove(to: .former(id), from: .record(.home)), SecretMove(to: .home, from: .input),
-      ])
-    scene.command(.setPreferred(.former(id: id)))
-    let next = try #require(scene.home.former.first?.id)
-    #expect(
-      scene.output.secrets == [
-        SecretMove(to: .former(next), from: .record(.home)),
-        SecretMove(to: .home, from: .record(.former(id))),
-      ])
-    #expect(scene.home.preferred?.dataset == .of(1))
-  }
-
-  @Test("Eight are kept, and the oldest goes")
-  func eight() {
+  @Test("Eight are kept, each once, the newest first")
+  func history() {
     var scene = HomeScene()
-    for network: UInt64 in 1...10 { Self.choose(.of(network), in: &scene) }
-    #expect(Self.history(scene) == (2...9).reversed().map { .of($0) })
+    for network: UInt64 in 0...9 { scene.prefer(.of(network)) }
+    #expect(scene.home.former.map(\.dataset.network) == [8, 7, 6, 5, 4, 3, 2, 1])
+    scene.command(.setPreferred(.name("net-5")))
+    scene.command(.setPreferred(.name("net-9")))
+    #expect(
+      scene.home.former.map(\.dataset.network)
+        == [5, 8, 7, 6, 4, 3, 2, 1])
   }
 
   @Test("Whoever changes other parameters again and again pushes out no keys of earlier networks")
   func sameKeys() {
     var scene = HomeScene()
-    Self.choose(.of(1), in: &scene)
-    Self.choose(.of(2), in: &scene)
+    scene.prefer(.of(1))
+    scene.prefer(.of(2))
     for channel: UInt32 in 11...26 {
-      Self.choose(.of(3, at: UInt64(channel), channel: channel), in: &scene)
+      scene.prefer(.of(3, at: UInt64(channel), channel: channel))
     }
     let history = Self.history(scene)
-    #expect(history.count == 8 && history.suffix(2) == [.of(2), .of(1)])
+    #expect(history.count == FormerNetwork.limit && history.suffix(2) == [.of(2), .of(1)])
     // Of those with the same keys the oldest stays, and the newest.
-    #expect(history[5].parameters?.channel == 11 && history[0].parameters?.channel == 25)
+    #expect(history.prefix(6).map(\.parameters?.channel) == [25, 24, 23, 22, 21, 11])
   }
 
   @Test("A person forgets the preferred network: none is preferred, whatever is announced")
   func forget() throws {
     var scene = Self.scene { $0.alertsHold = 0 }
-    let answer = scene.command(.forgetPreferred)
-    #expect(answer == .forgotten(scene.home.former, remaining: [], sharedBy: []))
-    #expect(scene.home.preferred == nil && Self.history(scene) == [.of(1)])
-    #expect(scene.output.secrets.last == SecretMove(to: .home, from: .nothing))
+    scene.command(.forgetPreferred)
     #expect(
       scene.verdict(of: 1) == PreferredCheck.none && scene.router(1)?.followsPreferred == false)
     scene.announce(3, .of(3))
     #expect(scene.home.preferred == nil)
     #expect(scene.alarms == [.of(.noPreferredNetwork)])
-    Self.choose(.of(1), in: &scene)
+    scene.prefer(.of(1))
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 3)])
     #expect(!scene.home.isPreferredForgotten && scene.router(1)?.followsPreferred == true)
   }

@@ -7,8 +7,8 @@ import ThreadDataset
 
 /// The preferred network by choice.
 @Suite struct PreferredRequestTests {
-  private static let anna = HomeScene.requester("anna")
-  private static let machine = HomeScene.requester("anna", onMachine: true)
+  private static let anna = Requester.login("anna")
+  private static let machine = Requester.program(of: "anna")
 
   /// Network 1 is preferred; anna has a router on it and two on network 2, bob one on network 3.
   private static func scene() -> HomeScene {
@@ -23,7 +23,7 @@ import ThreadDataset
   @Test("Whether a network is preferred, and whether a dataset is of it, is no secret")
   func checks() {
     var scene = HomeScene()
-    let bob = HomeScene.requester("bob")
+    let bob = Requester.login("bob")
     #expect(scene.ask(.isPreferredAvailable, by: bob) == .available(false))
     #expect(scene.ask(.checkPreferred(.of(1)), by: bob) == .checked(.none))
     scene = Self.scene()
@@ -66,62 +66,62 @@ import ThreadDataset
         choice: .dataset(.of(7)), chosen: .of(7)),
       Choice(
         testDescription: "a program whose team has none",
-        requester: HomeScene.requester("bob", onMachine: true), choice: .dataset(.of(7)),
+        requester: .program(of: "bob"), choice: .dataset(.of(7)),
         refusal: .mayNotPrefer),
       Choice(
         testDescription: "a program whose team only names the network's id",
-        requester: HomeScene.requester("bob", onMachine: true),
+        requester: .program(of: "bob"),
         before: { $0.announce(4, .of(1, key: 66, at: 9), from: "bob") },
         choice: .dataset(.of(7)), refusal: .mayNotPrefer),
       Choice(
         testDescription: "a program, of a network that is preferred by its id alone",
         requester: machine,
         before: {
-          $0.publish(.announce, 5) { $0.thread.network = .number(8) }
-          $0.command(.setPreferred(.network(.number(8), router: nil)))
+          $0.publish(.announce, 5) { $0.thread.network = 8 }
+          $0.prefer(network: 8)
           $0.announce(1, .of(8), from: "anna")
         }, choice: .dataset(.of(7)), refusal: .mayNotPrefer),
       // By Extended PAN ID.
       Choice(
-        testDescription: "the newest of a network", choice: .network(.number(2), router: nil),
-        chosen: .of(2, at: 9), source: .record(.router(.number(3)))),
+        testDescription: "the newest of a network", choice: .network(2, router: nil),
+        chosen: .of(2, at: 9), source: .record(.router(3))),
       Choice(
-        testDescription: "that of a router", choice: .network(.number(2), router: .number(2)),
-        chosen: .of(2, at: 3), source: .record(.router(.number(2)))),
+        testDescription: "that of a router", choice: .network(2, router: 2),
+        chosen: .of(2, at: 3), source: .record(.router(2))),
       Choice(
         testDescription: "that of a router on another network",
-        choice: .network(.number(2), router: .number(4)),
+        choice: .network(2, router: 4),
         refusal: .noCredentialsOfRouterForNetwork),
       Choice(
         testDescription: "a network that only another team has, as a program", requester: machine,
-        choice: .network(.number(3), router: nil), refusal: .noCredentialsOfNetwork),
+        choice: .network(3, router: nil), refusal: .noCredentialsOfNetwork),
       Choice(
         testDescription: "a router of another team, as a program", requester: machine,
-        choice: .network(.number(3), router: .number(4)),
+        choice: .network(3, router: 4),
         refusal: .noCredentialsOfRouterForNetwork),
       Choice(
-        testDescription: "a network that is nowhere", choice: .network(.number(9), router: nil),
+        testDescription: "a network that is nowhere", choice: .network(9, router: nil),
         refusal: .noCredentialsOfNetwork),
       Choice(
         testDescription: "different keys of a network",
         before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .network(.number(2), router: nil),
+        choice: .network(2, router: nil),
         refusal: .severalKeys([
-          .init(agent: .number(2), former: nil, seconds: 3),
-          .init(agent: .number(3), former: nil, seconds: 9),
-          .init(agent: .number(4), former: nil, seconds: 11),
+          .init(agent: 2, former: nil, seconds: 3),
+          .init(agent: 3, former: nil, seconds: 9),
+          .init(agent: 4, former: nil, seconds: 11),
         ])),
       Choice(
         testDescription: "different keys, and a router is named",
         before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .network(.number(2), router: .number(4)), chosen: .of(2, key: 66, at: 11),
-        source: .record(.router(.number(4)))),
+        choice: .network(2, router: 4), chosen: .of(2, key: 66, at: 11),
+        source: .record(.router(4))),
       Choice(
         testDescription: "a network that was preferred, and no router has",
         before: {
-          $0.command(.setPreferred(.dataset(.of(7))))
-          $0.command(.setPreferred(.dataset(.of(6))))
-        }, choice: .network(.number(7), router: nil), chosen: .of(7),
+          $0.prefer(.of(7))
+          $0.prefer(.of(6))
+        }, choice: .network(7, router: nil), chosen: .of(7),
         source: .record(.former(2))),
       // The preferred one itself.
       Choice(
@@ -129,20 +129,20 @@ import ThreadDataset
         before: {
           $0.announce(6, .of(1, at: 5), from: "hub")
           $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .network(.number(1), router: nil), chosen: .of(1, key: 2, at: 8),
-        source: .record(.router(.number(1)))),
+        }, choice: .network(1, router: nil), chosen: .of(1, key: 2, at: 8),
+        source: .record(.router(1))),
       Choice(
         testDescription: "new keys that no member claims",
         before: { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") },
-        choice: .network(.number(1), router: nil), chosen: .of(1, at: 5)),
+        choice: .network(1, router: nil), chosen: .of(1, at: 5)),
       // By name.
       Choice(
         testDescription: "a name", choice: .name("net-3"), chosen: .of(3),
-        source: .record(.router(.number(4)))),
+        source: .record(.router(4))),
       Choice(
         testDescription: "a name of the history",
-        before: { $0.command(.setPreferred(.dataset(.of(7)))) }, choice: .name("net-1"),
-        chosen: .of(1, at: 5), source: .record(.router(.number(1)))),
+        before: { $0.prefer(.of(7)) }, choice: .name("net-1"),
+        chosen: .of(1, at: 5), source: .record(.router(1))),
       Choice(testDescription: "an unknown name", choice: .name("net"), refusal: .noNetworkOfName),
       Choice(
         testDescription: "a name that only another team has, as a program", requester: machine,
@@ -150,34 +150,34 @@ import ThreadDataset
       Choice(
         testDescription: "a name of two networks",
         before: { $0.announce(4, .of(6, name: "net-2"), from: "bob") }, choice: .name("net-2"),
-        refusal: .severalOfName([.number(2), .number(6)])),
+        refusal: .severalOfName([2, 6])),
       // By the id of the history.
       Choice(
         testDescription: "a former network",
-        before: { $0.command(.setPreferred(.dataset(.of(7)))) }, choice: .former(id: 1),
+        before: { $0.prefer(.of(7)) }, choice: .former(id: 1),
         chosen: .of(1, at: 5), source: .record(.former(1))),
       Choice(testDescription: "an unknown id", choice: .former(id: 1), refusal: .unknownFormer),
       Choice(
         testDescription: "a former network, as a program", requester: machine,
         before: {
-          $0.command(.setPreferred(.dataset(.of(7))))
+          $0.prefer(.of(7))
           $0.announce(1, .of(7), from: "anna")
         }, choice: .former(id: 1), refusal: .unknownFormer),
       // Only seen.
       Choice(
         testDescription: "a network that a router is on, and nothing is known of",
-        before: { $0.publish(.announce, 5) { $0.thread.network = .number(8) } },
-        choice: .network(.number(8), router: nil),
-        chosen: DatasetSummary(network: .number(8), name: ""), source: .nothing),
+        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } },
+        choice: .network(8, router: nil),
+        chosen: DatasetSummary(network: 8, name: ""), source: .nothing),
       Choice(
         testDescription: "the same, as a program", requester: machine,
-        before: { $0.publish(.announce, 5) { $0.thread.network = .number(8) } },
-        choice: .network(.number(8), router: nil), refusal: .noCredentialsOfNetwork),
+        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } },
+        choice: .network(8, router: nil), refusal: .noCredentialsOfNetwork),
     ])
   func choose(_ row: Choice) throws {
     var scene = Self.scene()
     row.before(&scene)
-    let before = scene.home.preferred?.dataset
+    let before = scene.preferred
     let answer = scene.ask(
       .setPreferred(row.choice), by: row.requester ?? Requester(.systemUser(0), team: "root")
     ) {
@@ -186,13 +186,13 @@ import ThreadDataset
     }
     guard let chosen = row.chosen else {
       #expect(try answer == .refused(#require(row.refusal)))
-      #expect(scene.home.preferred?.dataset == before && scene.output.secrets.isEmpty)
+      #expect(scene.preferred == before && scene.output.secrets.isEmpty)
       return
     }
     let isChanged = chosen != before
     #expect(
       answer == .preferredSet(isChanged: isChanged, hasCredentials: chosen.hasCredentials))
-    #expect(scene.home.preferred?.dataset == chosen)
+    #expect(scene.preferred == chosen)
     #expect(scene.output.types.contains(.preferredChanged) == isChanged)
     guard isChanged else { return }
     #expect(scene.output.secrets.last { $0.to == .home }?.from == row.source)
@@ -222,7 +222,7 @@ import ThreadDataset
     var scene = Self.scene()
     _ = scene.home.takeChanges()
     #expect(
-      scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+      scene.prefer(.of(1, at: 5))
         == .preferredSet(isChanged: false, hasCredentials: true))
     #expect(scene.output.events.isEmpty && scene.output.secrets.isEmpty)
     #expect(scene.home.takeChanges().isEmpty)
@@ -232,21 +232,18 @@ import ThreadDataset
   func event() throws {
     var scene = Self.scene()
     func event() throws -> RouterEvent {
-      for case .router(let event) in scene.output.events where event.types == .preferredChanged {
-        return event
-      }
-      throw Missing()
+      try #require(scene.output.routerEvents.first { $0.types == .preferredChanged })
     }
     scene.ask(.setPreferred(.dataset(.of(1, at: 6, channel: 20))), by: Self.anna) {
       $0.isApprover = true
     }
     #expect(try event().user == "anna" && event().differs == .channel)
     #expect(try event().previousNetwork == nil)
-    scene.command(.setPreferred(.dataset(.of(7))))
+    scene.prefer(.of(7))
     #expect(try event().user == nil && event().differs == nil)
-    #expect(try event().previousNetwork == .number(1) && event().network == .init(.of(7)))
+    #expect(try event().previousNetwork == 1 && event().network == .init(.of(7)))
     scene.command(.forgetPreferred)
-    #expect(try event().previousNetwork == .number(7) && event().network == nil)
+    #expect(try event().previousNetwork == 7 && event().network == nil)
   }
 
   @Test("A router that has what is chosen is a member from then on, and a claimant no more")
@@ -255,11 +252,11 @@ import ThreadDataset
     scene.announce(6, .of(1, at: 5), from: "hub")
     scene.announce(1, .of(1, key: 2, at: 8), from: "anna")
     #expect(scene.home.isActive(AlertKey(.preferredKeyDisputed)))
-    scene.command(.setPreferred(.dataset(.of(1, at: 9, channel: 20))))
+    scene.prefer(.of(1, at: 9, channel: 20))
     #expect(!scene.home.isActive(AlertKey(.preferredKeyDisputed)))
     #expect(scene.router(1)?.followsPreferred == false)
     #expect(scene.router(6)?.followsPreferred == true)
-    scene.command(.setPreferred(.network(.number(2), router: nil)))
+    scene.prefer(network: 2)
     #expect(scene.router(3)?.followsPreferred == true && scene.router(6)?.followsPreferred == false)
   }
 
@@ -277,7 +274,7 @@ import ThreadDataset
     #expect(scene.output.secrets.last == SecretMove(to: .home, from: .nothing))
     #expect(scene.command(.forgetPreferred) == .refused(.noPreferred))
     scene.announce(1, .of(1, at: 6), from: "anna")
-    scene.ask(.storeCredentials(.number(2), .of(4)), by: Self.machine)
+    scene.ask(.storeCredentials(2, .of(4)), by: Self.machine)
     #expect(scene.home.preferred == nil)
     #expect(
       scene.command(.setPreferred(.name("net-1")))
@@ -288,61 +285,33 @@ import ThreadDataset
   func forgetNetwork() {
     var scene = Self.scene()
     for dataset in [.of(7), .of(7, key: 2), .of(6)] as [DatasetSummary] {
-      scene.command(.setPreferred(.dataset(dataset)))
+      scene.prefer(dataset)
     }
     let former = scene.home.former
     #expect(former.map(\.dataset) == [.of(7, key: 2), .of(7), .of(1, at: 5)])
     for requester in [Self.anna, Self.machine] {
       #expect(
-        scene.ask(.forgetNetwork(.network(.number(7))), by: requester)
+        scene.ask(.forgetNetwork(.network(7)), by: requester)
           == .refused(.onlyAdministrator))
     }
     _ = scene.home.takeChanges()
-    #expect(scene.command(.forgetNetwork(.network(.number(6)))) == .refused(.isPreferred))
+    #expect(scene.command(.forgetNetwork(.network(6))) == .refused(.isPreferred))
     #expect(
-      scene.command(.forgetNetwork(.network(.number(2)))) == .refused(.notInHistory(isUsed: true)))
+      scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: true)))
     #expect(
       scene.command(.forgetNetwork(.former(id: 99))) == .refused(.notInHistory(isUsed: false)))
     #expect(
-      scene.command(.forgetNetwork(.network(.number(7))))
+      scene.command(.forgetNetwork(.network(7)))
         == .forgotten([former[0], former[1]], remaining: [], sharedBy: []))
     #expect(
       scene.command(.forgetNetwork(.former(id: former[2].id)))
-        == .forgotten([former[2]], remaining: [.number(1)], sharedBy: []))
+        == .forgotten([former[2]], remaining: [1], sharedBy: []))
     #expect(scene.home.former.isEmpty)
-    #expect(scene.output.audit == [.formerDeleted(.number(1))])
+    #expect(scene.output.audit == [.formerDeleted(1)])
     #expect(
       Set(scene.home.takeChanges().records) == Set(former.map { .former($0.id) }), "to be deleted")
     #expect(
-      scene.command(.forgetNetwork(.network(.number(1))))
+      scene.command(.forgetNetwork(.network(1)))
         == .refused(.notInHistory(isUsed: true)), "routers use it")
-  }
-
-  @Test("Eight are kept, each once, the newest first")
-  func history() {
-    var scene = HomeScene()
-    for network in 0...9 as ClosedRange<UInt64> {
-      scene.command(.setPreferred(.dataset(.of(network))))
-    }
-    #expect(scene.home.former.map(\.dataset.network) == (1...8).reversed().map { .number($0) })
-    scene.command(.setPreferred(.name("net-5")))
-    scene.command(.setPreferred(.name("net-9")))
-    #expect(
-      scene.home.former.map(\.dataset.network)
-        == ([5, 8, 7, 6, 4, 3, 2, 1] as [UInt64]).map { .number($0) })
-  }
-
-  @Test("Datasets with the same keys push out neither other keys nor the first of their own")
-  func sameKeys() {
-    var scene = HomeScene()
-    scene.command(.setPreferred(.dataset(.of(1))))
-    for channel in 11...24 as ClosedRange<UInt32> {
-      scene.command(.setPreferred(.dataset(.of(2, channel: channel))))
-    }
-    #expect(scene.home.former.count == FormerNetwork.limit)
-    #expect(scene.home.former.last?.dataset == .of(1))
-    #expect(
-      scene.home.former.dropLast().map(\.dataset.parameters?.channel)
-        == [23, 22, 21, 20, 19, 18, 11])
   }
 }

@@ -21,7 +21,7 @@ import ThreadDataset
       let output = scene.publish(.offline, 1) { $0.offlineReason = .frozen }
       #expect(output.alerts == [.borderRouterOffline: .raised] && output.types == [])
       #expect(scene.router(1)?.offlineReason == .frozen && scene.router(1)?.dataset == .of(1))
-      #expect(scene.home.network(.number(1))?.online == 1)
+      #expect(scene.home.network(1)?.online == 1)
       let back = scene.publish(kind, 1) { if kind == .dataset { $0.dataset = .of(1) } }
       #expect(back.types == .online && back.alerts == [.borderRouterOffline: .resolved])
       #expect(scene.router(1)?.isOnline == true && scene.router(1)?.offlineReason == nil)
@@ -61,38 +61,39 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
   }
 
-  @Test("A heartbeat without news, also the first one, changes only when the router was seen")
+  @Test("A heartbeat or an announcement without news changes only when the router was seen")
   func signOfLife() throws {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
-    for _ in 1...2 {
+    for kind in [RouterMessage.Kind.heartbeat, .heartbeat, .announce] {
       scene.wait(seconds: 20)
-      #expect(scene.publish(.heartbeat, 1) == HomeOutput())
+      let dataset: DatasetSummary? = kind == .announce ? .of(1) : nil
+      #expect(scene.publish(kind, 1) { $0.dataset = dataset } == HomeOutput())
       #expect(scene.home.takeChanges().isEmpty)
-      #expect(scene.home.routers.lastSeen(.number(1)) == scene.now)
+      #expect(scene.home.routers.lastSeen(1) == scene.now)
     }
     // That there are heartbeats is in the record, which is saved with the next change or after some minutes.
     var read = Home(rules: scene.rules)
-    _ = try read.load(try #require(scene.home.record(.router(.number(1)))))
-    #expect(read.routers[.number(1)]?.beats == true)
+    _ = try read.load(try #require(scene.home.record(.router(1))))
+    #expect(read.routers[1]?.beats == true)
   }
 
   @Test("A router that runs on another network than it is configured for does not match")
   func elsewhere() throws {
     var scene = Self.scene()
     scene.announce(2, .of(2))
-    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .child, network: .number(2)) }
+    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .child, network: 2) }
     #expect(scene.verdict(of: 1) == .mismatch(.extendedPANID))
     let facts = try #require(scene.alert(.preferredNetworkMismatch, 1)?.facts)
     #expect(facts.message == .elsewhere(isConfiguredForPreferred: true))
     #expect(facts.network == .init(.of(2)) && facts.configured == .init(.of(1)))
     // One without these fields says nothing about that.
     scene.publish(.heartbeat, 1)
-    #expect(scene.router(1)?.currentNetwork == .number(2))
-    scene.publish(.heartbeat, 1) { $0.thread.network = .number(1) }
+    #expect(scene.router(1)?.currentNetwork == 2)
+    scene.publish(.heartbeat, 1) { $0.thread.network = 1 }
     #expect(
       scene.verdict(of: 1) == .match && !scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
-    scene.announce(1, .of(2)) { $0.thread.network = .number(1) }
+    scene.announce(1, .of(2)) { $0.thread.network = 1 }
     #expect(
       scene.alert(.preferredNetworkMismatch, 1)?.facts.message
         == .elsewhere(isConfiguredForPreferred: false))
@@ -119,7 +120,7 @@ import ThreadDataset
   @Test("A disabled Thread interface counts as offline, and what it names as its network does not")
   func disabled() {
     var scene = Self.scene()
-    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .disabled, network: .number(2)) }
+    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .disabled, network: 2) }
     #expect(scene.router(1)?.isOnline == false && scene.router(1)?.offlineReason == .stopped)
     #expect(scene.verdict(of: 1) == .match)
     scene.publish(.heartbeat, 1)
@@ -133,9 +134,90 @@ import ThreadDataset
     var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }
     scene.announce(1, .of(1))
     for kind in [RouterMessage.Kind.heartbeat, .offline, .announce, .leave] {
-      #expect(scene.publish(kind, 1, from: "other").rejection == .notAuthorized(.number(1)))
+      let output = scene.publish(kind, 1, from: "other") { $0.dataset = .of(2) }
+      #expect(output.rejection == .notAuthorized(1) && scene.router(1)?.dataset == .of(1))
       #expect(scene.publish(kind, 1, from: "two").rejection == nil)
     }
     #expect(scene.router(1)?.owner == "otbr" && scene.router(1)?.isPresent == false)
+    // Nor after it left.
+    #expect(scene.announce(1, .of(2), from: "other").rejection == .notAuthorized(1))
+    #expect(scene.router(1)?.dataset == nil)
+  }
+}
+
+/// The Wi-Fi of access points that routers are in or beside.
+@Suite struct SSIDTests {
+  private static func scene() -> HomeScene {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1)) { $0.accessPoint = "ap" }
+    return scene
+  }
+
+  @Test(
+    "A name is a change where it differs from the one before, and the first one is remembered",
+    arguments: [
+      (String?.none, String?.none, String?.none), (nil, "old", "old"), (nil, "new", nil),
+      ("old", nil, "old"), ("old", "other", "other"), ("old", "new", "old"), ("new", "old", nil),
+      ("ne\u{301}w", nil, "ne\u{301}w"),
+    ])
+  func change(_ remembered: String?, _ said: String?, _ previous: String?) {
+    var scene = Self.scene()
+    if let remembered { scene.publish(.ssid, 1) { $0.ssid = remembered } }
+    let output = scene.publish(.ssid, 1) {
+      $0.ssid = "new"
+      $0.previousSSID = said
+    }
+    #expect(scene.router(1)?.ssid == "new")
+    #expect(output.types == (previous == nil ? [] : .ssidChanged))
+    guard let previous, let event = output.routerEvents.first else { return }
+    #expect(event.ssid == "new" && event.previousSSID == previous && event.check == .match)
+    #expect(event.router == 1 && event.user == nil)
+  }
+
+  @Test("A change says whether the router is on the preferred network")
+  func check() {
+    var scene = Self.scene()
+    scene.announce(2, .of(2))
+    let output = scene.publish(.ssid, 2, from: "watcher") {
+      $0.ssid = "a"
+      $0.previousSSID = "b"
+    }
+    #expect(output.routerEvents.first?.check == .mismatch([.extendedPANID, .networkName]))
+    #expect(scene.router(2)?.user == "otbr", "a watcher becomes owner of nothing")
+  }
+
+  @Test("An access point stands for the routers of the sender's team that named it, and no others")
+  func accessPoint() {
+    var scene = Self.scene()
+    scene.announce(2, .of(1)) { $0.accessPoint = "ap" }
+    scene.announce(3, .of(1), from: "other") { $0.accessPoint = "ap" }
+    scene.announce(4, .of(1)) { $0.accessPoint = "another" }
+    func report(_ name: ExactName, from user: ExactName = "otbr") -> HomeOutput {
+      var message = RouterMessage(.ssid, .accessPoint(name))
+      message.ssid = "new"
+      message.previousSSID = "old"
+      return scene.handle(.message(message, from: user))
+    }
+    #expect(report("none").rejection == .unknownAccessPoint)
+    #expect(report("ap", from: "third").rejection == .unknownAccessPoint)
+    let output = report("ap")
+    #expect(output.types(of: 1) == .ssidChanged && output.types(of: 2) == .ssidChanged)
+    #expect(output.types(of: 3) == [] && output.types(of: 4) == [])
+    for agent: UInt64 in [1, 2] { scene.publish(.leave, agent) }
+    #expect(report("ap").rejection == .unknownAccessPoint)
+  }
+
+  @Test("Sixteen routers may be behind an access point, with one more none is touched")
+  func most() {
+    var scene = HomeScene()
+    var message = RouterMessage(.ssid, .accessPoint("ap"))
+    message.ssid = "new"
+    scene.announce(1...16, .of(1)) { $0.accessPoint = "ap" }
+    #expect(scene.handle(.message(message, from: "otbr")).rejection == nil)
+    scene.announce(17, .of(1)) { $0.accessPoint = "ap" }
+    message.ssid = "newer"
+    #expect(
+      scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
+    #expect(scene.router(1)?.ssid == "new")
   }
 }

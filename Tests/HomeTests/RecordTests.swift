@@ -20,7 +20,7 @@ import ThreadDataset
   /// A router with a value in each of its fields.
   static var fullRouter: Router {
     let now = WireTime(milliseconds: 1_700_000_000_123)
-    var router = Router(.number(7), at: now)
+    var router = Router(7, at: now)
     router.user = "otbr"
     router.owner = "hub"
     router.team = "hub"
@@ -38,8 +38,8 @@ import ThreadDataset
     router.credentialChangedAt = now
     router.datasetChangedAt = now
     router.followsPreferred = true
-    router.memberOf = .number(1)
-    router.currentNetwork = .number(2)
+    router.memberOf = 1
+    router.currentNetwork = 2
     router.threadState = .leader
     router.threadStateSince = now
     router.threadStateReportedAt = WireTime(milliseconds: -5)
@@ -49,7 +49,7 @@ import ThreadDataset
     router.offlineReason = .untrusted
     router.source = .mdns
     router.isAdvertised = true
-    router.advertised = .init(network: .number(3), networkName: "seen", activeSeconds: 9)
+    router.advertised = .init(network: 3, networkName: "seen", activeSeconds: 9)
     router.partition = 77
     router.isRecordGone = true
     router.threadVersion = "1.3.0"
@@ -72,7 +72,7 @@ import ThreadDataset
     var order = SequenceWindow()
     _ = order.take(.number(5))
     return SharedCredentials(
-      user: "ha", dataset: .of(2), agent: .number(4), name: "Home Assistant",
+      user: "ha", dataset: .of(2), agent: 4, name: "Home Assistant",
       isPreferredThere: true, createdAt: now, changedAt: now.adding(seconds: 1), follows: true,
       denied: [Hash128(low: 7)],
       order: order)
@@ -83,7 +83,7 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.enroll("otbr")
     scene.home.put(fullRouter)
-    scene.home.shared[.number(2)] = ["ha": fullShared]
+    scene.home.shared[2] = ["ha": fullShared]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home
   }
@@ -91,12 +91,12 @@ import ThreadDataset
   @Test("A router comes back with all its fields")
   func router() throws {
     let home = Self.home
-    let bytes = try #require(home.record(.router(.number(7))))
+    let bytes = try #require(home.record(.router(7)))
     var read = Home(rules: home.step.rules)
-    #expect(try read.load(bytes) == .router(.number(7)))
-    #expect(read.routers[.number(7)] == Self.fullRouter)
+    #expect(try read.load(bytes) == .router(7))
+    #expect(read.routers[7] == Self.fullRouter)
     // None of them stands there as it is made.
-    let fresh = Router(.number(7), at: WireTime(milliseconds: 0))
+    let fresh = Router(7, at: WireTime(milliseconds: 0))
     for (mine, other) in zip(
       Mirror(reflecting: Self.fullRouter).children, Mirror(reflecting: fresh).children)
     where mine.label != "agent" {
@@ -107,12 +107,12 @@ import ThreadDataset
 
   @Test("Shared credentials come back with all their fields")
   func shared() throws {
-    let key = RecordKey.shared("ha", .number(2))
+    let key = RecordKey.shared("ha", 2)
     let bytes = try #require(Self.home.record(key))
     var read = Home(rules: Self.home.step.rules)
     #expect(try read.load(bytes) == key)
-    #expect(read.shared == [.number(2): ["ha": Self.fullShared]])
-    #expect(read.record(.shared("ha", .number(1))) == nil)
+    #expect(read.shared == [2: ["ha": Self.fullShared]])
+    #expect(read.record(.shared("ha", 1)) == nil)
   }
 
   @Test("Every message of an alert comes back")
@@ -132,7 +132,7 @@ import ThreadDataset
 
   /// All messages in a row, so that the compiler finds the one that is forgotten here.
   private static func message(after message: AlertFacts.Message?) -> AlertFacts.Message? {
-    let named = AlertFacts.Named(.number(1), "home")
+    let named = AlertFacts.Named(1, "home")
     return switch message {
     case nil: .elsewhere(isConfiguredForPreferred: true)
     case .elsewhere: .notAttached
@@ -175,7 +175,7 @@ import ThreadDataset
     switch cause {
     case .first: .sameKeys
     case .sameKeys: .onlyMember
-    case .onlyMember: .confirmed(by: .number(3))
+    case .onlyMember: .confirmed(by: 3)
     case .confirmed: .owner
     case .owner: .person
     case .person: .shared
@@ -184,7 +184,7 @@ import ThreadDataset
   }
 
   private static func change(because cause: PreferredCause) -> PreferredChange {
-    let named = AlertFacts.Named(.number(1), "home")
+    let named = AlertFacts.Named(1, "home")
     return PreferredChange(
       from: named, to: named, differs: [.channel], bringsCredentials: true, cause: cause,
       who: "a", second: nil, formerID: 4)
@@ -194,7 +194,7 @@ import ThreadDataset
   func cut() throws {
     let home = Self.home
     var keys: [RecordKey] = [
-      .home, .router(.number(7)), .client("otbr"), .shared("ha", .number(2)),
+      .home, .router(7), .client("otbr"), .shared("ha", 2),
     ]
     keys += home.questions.map { .question($0.id) }
     for key in keys {
@@ -231,7 +231,7 @@ import ThreadDataset
     scene.announce(1, .of(1))
     _ = scene.home.takeChanges()
     for network: UInt64 in 2...12 {
-      scene.command(.setPreferred(.dataset(.of(network, at: network))))
+      scene.prefer(.of(network, at: network))
     }
     let changes = scene.home.takeChanges()
     var read = Home(rules: scene.rules)

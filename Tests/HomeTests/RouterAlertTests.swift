@@ -80,7 +80,7 @@ import ThreadDataset
     let raised = try #require(scene.alert(one.name, 1))
     #expect(raised.startsAt == began && raised.endsAt == nil && raised.sequence == 1)
     #expect(raised.facts.message == one.message && raised.facts.differs == one.differs)
-    #expect(raised.facts.router == .number(1) && raised.facts.preferred?.id == .number(1))
+    #expect(raised.facts.router == 1 && raised.facts.preferred?.id == 1)
     one.end(&scene)
     #expect(scene.output.alerts[one.name] == .resolved)
     let resolved = try #require(scene.alert(one.name, 1))
@@ -114,7 +114,7 @@ import ThreadDataset
     one.begin(&scene)
     scene.pass(seconds: 30)
     #expect(scene.publish(.leave, 1).alerts[one.name] == .resolved)
-    #expect(!scene.alarms.contains { $0.subject == .router(.number(1)) })
+    #expect(!scene.alarms.contains { $0.subject == .router(1) })
   }
 
   @Test("Only something new is published: other facts, and not another occasion")
@@ -168,7 +168,7 @@ import ThreadDataset
     _ = scene.home.takeChanges()
     scene.publish(.offline, 1)
     let key = RecordKey.alert(.of(.borderRouterOffline, 1))
-    #expect(Set(scene.home.takeChanges().records) == [key, .router(.number(1))])
+    #expect(Set(scene.home.takeChanges().records) == [key, .router(1)])
     scene.pass(seconds: 30)
     #expect(Array(scene.home.takeChanges().records) == [key])
   }

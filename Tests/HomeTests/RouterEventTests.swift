@@ -7,6 +7,58 @@ import ThreadDataset
 
 /// `announce`, `dataset` and `leave`: what is then known of the router.
 @Suite struct RouterEventTests {
+  @Test("A first announcement stores its dataset, and its network becomes the preferred one")
+  func first() throws {
+    var scene = HomeScene()
+    let output = scene.announce(1, .of(1))
+    #expect(output.types == [.announced, .datasetStored, .preferredChanged])
+    #expect(
+      output.secrets == [
+        SecretMove(to: .home, from: .input), SecretMove(to: .router(1), from: .input),
+      ])
+    let router = try #require(scene.router(1))
+    #expect(router.owner == "otbr" && router.credential == .stored && router.followsPreferred)
+    #expect(scene.preferred == .of(1))
+    #expect(scene.home.verdict(of: router) == .match)
+    #expect(scene.firing.isEmpty)
+  }
+
+  @Test(
+    "What becomes of a dataset that a router reports",
+    arguments: [
+      (
+        "newer", .of(2), .of(2, at: 2, channel: 20),
+        .datasetUpdated, .stored
+      ),
+      (
+        "older", .of(2, at: 5), .of(2, at: 4, channel: 20),
+        .datasetIgnored, .stale
+      ),
+      (
+        "of the same age and different", .of(2),
+        .of(2, channel: 20), .datasetIgnored, .conflict
+      ),
+      (
+        "another network, older", .of(2, at: 5), .of(3, at: 1),
+        .datasetUpdated, .stored
+      ),
+    ] as [(String, DatasetSummary, DatasetSummary, RouterEvent.Types, CredentialState)])
+  func change(
+    _ what: String, _ stored: DatasetSummary, _ incoming: DatasetSummary,
+    _ types: RouterEvent.Types,
+    _ credential: CredentialState
+  ) {
+    var scene = HomeScene()
+    scene.announce(9, .of(1))
+    scene.announce(1, stored)
+    let output = scene.publish(.dataset, 1) { $0.dataset = incoming }
+    #expect(output.types == types)
+    #expect(scene.router(1)?.credential == credential)
+    #expect(
+      scene.router(1)?.dataset == (credential == .stored ? incoming : stored))
+    #expect(scene.preferred == .of(1))
+  }
+
   @Test("What an announcement leaves out stays as it was, but for where the router is")
   func partial() throws {
     var scene = HomeScene()
@@ -16,7 +68,7 @@ import ThreadDataset
       $0.model = "BR-1"
       $0.extendedAddress = 5
       $0.accessPoint = "ap"
-      $0.thread = ThreadReport(state: .leader, network: .number(1))
+      $0.thread = ThreadReport(state: .leader, network: 1)
     }
     scene.publish(.dataset, 1) { $0.dataset = .of(1) }
     let router = try #require(scene.router(1))
@@ -35,7 +87,7 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.credentialsMissing, 1), .of(.noPreferredNetwork)])
     scene.announce(1, .of(1), from: "other")
     #expect(scene.router(1)?.owner == "other" && scene.alarms == [])
-    #expect(scene.announce(1, from: "otbr").rejection == .notAuthorized(.number(1)))
+    #expect(scene.announce(1, from: "otbr").rejection == .notAuthorized(1))
   }
 
   @Test("An announcement without a dataset leaves an ignored one ignored")
@@ -55,13 +107,13 @@ import ThreadDataset
     scene.announce(9, .of(9))
     scene.announce(1, .of(1))
     func event(_ output: HomeOutput) -> RouterEvent? {
-      output.events.compactMap { if case .router(let event) = $0 { event } else { nil } }.first
+      output.routerEvents.first
     }
     let change = event(scene.announce(1, .of(1, at: 2, channel: 20)))
     #expect(change?.differs == .channel && change?.previousNetwork == nil)
     #expect(change?.user == "otbr" && change?.network?.name == "net-1")
     let move = event(scene.announce(1, .of(2, key: 2, at: 1, channel: 20)))
-    #expect(move?.previousNetwork == .number(1))
+    #expect(move?.previousNetwork == 1)
     #expect(move?.differs == [.networkKey, .extendedPANID, .networkName, .pskc])
     let conflict = event(scene.announce(1, .of(2, key: 2, at: 1)))
     #expect(conflict?.isConflict == true && conflict?.differs == .channel)
@@ -101,11 +153,11 @@ import ThreadDataset
     scene.publish(.offline, 1)
     let output = scene.publish(.leave, 1)
     #expect(output.types == .left && output.alerts == [.borderRouterOffline: .resolved])
-    #expect(output.secrets == [SecretMove(to: .router(.number(1)), from: .nothing)])
-    #expect(output.audit == [.credentialsDeleted(.number(1))])
+    #expect(output.secrets == [SecretMove(to: .router(1), from: .nothing)])
+    #expect(output.audit == [.credentialsDeleted(1)])
     let left = try #require(scene.router(1))
     #expect(!left.isPresent && left.dataset == nil && left.owner == "otbr" && left.name == nil)
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
     #expect(scene.home.networks.map(\.routers) == [0])
   }
 
@@ -116,9 +168,7 @@ import ThreadDataset
     scene.announce(2, .of(1))
     scene.announce(3, .of(2))
     func isLast(_ agent: UInt64) -> Bool {
-      scene.publish(.leave, agent).events.contains {
-        if case .router(let event) = $0 { event.isLastOfPreferred } else { false }
-      }
+      scene.publish(.leave, agent).routerEvents.contains(where: \.isLastOfPreferred)
     }
     #expect(!isLast(3) && !isLast(1))
     #expect(isLast(2))
@@ -142,7 +192,7 @@ import ThreadDataset
   func leaveUnlisted() {
     var scene = HomeScene()
     scene.enroll("otbr")
-    scene.ask(.storeCredentials(.number(1), .of(1)), by: HomeScene.requester("otbr"))
+    scene.ask(.storeCredentials(1, .of(1)), by: .login("otbr"))
     let output = scene.publish(.leave, 1)
     #expect(!output.isDuplicate && output.events.isEmpty)
     #expect(scene.router(1)?.dataset == nil && scene.router(1)?.owner == "otbr")

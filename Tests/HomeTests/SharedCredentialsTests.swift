@@ -8,8 +8,8 @@ import ThreadDataset
 /// Credentials that a login shares which is no border router: what is kept, and what that means for the home.
 @Suite struct SharedCredentialsTests {
   private static let differs = AlertKey(.homeAssistantDiffers, .user("ha"))
-  private static let stale = AlertKey(.staleDataset, .network(.number(1)))
-  private static let conflict = AlertKey(.datasetConflict, .network(.number(1)))
+  private static let stale = AlertKey(.staleDataset, .network(1))
+  private static let conflict = AlertKey(.datasetConflict, .network(1))
 
   /// A home that prefers network 1 by its id alone, with router 1 that is only seen.
   private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
@@ -18,7 +18,7 @@ import ThreadDataset
       change(&$0)
     }
     scene.see(.of(1, on: 1))
-    scene.command(.setPreferred(.network(.number(1), router: nil)))
+    scene.prefer(network: 1)
     return scene
   }
 
@@ -30,19 +30,9 @@ import ThreadDataset
     message.signature = .init(issuer: Hash128(low: 1), number: number)
   }
 
-  private static func waiting(_ scene: HomeScene) -> [ConsentQuestion] {
-    scene.home.questions.filter { scene.home.waiting($0.id) != nil }
-  }
-
   /// Who the events name that the preferred network has changed.
   private static func chosenBy(_ output: HomeOutput) -> [ExactName?] {
-    output.events.compactMap {
-      if case .router(let event) = $0, event.types == .preferredChanged {
-        .some(event.user)
-      } else {
-        nil
-      }
-    }
+    output.routerEvents.filter { $0.types == .preferredChanged }.map(\.user)
   }
 
   // MARK: What is kept
@@ -53,25 +43,25 @@ import ThreadDataset
     scene.share(.of(2))
     #expect(scene.home.preferred == nil)
     let output = scene.share(.of(1), isPreferred: true)
-    #expect(scene.home.preferred?.dataset == .of(1) && output.types == .preferredChanged)
-    let key = RecordKey.shared("ha", .number(1))
+    #expect(scene.preferred == .of(1) && output.types == .preferredChanged)
+    let key = RecordKey.shared("ha", 1)
     #expect(
       output.secrets == [
         SecretMove(to: key, from: .input), SecretMove(to: .home, from: .record(key)),
       ])
     #expect(
       output.audit == [
-        .sharedStored(by: "ha", .number(1), isNew: true),
-        .preferredChanged(from: nil, to: .number(1)),
+        .sharedStored(by: "ha", 1, isNew: true),
+        .preferredChanged(from: nil, to: 1),
       ])
-    #expect(scene.home.networks.map(\.id) == [.number(1), .number(2)])
+    #expect(scene.home.networks.map(\.id) == [1, 2])
     #expect(scene.firing == [AlertKey(.plaintextCredentials, .user("ha"))])
   }
 
   @Test("What is reported replaces what is stored, whatever its age; what is known is not written")
   func mirror() {
     var scene = HomeScene { $0.alertsHold = 0 }
-    let key = RecordKey.shared("ha", .number(1))
+    let key = RecordKey.shared("ha", 1)
     for dataset in [DatasetSummary.of(1, at: 5), .of(1, at: 4), .of(1, at: 4, other: 1)] {
       let output = scene.share(dataset)
       #expect(Self.shared(scene)?.dataset == dataset)
@@ -83,11 +73,11 @@ import ThreadDataset
     }
     scene.share(.of(1, at: 4, other: 1)) {
       $0.name = "Attic"
-      $0.borderAgent = .number(3)
+      $0.borderAgent = 3
     }
     let changes = scene.home.takeChanges()
-    #expect(Array(changes.records) == [key] && changes.networks == [.number(1)])
-    #expect(Self.shared(scene)?.agent == .number(3) && Self.shared(scene)?.name == "Attic")
+    #expect(Array(changes.records) == [key] && changes.networks == [1])
+    #expect(Self.shared(scene)?.agent == 3 && Self.shared(scene)?.name == "Attic")
     #expect(scene.home.routers.count == 0, "a border agent is named, and not owned")
   }
 
@@ -117,7 +107,7 @@ import ThreadDataset
     #expect(share(1, 5) == nil && share(1, 4) == .envelopeOutOfOrder && share(2, 4) == nil)
     #expect(scene.firing == [])
     let key = RecordKey.signer(
-      SignerKey(user: "ha", issuer: Hash128(low: 1)), .network(.number(1)))
+      SignerKey(user: "ha", issuer: Hash128(low: 1)), .network(1))
     #expect(scene.home.takeChanges().records.contains(key))
     // What changes the name alone must not come again after a crash, either.
     scene.share(.of(1)) {
@@ -135,7 +125,7 @@ import ThreadDataset
     #expect(scene.share(.of(33), from: "hub").rejection == nil)
     #expect(scene.share(.of(32, at: 9)).rejection == nil)
     scene.share(.of(7), isPreferred: true)
-    #expect(scene.home.allShared.filter(\.isPreferredThere).map(\.network) == [.number(7)])
+    #expect(scene.home.allShared.filter(\.isPreferredThere).map(\.network) == [7])
     scene.share(.of(7))
     #expect(scene.home.allShared.allSatisfy { !$0.isPreferredThere })
   }
@@ -147,11 +137,11 @@ import ThreadDataset
     scene.share(.of(1, at: 9))
     scene.share(.of(2, at: 3))
     scene.share(.of(2, at: 4, name: "Attic"), from: "hub")
-    let network = scene.home.network(.number(2))
+    let network = scene.home.network(2)
     #expect(network?.sharedBy == ["ha", "hub"] && network?.name == "Attic")
     #expect(network?.dataset?.activeSeconds == 4 && network?.routers == 0)
-    #expect(scene.home.network(.number(1))?.dataset == .of(1))
-    #expect(scene.home.network(.number(1))?.sharedBy == ["ha"])
+    #expect(scene.home.network(1)?.dataset == .of(1))
+    #expect(scene.home.network(1)?.sharedBy == ["ha"])
     #expect(scene.home.networkCount == 2 && scene.home.networks.count == 2)
   }
 
@@ -160,10 +150,10 @@ import ThreadDataset
     var scene = Self.scene()
     scene.share(.of(1, name: "evil"))
     scene.announce(5, .of(1, key: 2, name: "evil"), from: "other")
-    let network = scene.home.network(.number(1))
+    let network = scene.home.network(1)
     #expect(network?.dataset == nil && network?.name == "net-1" && network?.sharedBy == ["ha"])
     scene.accept()
-    #expect(scene.home.network(.number(1))?.dataset == .of(1, name: "evil"))
+    #expect(scene.home.network(1)?.dataset == .of(1, name: "evil"))
   }
 
   @Test("The alert that no network is preferred counts those that routers are on")
@@ -184,35 +174,29 @@ import ThreadDataset
   @Test("Of a network that is preferred by its id alone a person is asked, for seven days")
   func asks() throws {
     var scene = Self.scene()
-    let output = scene.share(.of(1)) { $0.borderAgent = .number(1) }
-    let question = try #require(Self.waiting(scene).first)
+    let output = scene.share(.of(1)) { $0.borderAgent = 1 }
+    let question = try #require(scene.waiting.first)
     #expect(output.events.contains(.asked(question)))
     #expect(
       question.subject
         == ConsentSubject(.accept, [ConsentNetwork(.of(1), of: "ha")]))
     #expect(question.requester.program == "Home Assistant" && !question.keyHasChanged)
-    #expect(scene.home.preferred?.dataset.hasCredentials == false)
+    #expect(scene.preferred?.hasCredentials == false)
     scene.share(.of(1))
     scene.pass(seconds: 7 * 86_400 - 1)
-    #expect(Self.waiting(scene) == [question])
+    #expect(scene.waiting == [question])
     #expect(scene.due().map { $0 <= 1 } == true)
     guard case .decided(let record) = scene.decide(.approve(question.id, .always)) else {
       Issue.record("not decided")
       return
     }
     #expect(record.outcome == .approved && record.scope == .once && scene.home.grants.isEmpty)
-    #expect(scene.home.preferred?.dataset == .of(1) && scene.output.settled.isEmpty)
+    #expect(scene.preferred == .of(1) && scene.output.settled.isEmpty)
     #expect(
       scene.output.secrets == [
-        SecretMove(to: .home, from: .record(.shared("ha", .number(1))))
+        SecretMove(to: .home, from: .record(.shared("ha", 1)))
       ])
-    guard
-      case .preferredChanged(let change, _) = scene.alert(.preferredNetworkChanged)?.facts
-        .message
-    else {
-      Issue.record("no alert")
-      return
-    }
+    let change = try #require(scene.preferredChange)
     #expect(change.cause == .person && change.bringsCredentials)
     #expect(change.who == "uid 0 (command line)")
     #expect(scene.alert(.preferredNetworkChanged)?.facts.user == nil)
@@ -224,31 +208,31 @@ import ThreadDataset
   func askedAgain() throws {
     var scene = Self.scene()
     scene.share(.of(1))
-    scene.decide(.deny(try #require(Self.waiting(scene).first).id))
+    scene.decide(.deny(try #require(scene.waiting.first).id))
     #expect(scene.home.questions.isEmpty && scene.home.decisions.last?.outcome == .denied)
     scene.share(.of(1, at: 9, channel: 20))
     scene.handle(.started)
     #expect(scene.home.questions.isEmpty)
     scene.share(.of(1, key: 2, at: 9))
     scene.pass(seconds: 121)
-    #expect(Self.waiting(scene).count == 1)
+    #expect(scene.waiting.count == 1)
     scene.pass(seconds: 121)
     scene.pass(seconds: 7 * 86_400)
     #expect(scene.home.questions.isEmpty && scene.home.decisions.last?.outcome == .expired)
     scene.share(.of(1, key: 2, at: 9))
-    #expect(Self.waiting(scene).count == 1)
+    #expect(scene.waiting.count == 1)
     // Other keys in between lift no refusal.
     scene.share(.of(1))
     scene.pass(seconds: 121)
-    #expect(Self.waiting(scene).isEmpty)
+    #expect(scene.waiting.isEmpty)
     // A person has chosen these keys.
-    scene.command(.setPreferred(.dataset(.of(1))))
+    scene.prefer(.of(1))
     #expect(Self.shared(scene)?.isDenied == false)
     scene.share(.of(1, at: 9, channel: 20))
-    #expect(scene.home.preferred?.dataset == .of(1, at: 9, channel: 20))
-    scene.command(.setPreferred(.dataset(.of(1))))
+    #expect(scene.preferred == .of(1, at: 9, channel: 20))
+    scene.prefer(.of(1))
     scene.pass(seconds: 121)
-    #expect(scene.home.preferred?.dataset == .of(1) && Self.waiting(scene).count == 1)
+    #expect(scene.preferred == .of(1) && scene.waiting.count == 1)
   }
 
   @Test("About a user a person is asked once in two minutes, whatever it shares meanwhile")
@@ -260,19 +244,19 @@ import ThreadDataset
       #expect(isAsked == (key == 1))
       scene.wait(seconds: 1)
     }
-    #expect(Self.waiting(scene).isEmpty)
+    #expect(scene.waiting.isEmpty)
     scene.share(.of(1), from: "hub")
-    #expect(Self.waiting(scene).count == 1)
+    #expect(scene.waiting.count == 1)
     scene.tick()
     #expect(scene.due().map { $0 > 90 && $0 <= 120 } == true)
     scene.pass(seconds: 100)
-    #expect(Self.waiting(scene).map { $0.subject.networks[0].key?.low } == [1, 20])
+    #expect(scene.waiting.map { $0.subject.networks[0].key?.low } == [1, 20])
     // The clock is set back.
     scene.share(.of(1, key: 21))
     scene.now = scene.now.adding(seconds: -86_400)
     scene.handle(.clockJumped(by: -86_400_000))
     scene.tick()
-    #expect(Self.waiting(scene).map { $0.subject.networks[0].key?.low } == [1, 21])
+    #expect(scene.waiting.map { $0.subject.networks[0].key?.low } == [1, 21])
   }
 
   @Test("A question says whether the home has other keys, and is asked again when that changes")
@@ -281,12 +265,12 @@ import ThreadDataset
     func says(_ dataset: DatasetSummary) -> [Bool] {
       scene.share(dataset)
       scene.pass(seconds: 121)
-      return Self.waiting(scene).map(\.keyHasChanged)
+      return scene.waiting.map(\.keyHasChanged)
     }
     #expect(says(.of(1, key: 2, at: 9)) == [false])
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, at: 5))
     scene.tick()
-    #expect(Self.waiting(scene).map(\.keyHasChanged) == [true])
+    #expect(scene.waiting.map(\.keyHasChanged) == [true])
     #expect(says(.of(1, key: 3, at: 9)) == [true])
     #expect(says(.of(1, at: 9, channel: 20)) == [false], "other parameters alone")
   }
@@ -301,15 +285,15 @@ import ThreadDataset
     var scene = Self.scene()
     scene.enroll("ha")
     scene.share(.of(1))
-    let question = try #require(Self.waiting(scene).first)
+    let question = try #require(scene.waiting.first)
     switch end {
     case .command(let request): scene.command(request)
     case .share(let dataset): scene.share(dataset)
-    case .revoke: scene.handle(.revoke("ha", forgets: false, by: .statusPage))
+    case .revoke: scene.revoke("ha")
     }
     // With the same keys it is the same question.
     #expect((scene.home.waiting(question.id) != nil) == (end == .share(.of(1, at: 9))))
-    #expect(Self.waiting(scene).allSatisfy { $0.id == question.id })
+    #expect(scene.waiting.allSatisfy { $0.id == question.id })
     scene.pass(seconds: 121)
     scene.handle(.started)
     #expect(
@@ -328,16 +312,16 @@ import ThreadDataset
     var scene = Self.scene()
     scene.share(.of(1))
     scene.share(.of(1), from: "hub")
-    #expect(Self.waiting(scene).count == 2)
-    scene.decide(.approve(try #require(Self.waiting(scene).first).id, .once))
-    #expect(Self.waiting(scene).isEmpty)
+    #expect(scene.waiting.count == 2)
+    scene.decide(.approve(try #require(scene.waiting.first).id, .once))
+    #expect(scene.waiting.isEmpty)
   }
 
   @Test("Home Assistant decides where it decides about adoptions; nobody decides for its own team")
   func whoDecides() throws {
     var scene = Self.scene { $0.team = { $0 == "ben" ? "ha" : $0 } }
     scene.share(.of(1))
-    let question = try #require(Self.waiting(scene).first)
+    let question = try #require(scene.waiting.first)
     #expect(
       scene.decide(.approve(question.id, .once), by: .login("ben", team: "ha"))
         == .refused(.consent(.notAuthorized)))
@@ -345,34 +329,28 @@ import ThreadDataset
       .approve(question.id, .once), by: .login("homeassistant", team: "homeassistant"))
     decision.extent = .adoptions
     scene.handle(.decision(decision))
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
   }
 
   @Test("A user whom the settings trust is not asked about")
-  func trusted() {
+  func trusted() throws {
     var scene = Self.scene { $0.trustsShared = { $0 == "ha" } }
     scene.enroll("ha")
     scene.share(.of(1), from: "hub")
     scene.share(.of(1))
-    #expect(Self.waiting(scene).count == 2, "whoever can publish as the login can send plaintext")
+    #expect(scene.waiting.count == 2, "whoever can publish as the login can send plaintext")
     let output = scene.share(.of(1, key: 2)) { Self.sign(&$0, 1) }
-    #expect(scene.home.preferred?.dataset == .of(1, key: 2) && output.types == .preferredChanged)
-    guard
-      case .preferredChanged(let change, _) = scene.alert(.preferredNetworkChanged)?.facts
-        .message
-    else {
-      Issue.record("no alert")
-      return
-    }
+    #expect(scene.preferred == .of(1, key: 2) && output.types == .preferredChanged)
+    let change = try #require(scene.preferredChange)
     #expect(change.cause == .shared && change.who == "ha", "what it calls itself is its own word")
     #expect(scene.alert(.preferredNetworkChanged)?.facts.user == "ha")
     #expect(Self.chosenBy(output) == ["ha"])
     // What the preferred network has lost comes back.
     scene.handle(.secretLost(.home))
-    #expect(scene.home.preferred?.dataset == .of(1, key: 2))
+    #expect(scene.preferred == .of(1, key: 2))
     #expect(
       scene.output.secrets.last
-        == SecretMove(to: .home, from: .record(.shared("ha", .number(1)))))
+        == SecretMove(to: .home, from: .record(.shared("ha", 1))))
   }
 
   @Test("Who is trusted from a start on is not asked about any more")
@@ -382,7 +360,7 @@ import ThreadDataset
     scene.share(.of(1)) { Self.sign(&$0, 1) }
     scene.rules.trustsShared = { _ in true }
     scene.handle(.started)
-    #expect(scene.home.preferred?.dataset == .of(1) && Self.waiting(scene).isEmpty)
+    #expect(scene.preferred == .of(1) && scene.waiting.isEmpty)
   }
 
   @Test("A newer dataset of a user who has shared the preferred one is followed")
@@ -390,44 +368,44 @@ import ThreadDataset
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.share(.of(1, at: 5), isPreferred: true)
     scene.share(.of(1, at: 6, channel: 20), isPreferred: true)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 6, channel: 20))
+    #expect(scene.preferred == .of(1, at: 6, channel: 20))
     #expect(scene.home.former.map(\.dataset) == [.of(1, at: 5)] && scene.home.questions.isEmpty)
     // A person has chosen the former one again.
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 7, channel: 21), isPreferred: true)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 5) && Self.waiting(scene).count == 1)
+    #expect(scene.preferred == .of(1, at: 5) && scene.waiting.count == 1)
     // An older one in between does not make it follow again.
     scene.share(.of(1, at: 4, channel: 20), isPreferred: true)
     scene.share(.of(1, at: 8, channel: 22), isPreferred: true)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 5))
+    #expect(scene.preferred == .of(1, at: 5))
     // Just the preferred one does.
     scene.share(.of(1, at: 5), isPreferred: true)
     scene.share(.of(1, at: 4, channel: 20), isPreferred: true)
     scene.share(.of(1, at: 8, channel: 22), isPreferred: true)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 8, channel: 22))
+    #expect(scene.preferred == .of(1, at: 8, channel: 22))
   }
 
   @Test("What was refused is not followed after an older one with the same keys")
   func deniedStays() throws {
     var scene = Self.scene()
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 6, channel: 20))
-    scene.decide(.deny(try #require(Self.waiting(scene).first).id))
+    scene.decide(.deny(try #require(scene.waiting.first).id))
     scene.share(.of(1, at: 4, channel: 20))
     scene.share(.of(1, at: 6, channel: 20))
     scene.pass(seconds: 121)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 5) && scene.home.questions.isEmpty)
+    #expect(scene.preferred == .of(1, at: 5) && scene.home.questions.isEmpty)
   }
 
   @Test("A program that stores an older dataset for its router is not undone by what was followed")
   func owner() {
     var scene = HomeScene()
-    let machine = HomeScene.requester("otbr", onMachine: true)
-    scene.ask(.storeCredentials(.number(1), .of(1, at: 5)), by: machine)
+    let machine = Requester.program(of: "otbr")
+    scene.ask(.storeCredentials(1, .of(1, at: 5)), by: machine)
     scene.share(.of(1, at: 5))
-    scene.ask(.storeCredentials(.number(1), .of(1, at: 4, channel: 20)), by: machine)
-    #expect(scene.home.preferred?.dataset == .of(1, at: 4, channel: 20))
-    #expect(Self.waiting(scene).count == 1)
+    scene.ask(.storeCredentials(1, .of(1, at: 4, channel: 20)), by: machine)
+    #expect(scene.preferred == .of(1, at: 4, channel: 20))
+    #expect(scene.waiting.count == 1)
   }
 
   @Test("Nothing is left of what a user has shared whose keys are revoked")
@@ -438,14 +416,14 @@ import ThreadDataset
     scene.share(.of(2)) { Self.sign(&$0, 1) }
     scene.share(.of(2), from: "hub")
     _ = scene.home.takeChanges()
-    scene.handle(.revoke("ha", forgets: false, by: .statusPage))
+    scene.revoke("ha")
     #expect(scene.home.allShared.map(\.user) == ["hub"])
-    #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", .number(1))))
+    #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", 1)))
     let records = scene.home.takeChanges().records
-    #expect(records.contains(.shared("ha", .number(1))))
+    #expect(records.contains(.shared("ha", 1)))
     scene.rules.trustsShared = { $0 == "ha" }
     scene.handle(.started)
-    #expect(scene.home.preferred?.dataset.hasCredentials == false)
+    #expect(scene.preferred?.hasCredentials == false)
   }
 
   @Test("Without a daemon nobody is asked, and no alert is raised, before one starts")
@@ -453,7 +431,7 @@ import ThreadDataset
     var scene = Self.scene()
     scene.share(.of(2), isPreferred: true)
     scene.rules.hasDaemon = false
-    scene.command(.setPreferred(.dataset(.of(2))))
+    scene.prefer(.of(2))
     #expect(scene.firing.contains(Self.differs))
     scene.rules.hasDaemon = true
     scene.handle(.started)
@@ -466,11 +444,11 @@ import ThreadDataset
   func accept() throws {
     for way in ["waits", "denied", "expired", "of the same age", "too far ahead"] {
       var scene = Self.scene()
-      if way.contains("age") { scene.command(.setPreferred(.dataset(.of(1, key: 3)))) }
+      if way.contains("age") { scene.prefer(.of(1, key: 3)) }
       let dataset = DatasetSummary.of(1, at: way.contains("far") ? 1 << 40 : 1)
-      if way.contains("far") { scene.command(.setPreferred(.dataset(.of(1, channel: 20)))) }
+      if way.contains("far") { scene.prefer(.of(1, channel: 20)) }
       scene.share(dataset)
-      let question = Self.waiting(scene).first
+      let question = scene.waiting.first
       switch way {
       case "denied": scene.decide(.deny(try #require(question).id))
       case "expired":
@@ -481,7 +459,7 @@ import ThreadDataset
       #expect(
         scene.accept(way == "waits" ? nil : 1)
           == .preferredSet(isChanged: true, hasCredentials: true), "\(way)")
-      #expect(scene.home.preferred?.dataset == dataset && Self.waiting(scene).isEmpty, "\(way)")
+      #expect(scene.preferred == dataset && scene.waiting.isEmpty, "\(way)")
       let outcome = scene.home.decisions.last?.outcome
       #expect(
         outcome == ["waits": .approved, "denied": .denied, "expired": .expired][way], "\(way)")
@@ -491,7 +469,7 @@ import ThreadDataset
   }
 
   @Test("Who accepts it is named, and has chosen it where it is a login")
-  func whoAccepts() {
+  func whoAccepts() throws {
     for (approver, who) in [
       (.statusPage, "the status page"), (.commandLine(user: 1_000), "uid 1000 (command line)"),
     ] as [(ConsentApprover, String)] {
@@ -499,30 +477,25 @@ import ThreadDataset
       scene.share(.of(1))
       scene.accept(by: approver)
       #expect(scene.home.decisions.last?.by == approver && Self.chosenBy(scene.output) == [nil])
-      guard
-        case .preferredChanged(let change, _) = scene.alert(.preferredNetworkChanged)?.facts.message
-      else {
-        Issue.record("no alert")
-        return
-      }
+      let change = try #require(scene.preferredChange)
       #expect(change.who == who)
     }
     var scene = Self.scene()
     scene.share(.of(1))
     scene.decide(
-      .approve(Self.waiting(scene)[0].id, .once), by: .login("anna", team: "anna"))
+      .approve(scene.waiting[0].id, .once), by: .login("anna", team: "anna"))
     #expect(Self.chosenBy(scene.output) == ["anna"])
   }
 
   @Test("What a person is asked about is accepted, and not what is in conflict with the home")
   func acceptsAsked() {
     var scene = Self.scene()
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 1 << 40, channel: 21), from: "hub")
     scene.share(.of(1, at: 6, channel: 20))
-    #expect(scene.firing.contains(Self.conflict) && Self.waiting(scene).count == 1)
+    #expect(scene.firing.contains(Self.conflict) && scene.waiting.count == 1)
     #expect(scene.accept() == .preferredSet(isChanged: true, hasCredentials: true))
-    #expect(scene.home.preferred?.dataset == .of(1, at: 6, channel: 20))
+    #expect(scene.preferred == .of(1, at: 6, channel: 20))
     #expect(scene.home.decisions.last?.outcome == .approved)
   }
 
@@ -533,16 +506,16 @@ import ThreadDataset
     scene.home.hasDamage = true
     #expect(scene.accept() == .refused(.damaged))
     scene = Self.scene()
-    let none = HomeAnswer.refused(.nothingToAccept(.number(1)))
+    let none = HomeAnswer.refused(.nothingToAccept(1))
     #expect(scene.accept() == none)
     scene.share(.of(2))
     #expect(scene.accept(1) == none)
-    #expect(scene.accept(2) == .refused(.notPreferred(.number(2))))
+    #expect(scene.accept(2) == .refused(.notPreferred(2)))
     scene.share(.of(1, at: 2))
     scene.share(.of(1, key: 2, at: 3), from: "hub")
     #expect(scene.accept() == .refused(.severalShared(["ha", "hub"])))
-    scene.command(.setPreferred(.dataset(.of(1, key: 3, at: 9))))
-    #expect(scene.accept() == .refused(.onlyOlderShared(.number(1))))
+    scene.prefer(.of(1, key: 3, at: 9))
+    #expect(scene.accept() == .refused(.onlyOlderShared(1)))
     scene.home.hasLostCredentials = true
     #expect(scene.accept() == .refused(.damaged))
   }
@@ -555,7 +528,7 @@ import ThreadDataset
       .decision(ConsentDecision(.deny(scene.home.questions[0].id), by: .statusPage)))
     scene.share(.of(1))
     #expect(scene.accept() == .preferredSet(isChanged: true, hasCredentials: true))
-    #expect(scene.home.preferred?.dataset == .of(1))
+    #expect(scene.preferred == .of(1))
   }
 
   // MARK: Alerts
@@ -568,7 +541,7 @@ import ThreadDataset
     scene.pass(seconds: 31)
     let facts = scene.home.alerts[Self.differs]?.facts
     #expect(scene.firing.contains(Self.differs) && facts?.message == .otherPreferred)
-    #expect(facts?.network == .init(.of(2)) && facts?.preferred?.id == .number(1))
+    #expect(facts?.network == .init(.of(2)) && facts?.preferred?.id == 1)
     #expect(facts?.names.first == ["Home Assistant"] && facts?.user == "ha")
     scene.share(.of(1), isPreferred: true)
     #expect(!scene.firing.contains(Self.differs))
@@ -577,14 +550,14 @@ import ThreadDataset
   @Test("An older dataset, or one of the same age that differs, is an alert of its network")
   func ages() {
     var scene = Self.scene()
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 4, channel: 20))
     let facts = scene.home.alerts[Self.stale]?.facts
     #expect(facts?.message == .sharedOlder && facts?.differs == .channel && facts?.user == "ha")
     scene.share(.of(1, at: 5, channel: 20))
     #expect(scene.home.alerts[Self.conflict]?.facts.message == .sharedConflict)
     #expect(!scene.firing.contains(Self.stale) && scene.firing.contains(Self.conflict))
-    scene.command(.setPreferred(.dataset(.of(2))))
+    scene.prefer(.of(2))
     #expect(!scene.firing.contains(Self.conflict))
     #expect(scene.home.questions.isEmpty)
   }
@@ -596,17 +569,17 @@ import ThreadDataset
     scene.share(.of(1))
     scene.handle(.started)
     #expect(scene.firing.contains(key))
-    scene.command(.forgetNetwork(.network(.number(1))))
+    scene.command(.forgetNetwork(.network(1)))
     #expect(!scene.firing.contains(key))
   }
 
   // MARK: Answers
 
-  /// Who has asked, and which border agents, networks and teams the answer has.
+  /// Which border agents, networks and teams an answer has.
   private static func found(_ answer: HomeAnswer?) -> [String] {
     guard case .credentials(let all) = answer else { return ["\(answer as Any)"] }
     return all.map {
-      "\($0.agent.map { "\($0.numbers.high)" } ?? "-") \($0.dataset.name) "
+      "\($0.agent?.description ?? "-") \($0.dataset.name) "
         + "\($0.team?.text ?? "-")\($0.isActive ? " active" : "")"
     }
   }
@@ -614,75 +587,46 @@ import ThreadDataset
   @Test("The own team is answered what it shares under a border agent that has nothing stored")
   func answers() {
     var scene = HomeScene { $0.team = { ["phone", "ha"].contains($0) ? "family" : $0 } }
-    var phone = HomeScene.requester("phone")
-    phone = Requester(phone.identity, team: "family")
-    scene.share(.of(1)) { $0.borderAgent = .number(7 << 8) }
-    scene.share(.of(2)) { $0.borderAgent = .number(8 << 8) }
+    let phone = Requester.login("phone", team: "family")
+    scene.share(.of(1)) { $0.borderAgent = 7 }
+    scene.share(.of(2)) { $0.borderAgent = 8 }
     scene.share(.of(3))
-    let agents = [BorderAgentID.number(7 << 8), .number(8 << 8)]
-    let names = agents.map { $0.numbers.high }
     func get(_ agent: BorderAgentID, by requester: Requester) -> HomeAnswer? {
       scene.ask(.getCredentials(agent), by: requester)
     }
-    #expect(Self.found(get(agents[0], by: phone)) == ["\(names[0]) net-1 family"])
-    #expect(
-      get(agents[0], by: HomeScene.requester("other")) == .refused(.noCredentials(agents[0])))
-    #expect(Self.found(scene.ask(.listCredentials(onlyActive: false), by: phone)).count == 2)
-    #expect(Self.found(scene.ask(.listCredentials(onlyActive: true), by: phone)) == [])
+    func list(onlyActive: Bool) -> [String] {
+      Self.found(scene.ask(.listCredentials(onlyActive: onlyActive), by: phone))
+    }
+    #expect(Self.found(get(7, by: phone)) == ["0000000000000007 net-1 family"])
+    #expect(get(7, by: .login("other")) == .refused(.noCredentials(7)))
+    #expect(list(onlyActive: false).count == 2 && list(onlyActive: true) == [])
     // A router of another team announces itself under one of the ids: what it has counts.
-    scene.announce(8 << 8, .of(2, key: 2), from: "hub")
-    #expect(get(agents[1], by: phone) == .refused(.noCredentials(agents[1])))
+    scene.announce(8, .of(2, key: 2), from: "hub")
+    #expect(get(8, by: phone) == .refused(.noCredentials(8)))
     scene.announce(9, .of(1), from: "hub")
-    #expect(
-      Self.found(scene.ask(.listCredentials(onlyActive: true), by: phone))
-        == ["\(names[0]) net-1 family active"])
+    #expect(list(onlyActive: true) == ["0000000000000007 net-1 family active"])
   }
 
   @Test("What is shared of a network that is there, and of one that is asked for, needs consent")
   func disclosed() throws {
     var scene = Self.scene()
-    scene.share(.of(2)) { $0.borderAgent = .number(7) }
-    let phone = HomeScene.requester("phone")
-    #expect(scene.ask(.nearbyNetworks, by: phone) == .credentials([]))
+    scene.share(.of(2)) { $0.borderAgent = 7 }
+    #expect(scene.ask(.nearbyNetworks) == .credentials([]))
     scene.see(.of(1, on: 1), .of(5, on: 2))
-    scene.enroll("phone")
-    for request in [HomeRequest.nearbyNetworks, .getNetwork(.number(2))] {
-      guard
-        case .waiting(let id) = scene.ask(
-          request, by: phone, { $0.reply = .topic("t", correlation: nil, transaction: nil) })
-      else {
-        Issue.record("not asked: \(request)")
-        return
-      }
-      scene.decide(.approve(id, .once))
-      let given = Self.found(scene.output.settled.first?.answer)
-      #expect(given == ["\(BorderAgentID.number(7).numbers.high) net-2 ha active"])
+    for request in [HomeRequest.nearbyNetworks, .getNetwork(2)] {
+      let given = Self.found(scene.agreed(request))
+      #expect(given == ["0000000000000007 net-2 ha active"])
     }
     scene.announce(6, .of(2), from: "hub")
-    guard case .waiting(let id) = scene.ask(.nearbyNetworks, by: phone) else {
-      Issue.record("not asked")
-      return
-    }
-    #expect(scene.home.waiting(id)?.subject.networks.map(\.team) == ["hub"])
+    scene.ask(.nearbyNetworks)
+    #expect(scene.waiting.first?.subject.networks.map(\.team) == ["hub"])
   }
 
   @Test("The preferred network is answered with the border agent that is named for it")
   func preferred() {
     var scene = HomeScene()
-    scene.share(.of(1), isPreferred: true) { $0.borderAgent = .number(7) }
-    scene.enroll("phone")
-    let phone = HomeScene.requester("phone")
-    guard
-      case .waiting(let id) = scene.ask(
-        .getPreferred, by: phone, { $0.reply = .topic("t", correlation: nil, transaction: nil) })
-    else {
-      Issue.record("not asked")
-      return
-    }
-    scene.decide(.approve(id, .once))
-    #expect(
-      Self.found(scene.output.settled.first?.answer)
-        == ["\(BorderAgentID.number(7).numbers.high) net-1 -"])
+    scene.share(.of(1), isPreferred: true) { $0.borderAgent = 7 }
+    #expect(Self.found(scene.agreed(.getPreferred)) == ["0000000000000007 net-1 -"])
   }
 
   @Test(
@@ -696,15 +640,15 @@ import ThreadDataset
         == .preferredSet(isChanged: true, hasCredentials: true))
     #expect(
       scene.output.secrets == [
-        SecretMove(to: .home, from: .record(.shared("hub", .number(2))))
+        SecretMove(to: .home, from: .record(.shared("hub", 2)))
       ])
     scene.share(.of(3))
     scene.share(.of(3, key: 2), from: "hub")
     #expect(
-      scene.command(.setPreferred(.network(.number(3), router: nil)))
+      scene.prefer(network: 3)
         == .preferredSet(isChanged: true, hasCredentials: false), "a person is asked about each")
-    #expect(scene.home.preferred?.dataset.name == "net-3")
-    #expect(Self.waiting(scene).map(\.requester.login) == ["ha", "hub"])
+    #expect(scene.preferred?.name == "net-3")
+    #expect(scene.waiting.map(\.requester.login) == ["ha", "hub"])
   }
 
   // MARK: What is deleted
@@ -717,17 +661,17 @@ import ThreadDataset
     scene.share(.of(2), from: "hub")
     _ = scene.home.takeChanges()
     #expect(
-      scene.command(.forgetNetwork(.network(.number(2))))
+      scene.command(.forgetNetwork(.network(2)))
         == .forgotten([], remaining: [], sharedBy: ["ha", "hub"]))
     #expect(
       scene.output.audit == [
-        .sharedDeleted(of: "ha", .number(2)), .sharedDeleted(of: "hub", .number(2)),
+        .sharedDeleted(of: "ha", 2), .sharedDeleted(of: "hub", 2),
       ])
     let changes = scene.home.takeChanges()
-    #expect(changes.records.contains(.shared("hub", .number(2))))
-    #expect(changes.networks == [.number(2)] && scene.home.network(.number(2)) == nil)
+    #expect(changes.records.contains(.shared("hub", 2)))
+    #expect(changes.networks == [2] && scene.home.network(2) == nil)
     #expect(
-      scene.command(.forgetNetwork(.network(.number(2)))) == .refused(.notInHistory(isUsed: false)))
+      scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: false)))
     scene.share(.of(2))
     #expect(Self.shared(scene, 2) != nil)
   }
@@ -735,14 +679,14 @@ import ThreadDataset
   @Test("Of the preferred network only what is shared is forgotten, and its alerts end")
   func forgetOfPreferred() {
     var scene = Self.scene()
-    scene.command(.setPreferred(.dataset(.of(1, key: 2))))
-    scene.command(.setPreferred(.dataset(.of(1, at: 5))))
+    scene.prefer(.of(1, key: 2))
+    scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 4, channel: 20))
     #expect(scene.firing.contains(Self.stale))
-    let forget = HomeRequest.forgetNetwork(.network(.number(1)))
+    let forget = HomeRequest.forgetNetwork(.network(1))
     #expect(scene.command(forget) == .forgotten([], remaining: [], sharedBy: ["ha"]))
     #expect(scene.output.secrets.isEmpty && !scene.firing.contains(Self.stale))
-    #expect(scene.home.preferred?.dataset == .of(1, at: 5))
+    #expect(scene.preferred == .of(1, at: 5))
     #expect(scene.home.former.map(\.dataset) == [.of(1, key: 2)])
     #expect(scene.command(forget) == .refused(.isPreferred))
   }
@@ -751,12 +695,12 @@ import ThreadDataset
   func lost() {
     var scene = Self.scene()
     scene.share(.of(1))
-    #expect(Self.waiting(scene).count == 1)
+    #expect(scene.waiting.count == 1)
     _ = scene.home.takeChanges()
-    let key = RecordKey.shared("ha", .number(1))
+    let key = RecordKey.shared("ha", 1)
     scene.handle(.secretLost(key))
     #expect(scene.home.shared.isEmpty && scene.home.takeChanges().records.contains(key))
-    #expect(scene.home.record(key) == nil && Self.waiting(scene).isEmpty)
-    #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", .number(1))))
+    #expect(scene.home.record(key) == nil && scene.waiting.isEmpty)
+    #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", 1)))
   }
 }

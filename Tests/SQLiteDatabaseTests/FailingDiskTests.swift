@@ -6,60 +6,49 @@ import TestKit
 import Testing
 
 @Suite struct FailingDiskTests {
-  private func options(_ disk: FaultyDisk) -> SQLiteDatabase.Options {
+  private func database(on disk: FaultyDisk) throws -> TemporaryDatabase {
     var options = SQLiteDatabase.Options()
     options.vfs = disk.name
-    return options
+    return try TemporaryDatabase(options)
   }
 
-  /// Runs one transaction of three notes against a fault at every call that it makes.
-  private func tryEveryCall(
-    _ fault: (Int) -> FaultyDisk.Fault, expecting kind: SQLiteError.Kind
-  ) throws {
-    var calls = 0
-    for number in 1...200 {
-      let disk = FaultyDisk()
-      let test = try TemporaryDatabase(options(disk))
-      try test.database.write { try test.add("before", in: $0) }
-      disk.arm(fault(number))
-      var failure: SQLiteError?
-      do {
-        try test.database.write { tx in
-          for note in ["one", "two", "three"] { try test.add(note, in: tx) }
+  @Test(
+    "An I/O error at any call, or a full disk at any write, leaves all of a transaction or nothing")
+  func faults() throws {
+    for (fault, kind) in [
+      (FaultyDisk.Fault.ioError(at:), SQLiteError.Kind.io), (FaultyDisk.Fault.full(at:), .full),
+    ] {
+      let fired = try FaultyDisk.tryCalls(fault) { disk, fault in
+        let test = try database(on: disk)
+        try test.database.write { try test.add("before", in: $0) }
+        disk.arm(fault)
+        var failure: SQLiteError?
+        do {
+          try test.database.write { tx in
+            for note in ["one", "two", "three"] { try test.add(note, in: tx) }
+          }
+        } catch let error as SQLiteError {
+          failure = error
         }
-      } catch let error as SQLiteError {
-        failure = error
+        disk.repair()
+        if let failure { #expect(failure.kind == kind, "\(fault): \(failure)") }
+        let now = try test.notes()
+        #expect(now == (failure == nil ? ["before", "one", "two", "three"] : ["before"]))
+        test.database.close()
+        let again = try SQLiteDatabase(path: test.path, access: .readWrite(create: false))
+        let later = try again.read { try test.notes(in: $0) }
+        // A commit whose sync failed may be on the disk all the same.
+        #expect(later == now || later == ["before", "one", "two", "three"])
       }
-      let hasFired = disk.hasFired
-      disk.repair()
-      if let failure { #expect(failure.kind == kind, "call \(number): \(failure)") }
-      let now = try test.notes()
-      #expect(now == (failure == nil ? ["before", "one", "two", "three"] : ["before"]))
-      test.database.close()
-      let again = try SQLiteDatabase(path: test.path, access: .readWrite(create: false))
-      let later = try again.read { try test.notes(in: $0) }
-      // A commit whose sync failed may be on the disk all the same.
-      #expect(later == now || later == ["before", "one", "two", "three"])
-      calls = number
-      if !hasFired { break }
+      #expect(fired >= 2, "the fault came \(fired) times")
     }
-    #expect((3..<200).contains(calls), "the fault was tried at \(calls) calls")
-  }
-
-  @Test func anIOErrorAtAnyCallLeavesAllOrNothing() throws {
-    try tryEveryCall({ .ioError(at: $0) }, expecting: .io)
-  }
-
-  @Test func aFullDiskAtAnyWriteLeavesAllOrNothing() throws {
-    try tryEveryCall({ .full(at: $0) }, expecting: .full)
   }
 
   @Test func whatWasCommittedSurvivesAPowerCutAtAnyCall() throws {
-    var cuts = 0
-    for number in 1...60 {
-      let disk = FaultyDisk()
-      let test = try TemporaryDatabase(options(disk))
-      disk.arm(.powerCut(at: number, seed: UInt64(number)))
+    let cuts = try FaultyDisk.tryCalls({ .powerCut(at: $0, seed: UInt64($0)) }, step: 3) {
+      disk, fault in
+      let test = try database(on: disk)
+      disk.arm(fault)
       var committed: [String] = []
       do {
         for note in 0..<6 {
@@ -77,13 +66,11 @@ import Testing
       let again = try SQLiteDatabase(
         path: other.file("test.sqlite3"), access: .readWrite(create: false))
       let found = try again.read { try test.notes(in: $0) }
-      #expect(Array(found.prefix(committed.count)) == committed, "cut at \(number)")
-      #expect(found.count <= committed.count + 1, "cut at \(number)")
+      #expect(Array(found.prefix(committed.count)) == committed, "\(fault)")
+      #expect(found.count <= committed.count + 1, "\(fault)")
       let check = try again.read { try $0.first("PRAGMA integrity_check") { $0.text(0) } }
       #expect(check == "ok")
-      if !disk.hasFired { break }
-      cuts += 1
     }
-    #expect(cuts > 10, "the power was cut \(cuts) times")
+    #expect(cuts > 3, "the power was cut \(cuts) times")
   }
 }

@@ -6,15 +6,6 @@ import TestKit
 import Testing
 
 @Suite struct SQLiteErrorTests {
-  private func failure(_ body: () throws -> Void) throws -> SQLiteError {
-    do {
-      try body()
-    } catch let error as SQLiteError {
-      return error
-    }
-    throw Refusal()
-  }
-
   @Test func aDuplicateIsToldWithoutItsValue() throws {
     let test = try TemporaryDatabase()
     let found = try failure {
@@ -34,7 +25,7 @@ import Testing
     let path = directory.file("x")
     try Data(repeating: 65, count: 8192).write(to: URL(fileURLWithPath: path))
     let found = try failure {
-      _ = try SQLiteDatabase(path: path, access: .readWrite(create: false))
+      try SQLiteDatabase(path: path, access: .readWrite(create: false))
     }
     #expect(found.kind == .notADatabase)
   }
@@ -42,7 +33,7 @@ import Testing
   @Test func aMissingFileIsAnError() throws {
     let directory = try TemporaryDirectory()
     let found = try failure {
-      _ = try SQLiteDatabase(path: directory.file("x"), access: .readWrite(create: false))
+      try SQLiteDatabase(path: directory.file("x"), access: .readWrite(create: false))
     }
     #expect(found.kind == .io)
   }
@@ -65,9 +56,9 @@ import Testing
   @Test func aClosedDatabaseSaysSo() throws {
     let test = try TemporaryDatabase()
     test.database.close()
-    #expect(try failure { _ = try test.notes() }.kind == .misuse)
+    #expect(try failure { try test.notes() }.kind == .misuse)
     #expect(try failure { try test.database.write { _ in } }.kind == .misuse)
-    #expect(try failure { _ = try test.database.checkpointTruncate() }.kind == .misuse)
+    #expect(try failure { try test.database.checkpointTruncate() }.kind == .misuse)
     test.database.close()
   }
 
@@ -82,7 +73,7 @@ import Testing
     try handle.write(contentsOf: Data(repeating: 0x5A, count: 4096))
     try handle.close()
     let again = try SQLiteDatabase(path: test.path, access: .readWrite(create: false))
-    #expect(try failure { _ = try again.read { try test.notes(in: $0) } }.kind == .corrupt)
+    #expect(try failure { try again.read { try test.notes(in: $0) } }.kind == .corrupt)
   }
 
   @Test func theBusyDatabaseOfAnotherIsWaitedForAndThenReported() throws {
@@ -97,5 +88,36 @@ import Testing
     #expect(found.kind == .busy)
     try other.write { try test.add("x", in: $0) }
     #expect(try test.notes() == ["x"])
+  }
+}
+
+@Suite("A missing file")
+struct DamageTests {
+  private let test: TemporaryDatabase
+
+  init() throws {
+    test = try TemporaryDatabase()
+    try test.database.write { tx in
+      for number in 0..<500 { try test.add("note \(number)", in: tx) }
+    }
+    _ = try test.database.checkpointTruncate()
+  }
+
+  @Test(
+    "A file that was deleted or replaced takes no commit, until it is back",
+    arguments: ["", "-wal"], [false, true])
+  func moved(suffix: String, isReplaced: Bool) throws {
+    try test.database.write { try test.add("before", in: $0) }
+    let path = test.path + suffix
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+    if isReplaced { try FileManager.default.copyItem(atPath: path + ".away", toPath: path) }
+    for _ in 1...2 {
+      let error = try failure { try test.database.write { try test.add("lost", in: $0) } }
+      #expect(error.kind == .moved)
+    }
+    if isReplaced { try FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+    try test.database.write { try test.add("after", in: $0) }
+    #expect(try test.notes().suffix(2) == ["before", "after"])
   }
 }

@@ -96,13 +96,10 @@ import Testing
 
   @Test func theNumberOfValuesIsChecked() throws {
     let test = try TemporaryDatabase()
-    #expect {
-      try test.database.read { tx in
-        try tx.first("SELECT ? + ?", .integer(1)) { $0.integer(0) }
-      }
-    } throws: {
-      ($0 as? SQLiteError)?.kind == .misuse
+    let error = try failure {
+      try test.database.read { try $0.first("SELECT ? + ?", .integer(1)) { $0.integer(0) } }
     }
+    #expect(error.kind == .misuse)
   }
 
   @Test func aValueIsNotPrinted() {

@@ -2,6 +2,7 @@
 
 import SQLiteDatabase
 import TestKit
+import Testing
 
 /// A database with one table of notes.
 struct TemporaryDatabase {
@@ -31,3 +32,10 @@ struct TemporaryDatabase {
 }
 
 struct Refusal: Error {}
+
+/// The error of SQLite that something has to throw.
+func failure<R>(
+  _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R
+) throws -> SQLiteError {
+  try #require(throws: SQLiteError.self, sourceLocation: location) { _ = try body() }
+}

@@ -45,11 +45,8 @@ import Testing
   @Test func aWriteInsideOfAWriteIsRefused() throws {
     let test = try TemporaryDatabase()
     try test.database.write { tx in
-      #expect {
-        try test.database.write { try test.add("inner", in: $0) }
-      } throws: {
-        ($0 as? SQLiteError)?.kind == .misuse
-      }
+      let error = try failure { try test.database.write { try test.add("inner", in: $0) } }
+      #expect(error.kind == .misuse)
       try test.add("outer", in: tx)
     }
     #expect(try test.notes() == ["outer"])
@@ -60,11 +57,7 @@ import Testing
     var kept: WriteTransaction?
     try test.database.write { kept = $0 }
     let escaped = try #require(kept)
-    #expect {
-      try test.add("late", in: escaped)
-    } throws: {
-      ($0 as? SQLiteError)?.kind == .misuse
-    }
+    #expect(try failure { try test.add("late", in: escaped) }.kind == .misuse)
   }
 
   @Test func manyThreadsWriteAndReadAtOnce() async throws {
@@ -96,15 +89,12 @@ import Testing
     let test = try TemporaryDatabase()
     try test.database.write { tx in
       try test.add("before", in: tx)
-      let attempt = {
+      do {
         try tx.savepoint {
           try test.add("undone", in: tx)
           try tx.savepoint { try test.add("undone too", in: tx) }
           throw Refusal()
         }
-      }
-      do {
-        try attempt()
         Issue.record("the savepoint should have thrown")
       } catch is Refusal {}
       try tx.savepoint { try test.add("kept", in: tx) }
@@ -163,15 +153,13 @@ import Testing
 
   @Test func whatIsPublishedAtACommitIsThereBeforeTheNextWriter() throws {
     let test = try TemporaryDatabase()
-    var failure: SQLiteError?
+    var error: SQLiteError?
     try test.database.write { tx in
       tx.onCommit("a") {
-        do {
-          try test.database.write { try test.add("too early", in: $0) }
-        } catch { failure = error as? SQLiteError }
+        error = try? failure { try test.database.write { try test.add("too early", in: $0) } }
       }
     }
-    #expect(failure?.kind == .misuse)
+    #expect(error?.kind == .misuse)
   }
 
   @Test func aDatabaseWithoutAWriteAheadLogIsRefused() {

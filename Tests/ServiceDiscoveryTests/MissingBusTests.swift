@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ServiceDiscovery
 import Synchronization
 import TestKit
 import Testing
+
+@testable import ServiceDiscovery
 
 struct MissingBusTests {
   @Test("Without a D-Bus daemon it is unavailable with a remedy, once, and a stop returns at once")
@@ -61,5 +62,13 @@ struct MissingBusTests {
       try browser.start()
     }
     try await eventually { mark == nil }
+  }
+
+  @Test("Pauses double from 1 second to 30, and begin again after a reset")
+  func doubling() {
+    var pause = RetryPause()
+    #expect((0..<7).map { _ in pause.next() } == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
+    pause.reset()
+    #expect(pause.next() == .seconds(1))
   }
 }

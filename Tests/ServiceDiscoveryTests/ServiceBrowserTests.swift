@@ -8,12 +8,19 @@ import ThreadDataset
 @Suite(
   .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
 struct ServiceBrowserTests {
+  private let network: LocalNetwork
+  private let publisher: ServicePublisher
+
+  init() throws {
+    network = try LocalNetwork()
+    publisher = try ServicePublisher(network)
+  }
+
   private func text(_ entry: String) -> [UInt8] { Array(entry.utf8) }
 
-  @Test("A service is found with its binary values, and what is there is listed")
+  @Test("A service is found with its binary values, one of another type is not, and all are listed")
   func found() async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
+    try publisher.publish("web", type: "_http._tcp")
     let extendedPANID: [UInt8] = [0x11, 0, 0xFF, 0x3D, 0x0A, 0x80, 0xC3, 0x28]
     try publisher.publish(
       "Küche #1",
@@ -25,17 +32,15 @@ struct ServiceBrowserTests {
     try await browser.wait(for: "listed")
     #expect(
       browser.updates("found") == [
-        "found\tKüche #1\tfar.local\t49152\tvn=6565726f\txp=1100ff3d0a80c328\tflag\tid=31\tnn-"
+        "found\tKüche #1\tfar.local\t49153\tvn=6565726f\txp=1100ff3d0a80c328\tflag\tid=31\tnn-"
       ])
     #expect(try await browser.stop() < 2_000)
   }
 
   @Test("A change of the TXT record is found, and a withdrawn service is lost")
   func changed() async throws {
-    let network = try LocalNetwork()
     let browser = try BrowserProcess(network.environment(), keys: ["at"])
     try await browser.wait(for: "listed")
-    let publisher = try ServicePublisher(network)
     try publisher.publish("router", text: [text("at=\u{1}")])
     try await browser.wait(for: "found\trouter\tfar.local\t49152\tat=01")
     try publisher.publish("router", text: [text("at=\u{2}")])
@@ -49,8 +54,6 @@ struct ServiceBrowserTests {
 
   @Test("Without avahi-daemon it is unavailable; once it is there, services are found and listed")
   func restarted() async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
     try publisher.publish("router")
     try network.stop(.avahi)
     let browser = try BrowserProcess(network.environment())
@@ -68,8 +71,6 @@ struct ServiceBrowserTests {
 
   @Test("When the D-Bus daemon goes and comes back, services are found and listed again")
   func busRestarted() async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
     try publisher.publish("router")
     let browser = try BrowserProcess(network.environment())
     try await browser.wait(for: "found\trouter\t")
@@ -88,8 +89,6 @@ struct ServiceBrowserTests {
     "A stop returns soon although the D-Bus daemon or avahi-daemon stands still",
     arguments: [LocalNetwork.Part.bus, .avahi])
   func frozen(_ part: LocalNetwork.Part) async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
     let browser = try BrowserProcess(network.environment())
     try await browser.wait(for: "listed")
     if part == .bus {
@@ -106,37 +105,80 @@ struct ServiceBrowserTests {
     #expect(late.isRunning)
   }
 
-  @Test(
-    "Of 201 services 200 are found, and the other one as soon as there is room",
-    .timeLimit(.minutes(5)))
+  @Test("Services over the limit are not found, and one of them as soon as there is room")
   func limit() async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
-    for number in 1...201 { try publisher.publish("router \(number)") }
+    let all = (1...6).map { "router \($0)" }
+    for name in all { try publisher.publish(name) }
     // The near avahi-daemon must know all of them first.
-    let watcher = try BrowserProcess(network.environment(), maximumServices: 300)
-    try await watcher.wait(for: "found", count: 201, within: .seconds(120))
-    let browser = try BrowserProcess(network.environment())
-    try await browser.wait(for: "listed", within: .seconds(120))
+    let watcher = try BrowserProcess(network.environment())
+    try await watcher.wait(for: "found", count: all.count)
+    let browser = try BrowserProcess(network.environment(), maximumServices: all.count - 1)
+    try await browser.wait(for: "listed")
     let names = browser.updates("found").map { $0.split(separator: "\t")[1] }
-    #expect(Set(names).count == 200)
+    #expect(Set(names).count == all.count - 1)
     #expect(try await browser.refused() >= 1)
-    let other = try #require((1...201).map { "router \($0)" }.first { !names.contains($0[...]) })
+    let other = try #require(all.first { !names.contains($0[...]) })
     try publisher.withdraw(String(names[0]))
     try await browser.wait(for: "lost\t\(names[0])")
     try await browser.wait(for: "found\t\(other)\t")
     #expect(browser.isRunning)
   }
+}
 
-  @Test("Where services of another type are published nothing is found")
-  func otherType() async throws {
-    let network = try LocalNetwork()
-    let publisher = try ServicePublisher(network)
-    try publisher.publish("web", type: "_http._tcp")
-    try publisher.publish("router")
-    let browser = try BrowserProcess(network.environment())
-    try await browser.wait(for: "found\trouter\t")
-    try await browser.wait(for: "listed")
-    #expect(browser.updates("found").count == 1)
+/// A `ServiceBrowser` in a process of its own, with the D-Bus daemon of its own environment.
+final class BrowserProcess: Sendable {
+  struct Missing: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let probe: LineProcess
+
+  /// - Parameters:
+  ///   - launcher: has its queries sent in a network, `LocalNetwork.launcher()`.
+  ///   - keys: of TXT records, whose values `found` lines show.
+  init(
+    _ environment: [String: String], launcher: [String] = [], type: String = "_meshcop._udp",
+    maximumServices: Int = 200, changesPerMinute: Int = 1_000, listingSeconds: Int = 1,
+    querySeconds: Int = 300, keys: [String] = []
+  ) throws {
+    probe = try LineProcess(
+      launcher + [
+        ServiceProbe.executable, "browse", type, "\(maximumServices)", "\(changesPerMinute)",
+        "\(listingSeconds)", "\(querySeconds)",
+      ] + keys, environment: environment)
+  }
+
+  /// What it has reported so far: `found`, name, host, port and the keys with their values in hexadecimal; `lost` and
+  /// a name; `listed`; `unavailable`, message and remedy. Fields are separated by tabs.
+  var updates: [String] { probe.lines }
+
+  var isRunning: Bool { probe.process.isRunning }
+
+  func updates(_ kind: String) -> [String] { updates.filter { $0.hasPrefix(kind) } }
+
+  /// Waits until that has been reported so often.
+  func wait(for kind: String, count: Int = 1, within limit: Duration = .seconds(60)) async throws {
+    do {
+      try await eventually(within: limit) { updates(kind).count >= count }
+    } catch {
+      throw Missing(
+        description: "no \(kind), \(count) times; but \(updates.suffix(20)); running: \(isRunning)")
+    }
+  }
+
+  func refused() async throws -> Int {
+    let before = updates("refused\t").count
+    try probe.send("refused")
+    try await wait(for: "refused\t", count: before + 1)
+    return Int(updates("refused\t").last?.split(separator: "\t").last ?? "") ?? -1
+  }
+
+  /// Stops it.
+  ///
+  /// - Returns: how many milliseconds that took.
+  func stop() async throws -> Int {
+    try probe.send("stop")
+    try await wait(for: "stopped\t")
+    return Int(updates("stopped\t").last?.split(separator: "\t").last ?? "") ?? -1
   }
 }

@@ -4,6 +4,7 @@ import Foundation
 import Settings
 import Testing
 
+@Suite("Secrets that lie in files of their own")
 struct SecretTests {
   let directory: ConfigurationDirectory
   static let secret = "hunter2-\u{1F511}"
@@ -14,8 +15,7 @@ struct SecretTests {
   }
 
   private func load(_ value: String, _ variables: [String: String] = [:]) throws -> SettingsResult {
-    try directory.write(
-      "mqtt:\n  host: b\n  username: a\n  password: \(value)\n", to: "threadkeeper.yaml")
+    try directory.write("mqtt:\n  host: b\n  username: a\n  password: \(value)\n")
     return directory.load(variables)
   }
 
@@ -82,12 +82,12 @@ struct SecretTests {
   @Test("So is a password in a configuration that everybody may read")
   func openConfiguration() throws {
     let yaml = "mqtt:\n  host: b\n  username: a\n  password: \(Self.secret)\n"
-    try directory.write(yaml, to: "threadkeeper.yaml", mode: 0o644)
+    try directory.write(yaml, mode: 0o644)
     let result = directory.load()
     #expect(result.settings != nil)
     #expect(result.problems.map(\.severity) == [.warning])
     #expect(result.problems.first?.line == 4)
-    try directory.write(yaml, to: "threadkeeper.yaml", mode: 0o640)
+    try directory.write(yaml, mode: 0o640)
     #expect(directory.load().problems.isEmpty)
   }
 
@@ -114,9 +114,9 @@ struct SecretTests {
       for name in ["secret", "odd"] {
         let yaml = "\(parts.joined(separator: ": {")): !secret \(name)"
         let closing = String(repeating: "}", count: parts.count - 1)
-        try directory.write(yaml + closing, to: "threadkeeper.yaml")
+        try directory.write(yaml + closing)
         all += directory.load().problems
-        try directory.write("", to: "threadkeeper.yaml")
+        try directory.write("")
         let variable = "THREADKEEPER_" + key.uppercased().replacing(".", with: "_") + "_FILE"
         all += directory.load([variable: name]).problems
       }
@@ -131,7 +131,7 @@ struct SecretTests {
       "homes: {a: \(secret)}",
       "mqtt: {password: @\(secret)}", "mqtt: {password: `\(secret)}", "mqtt: {password: %\(secret)",
     ] {
-      try directory.write(yaml, to: "threadkeeper.yaml", mode: 0o644)
+      try directory.write(yaml, mode: 0o644)
       all += directory.load(["THREADKEEPER_MQTT_PASSWORD": "\(secret)"]).problems
       all += directory.load().problems
     }
@@ -152,5 +152,78 @@ struct SecretTests {
     #expect(!dumped.contains("hunter2"))
     #expect("\(text)" == "<secret>")
     #expect(text.revealed == "hunter2")
+  }
+}
+
+@Suite("The files that TLS needs")
+struct TLSTests {
+  let directory: ConfigurationDirectory
+
+  init() throws {
+    directory = try ConfigurationDirectory()
+    for name in ["ca.pem", "cert.pem", "key.pem"] { try directory.write("x", to: name) }
+  }
+
+  private func result(_ tls: String) throws -> SettingsResult {
+    try directory.write("mqtt: {host: b, tls: {\(tls)}}")
+    return directory.load()
+  }
+
+  @Test("Paths are relative to the file, and TLS moves the port")
+  func complete() throws {
+    let tls = "ca_file: ca.pem, cert_file: ./cert.pem, key_file: key.pem"
+    let encrypted = try #require(try result(tls).settings).mqtt
+    let path = directory.path
+    #expect(
+      encrypted.tls
+        == .init(
+          caFile: "\(path)/ca.pem", certFile: "\(path)/cert.pem", keyFile: "\(path)/key.pem"))
+    let plain = try #require(try result("").settings).mqtt
+    #expect(plain.tls == nil && (encrypted.port, plain.port) == (8883, 1883))
+    // One that is given stays.
+    try directory.write("mqtt: {host: b, port: 1883, tls: {ca_file: ca.pem}}")
+    #expect(directory.load().settings?.mqtt.port == 1883)
+  }
+
+  @Test("Half a client certificate, or one without an authority, is refused")
+  func halves() throws {
+    let messages = [
+      "ca_file: ca.pem, cert_file: cert.pem": "mqtt.tls.cert_file: needs `mqtt.tls.key_file`",
+      "ca_file: ca.pem, key_file: key.pem": "mqtt.tls.key_file: needs `mqtt.tls.cert_file`",
+      "cert_file: cert.pem, key_file: key.pem": "mqtt.tls.cert_file: needs `mqtt.tls.ca_file`",
+    ]
+    for (tls, message) in messages {
+      let problems = try result(tls).problems
+      #expect(problems.map(\.line) == [1])
+      #expect(problems.first?.message.hasPrefix(message) == true)
+    }
+  }
+
+  @Test("A file that is not there, or is a directory, is named")
+  func missingFile() throws {
+    #expect(
+      try result("ca_file: nothing.pem").problems.map(\.message) == [
+        "mqtt.tls.ca_file: `\(directory.path)/nothing.pem` cannot be read: No such file or directory"
+      ])
+    #expect(
+      try result("ca_file: .").problems.first?.message.hasSuffix("is not a file") == true)
+  }
+
+  @Test("A private key that others may read is a warning")
+  func openKey() throws {
+    try directory.write("x", to: "key.pem", mode: 0o644)
+    let result = try result("ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem")
+    #expect(result.settings != nil)
+    #expect(result.problems.map(\.severity) == [.warning])
+    #expect(result.problems.first?.key == "mqtt.tls.key_file")
+  }
+
+  @Test("`~/` is the home directory; nothing else with `~` is")
+  func home() throws {
+    try directory.write("mqtt: {host: b, tls: {ca_file: ~/ca.pem}}")
+    let found = directory.load(["HOME": directory.path])
+    #expect(found.settings?.mqtt.tls?.caFile == "\(directory.path)/ca.pem")
+    #expect(directory.load().problems.count == 1)
+    #expect(try result("ca_file: ~ada/ca.pem").problems.count == 1)
   }
 }

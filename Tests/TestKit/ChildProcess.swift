@@ -90,3 +90,78 @@ package final class ChildProcess: Sendable {
     hasEnded.signal()
   }
 }
+
+/// Runs the programs that tests compare themselves with.
+package enum Program {
+  package struct Result: Sendable {
+    package var status: Int32
+    package var output: String
+  }
+
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
+  }
+
+  /// Runs a program of `PATH` to its end.
+  package static func run(
+    _ name: String, _ arguments: [String], input: [UInt8] = [],
+    environment: [String: String] = [:]
+  ) throws -> Result {
+    let directory = try TemporaryDirectory()
+    try Data(input).write(to: URL(fileURLWithPath: directory.file("input")))
+    let output = directory.file("output")
+    let end = try ChildProcess(
+      "/usr/bin/env", [name] + arguments,
+      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+      streams: (.file(directory.file("input")), .file(output), .sameAsOutput)
+    ).wait()
+    return Result(
+      status: end.exitStatus, output: try String(contentsOfFile: output, encoding: .utf8))
+  }
+
+  /// The same for what must succeed.
+  @discardableResult
+  package static func check(
+    _ name: String, _ arguments: [String], input: [UInt8] = [],
+    environment: [String: String] = [:]
+  ) throws -> String {
+    let result = try run(name, arguments, input: input, environment: environment)
+    guard result.status == 0 else {
+      throw Failure(description: "\(name) ended with \(result.status): \(result.output)")
+    }
+    return result.output
+  }
+}
+
+/// A pipe of which no child inherits an end that it is not given. (A pair of sockets: the library's
+/// `pipe` has no way to say so at once.)
+package final class PrivatePipe: Sendable {
+  package let reading: Int32
+  package let writing: Int32
+  private let open: Mutex<Set<Int32>>
+
+  package init() throws {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+    (reading, writing) = (ends[0], ends[1])
+    open = Mutex(Set(ends))
+  }
+
+  deinit {
+    closeReading()
+    closeWriting()
+  }
+
+  /// Of an end that only a child still needs.
+  package func closeReading() { close(reading) }
+  package func closeWriting() { close(writing) }
+
+  private func close(_ end: Int32) {
+    open.withLock { open in
+      if open.remove(end) != nil { Foundation.close(end) }
+    }
+  }
+}

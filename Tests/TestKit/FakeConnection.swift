@@ -90,6 +90,37 @@ final class FakeListener: Sendable {
     port = UInt16(bigEndian: address.sin_port)
   }
 
+  /// The next connection, however long it takes; nil: the listener was closed.
+  func accept() -> Int32? {
+    let client = Foundation.accept(descriptor, nil, nil)
+    guard client >= 0 else { return nil }
+    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+    return client
+  }
+
+  /// A connection to a port of this machine; nil: nobody takes it.
+  static func connect(to port: UInt16) -> Int32? {
+    var address = address(port)
+    return withUnsafeBytes(of: &address) { connect(AF_INET, $0) }
+  }
+
+  /// A connection to a Unix socket.
+  static func connect(to path: String) -> Int32? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafeBytes(of: &address) { connect(AF_UNIX, $0) }
+  }
+
+  private static func connect(_ family: Int32, _ address: UnsafeRawBufferPointer) -> Int32? {
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let code = Foundation.connect(
+      descriptor, address.bindMemory(to: sockaddr.self).baseAddress, socklen_t(address.count))
+    if code == 0 { return descriptor }
+    _ = Foundation.close(descriptor)
+    return nil
+  }
+
   static func address(_ port: UInt16) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -109,10 +140,9 @@ final class FakeListener: Sendable {
     if let certificates { return try? acceptTLS(certificates) }
     var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&poller, 1, milliseconds) > 0 else { return nil }
-    let client = Foundation.accept(descriptor, nil, nil)
-    guard client >= 0 else { return nil }
-    _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-    return FakeConnection(input: client, output: client) { _ = Foundation.close(client) }
+    return accept().map { client in
+      FakeConnection(input: client, output: client) { _ = Foundation.close(client) }
+    }
   }
 
   /// A server for one connection. It is there at once; who connects too early is refused, and
@@ -143,5 +173,50 @@ final class FakeListener: Sendable {
 
   deinit {
     if descriptor >= 0 { _ = Foundation.close(descriptor) }
+  }
+}
+
+/// A port where a connection is neither taken nor refused: its queue is full and nobody empties it.
+package final class BlackHole: Sendable {
+  package let port: UInt16
+  private let listener: FakeListener
+  private let fillers: [Int32]
+
+  package init() throws {
+    listener = try FakeListener(backlog: 0)
+    port = listener.port
+    var fillers: [Int32] = []
+    var isFull = false
+    while !isFull, fillers.count < 16 {
+      let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      fillers.append(filler)
+      _ = fcntl(filler, F_SETFL, O_NONBLOCK)
+      _ = fcntl(filler, F_SETFD, FD_CLOEXEC)
+      var address = FakeListener.address(port)
+      let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      _ = withUnsafeBytes(of: &address) {
+        connect(filler, $0.bindMemory(to: sockaddr.self).baseAddress, length)
+      }
+      // On the loopback a handshake that is going to succeed has done so by now.
+      var poller = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
+      isFull = poll(&poller, 1, 50) == 0
+    }
+    self.fillers = fillers
+  }
+
+  deinit {
+    for filler in fillers { _ = close(filler) }
+  }
+
+  /// Whether somebody besides ourselves is trying to connect.
+  package var isBeingCalled: Bool {
+    let table = (try? Program.check("cat", ["/proc/net/tcp"])) ?? ""
+    let remote = String(format: "0100007F:%04X", port)
+    // State 02 is SYN_SENT. The last filler is one of them.
+    let calling = table.split(separator: "\n").filter { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 3 && fields[2] == remote && fields[3] == "02"
+    }
+    return calling.count > 1
   }
 }

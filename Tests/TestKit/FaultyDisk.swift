@@ -122,6 +122,25 @@ package final class FaultyDisk: Sendable {
   }
 }
 
+extension FaultyDisk {
+  /// Has `body` arm a fault at one call after the other, each time with a new disk, until it comes no more: at every
+  /// `step`-th call, and at every call with SOAK_ROUNDS=all in the environment.
+  ///
+  /// - Returns: how often it came.
+  package static func tryCalls(
+    _ fault: (Int) -> Fault, step: Int = 1, _ body: (FaultyDisk, Fault) throws -> Void
+  ) throws -> Int {
+    var fired = 0
+    for number in stride(from: 1, through: 1_000, by: Soak.triesAll ? 1 : step) {
+      let disk = FaultyDisk()
+      try body(disk, fault(number))
+      guard disk.hasFired else { return fired }
+      fired += 1
+    }
+    throw TimedOut(description: "the end of the calls that fail")
+  }
+}
+
 extension FaultyDisk.Fault {
   /// Whether a call counts.
   fileprivate func concerns(_ operation: FaultyDisk.Operation) -> Bool {

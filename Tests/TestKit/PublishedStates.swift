@@ -3,184 +3,119 @@
 import Broker
 import Home
 
-// What is published of a home, field by field: to compare with what the daemon writes, and for templates to read.
+// What is published of a home, field by field: to compare with what the daemon writes, and for templates to read. These
+// are allow-lists: what is not named here is not published.
 
-/// `bridge/info`, retained. An allow-list: what is not named here is not published.
-package struct BridgeInfo: Encodable, Sendable, Equatable {
-  package struct Preferred: Encodable, Sendable, Equatable {
-    package var networkName: String
-    package var extendedPANID: String
+/// A JSON object by its fields. Those that are nil are left out.
+package protocol PublishedFields: Encodable, Sendable {
+  typealias Fields = [String: (any Encodable & Sendable)?]
+
+  var fields: Fields { get }
+}
+
+private struct FieldName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+extension PublishedFields {
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: FieldName.self)
+    for case (let name, let value?) in fields {
+      try container.encode(value, forKey: FieldName(stringValue: name))
+    }
+  }
+}
+
+/// `bridge/info`, retained.
+package struct BridgeInfo: PublishedFields {
+  package struct Preferred: PublishedFields {
+    package let fields: Fields
 
     package init(networkName: String, extendedPANID: String) {
-      self.networkName = networkName
-      self.extendedPANID = extendedPANID
-    }
-
-    enum CodingKeys: String, CodingKey {
-      case networkName = "network_name"
-      case extendedPANID = "ext_pan_id"
+      fields = ["network_name": networkName, "ext_pan_id": extendedPANID]
     }
   }
 
-  package var v = 1
-  package var version: String
-  package var instanceID: String
-  package var home: String
-  package var preferredNetwork: Preferred?
-  package var routers: Int
-  package var networks: Int
-  /// Seconds for which a condition must last before its alert is raised.
-  package var alertsHold: Int
-  package var onMismatch: String
-  package var offlineAfter: Int
-  /// The daemon's public keys, to seal to and to verify with, and what two people compare of them.
-  package var enrolmentLine: String?
-  package var fingerprint: String?
+  package let fields: Fields
 
+  /// - Parameters:
+  ///   - alertsHold: seconds for which a condition must last before its alert is raised.
+  ///   - enrolmentLine: the daemon's public keys, to seal to and to verify with.
+  ///   - fingerprint: what two people compare of them.
   package init(
     version: String, instanceID: String, home: String, preferredNetwork: Preferred?,
     routers: Int, networks: Int, alertsHold: Int, onMismatch: String,
     offlineAfter: Int, enrolmentLine: String? = nil, fingerprint: String? = nil
   ) {
-    self.version = version
-    self.instanceID = instanceID
-    self.home = home
-    self.preferredNetwork = preferredNetwork
-    self.routers = routers
-    self.networks = networks
-    self.alertsHold = alertsHold
-    self.onMismatch = onMismatch
-    self.offlineAfter = offlineAfter
-    self.enrolmentLine = enrolmentLine
-    self.fingerprint = fingerprint
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case v, version
-    case instanceID = "instance_id"
-    case home
-    case preferredNetwork = "preferred_network"
-    case routers, networks
-    case alertsHold = "alerts_hold"
-    case onMismatch = "on_mismatch"
-    case offlineAfter = "offline_after"
-    case enrolmentLine = "enrolment_line"
-    case fingerprint
+    fields = [
+      "v": 1, "version": version, "instance_id": instanceID, "home": home,
+      "preferred_network": preferredNetwork, "routers": routers, "networks": networks,
+      "alerts_hold": alertsHold, "on_mismatch": onMismatch, "offline_after": offlineAfter,
+      "enrolment_line": enrolmentLine, "fingerprint": fingerprint,
+    ]
   }
 }
 
 /// `bridge/alerts`, retained: counts, and the newest of the active ones.
-package struct AlertsOverview: Encodable, Sendable {
-  /// Alerts that are listed at the most.
-  package static let listed = 20
-
-  package var v = 1
-  package var active: Int
-  package var critical: Int
-  package var warning: Int
-  package var info: Int
-  package var alerts: [AlertState]
+package struct AlertsOverview: PublishedFields {
+  package let fields: Fields
 
   package init(active: Int, critical: Int, warning: Int, info: Int, alerts: [AlertState]) {
-    self.active = active
-    self.critical = critical
-    self.warning = warning
-    self.info = info
-    self.alerts = alerts
+    fields = [
+      "v": 1, "active": active, "critical": critical, "warning": warning, "info": info,
+      "alerts": alerts,
+    ]
   }
 }
 
 /// `bridge/consent`, retained: how many requests wait for a person, and the one that waits longest. No
-/// secret.
-package struct ConsentOverview: Encodable, Sendable, Equatable {
+/// secret. Flat, for templates of automations, but for what may be about another request.
+package struct ConsentOverview: PublishedFields {
   /// The request that waits longest.
-  package struct Head: Sendable, Equatable {
-    package var id: String
-    package var requester: String
-    /// Of the key that the answer is sealed to; nil where it is not sealed.
-    package var fingerprint: String?
-    /// `preferred/get` and the like.
-    package var command: String
-    /// Of several networks: their names.
-    package var networkName: String
-    /// Nil where several networks are asked for.
-    package var extendedPANID: String?
-    package var expiresAt: WireTime
-    /// The router that would be given the credentials; nil where the requester asks for itself.
-    package var borderAgentID: String?
+  package struct Head: PublishedFields {
+    package let fields: Fields
 
+    /// - Parameters:
+    ///   - fingerprint: of the key that the answer is sealed to; nil where it is not sealed.
+    ///   - command: `preferred/get` and the like.
+    ///   - networkName: of several networks: their names.
+    ///   - extendedPANID: nil where several networks are asked for.
+    ///   - borderAgentID: the router that would be given the credentials; nil where the requester asks for itself.
     package init(
       id: String, requester: String, fingerprint: String? = nil, command: String,
       networkName: String, extendedPANID: String?, expiresAt: WireTime, borderAgentID: String? = nil
     ) {
-      self.borderAgentID = borderAgentID
-      self.id = id
-      self.requester = requester
-      self.fingerprint = fingerprint
-      self.command = command
-      self.networkName = networkName
-      self.extendedPANID = extendedPANID
-      self.expiresAt = expiresAt
+      fields = [
+        "head": id, "requester": requester, "fingerprint": fingerprint, "command": command,
+        "network_name": networkName, "ext_pan_id": extendedPANID, "expires_at": expiresAt,
+        "border_agent_id": borderAgentID,
+      ]
     }
   }
 
   /// A request that Home Assistant is asked about.
-  package struct Asked: Encodable, Sendable, Equatable {
-    package var id: String
-    /// A sentence for the person who decides.
-    package var message: String
-    package var expiresAt: WireTime
-    /// What a decision through Home Assistant repeats.
-    package var token: String
+  package struct Asked: PublishedFields {
+    package let fields: Fields
 
+    /// - Parameters:
+    ///   - message: a sentence for the person who decides.
+    ///   - token: what a decision through Home Assistant repeats.
     package init(id: String, message: String, expiresAt: WireTime, token: String) {
-      self.id = id
-      self.message = message
-      self.expiresAt = expiresAt
-      self.token = token
-    }
-
-    enum CodingKeys: String, CodingKey {
-      case id, message, token
-      case expiresAt = "expires_at"
+      fields = ["id": id, "message": message, "expires_at": expiresAt, "token": token]
     }
   }
 
-  package var v = 1
-  package var pending: Int
-  package var head: Head?
-  /// Those that Home Assistant decides about, oldest first, as many as have buttons there.
-  package var homeAssistant: [Asked]
+  package let fields: Fields
 
+  /// - Parameter homeAssistant: those that Home Assistant decides about, oldest first, as many as have buttons there.
   package init(pending: Int, head: Head?, homeAssistant: [Asked] = []) {
-    self.pending = pending
-    self.head = head
-    self.homeAssistant = homeAssistant
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case v, pending, head, requester, fingerprint, command
-    case networkName = "network_name"
-    case extendedPANID = "ext_pan_id"
-    case expiresAt = "expires_at"
-    case borderAgentID = "border_agent_id"
-    case homeAssistant = "home_assistant"
-  }
-
-  /// Flat, for templates of automations, but for what may be about another request.
-  package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(v, forKey: .v)
-    try fields.encode(pending, forKey: .pending)
-    guard let head else { return }
-    try fields.encode(head.id, forKey: .head)
-    try fields.encode(head.requester, forKey: .requester)
-    try fields.encodeIfPresent(head.fingerprint, forKey: .fingerprint)
-    try fields.encode(head.command, forKey: .command)
-    try fields.encode(head.networkName, forKey: .networkName)
-    try fields.encodeIfPresent(head.extendedPANID, forKey: .extendedPANID)
-    try fields.encode(head.expiresAt, forKey: .expiresAt)
-    try fields.encodeIfPresent(head.borderAgentID, forKey: .borderAgentID)
-    if !homeAssistant.isEmpty { try fields.encode(homeAssistant, forKey: .homeAssistant) }
+    let own: Fields = [
+      "v": 1, "pending": pending, "home_assistant": homeAssistant.isEmpty ? nil : homeAssistant,
+    ]
+    fields = own.merging(head?.fields ?? [:]) { $1 }
   }
 }

@@ -12,24 +12,16 @@ package final class RawConnection: Sendable {
   private let descriptor: Int32
 
   package init(port: Int) async throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw Failed(errno: errno) }
+    guard let descriptor = FakeListener.connect(to: UInt16(port)) else {
+      throw Failed(errno: errno)
+    }
+    self.descriptor = descriptor
     // Longer than any test waits.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(
         descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-    let code = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { [descriptor] in
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard code == 0 else { throw Failed(errno: errno) }
   }
 
   deinit { close(descriptor) }
@@ -67,5 +59,41 @@ package final class RawConnection: Sendable {
       if more.isEmpty { return text }
       text += more
     }
+  }
+}
+
+/// An answer as it came: HTTP/1.1 with a length, and no chunks.
+package struct RawAnswer {
+  package struct Invalid: Error {
+    package let text: String
+  }
+
+  package let status: Int
+  /// By lowercase name.
+  package let headers: [String: String]
+  package let body: String
+
+  package init(_ text: String) throws {
+    guard let end = text.firstRange(of: "\r\n\r\n") else { throw Invalid(text: text) }
+    let lines = text[..<end.lowerBound].split(separator: "\r\n")
+    guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+    else { throw Invalid(text: text) }
+    self.status = status
+    headers = Dictionary(
+      lines.dropFirst().map { line in
+        let name = line.prefix { $0 != ":" }
+        return (name.lowercased(), String(line[name.endIndex...].dropFirst(2)))
+      }, uniquingKeysWith: { $0 + ", " + $1 })
+    body = String(text[end.upperBound...])
+  }
+
+  /// The answer to a request of this machine, with headers as `Authorization: Bearer x`.
+  package static func get(
+    _ path: String, port: Int, _ headers: [String] = [], host: String = "localhost"
+  ) async throws -> RawAnswer {
+    let lines = ["GET \(path) HTTP/1.1", "Host: \(host)"] + headers
+    let connection = try await RawConnection(port: port)
+    try await connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+    return try RawAnswer(await connection.readToEnd())
   }
 }

@@ -4,19 +4,25 @@ import KeychainCore
 import SodiumCrypto
 import Testing
 
-/// What a record store must do, whichever engine keeps it: each case gets one that is empty, and what closes it and
-/// opens it again.
+/// What a record store must do, whichever engine keeps it: each case gets one that is empty, what closes it and opens it
+/// again, and what alters a byte of the state or the secret of its first record, which the manifest does not see.
 package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
   package typealias Reopening = () throws -> any RecordStore
+  package typealias Damage = (_ part: String) throws -> Void
+  package typealias Check = @Sendable (any RecordStore, Reopening, Damage) throws -> Void
 
   package let testDescription: String
-  package let check: @Sendable (any RecordStore, Reopening) throws -> Void
+  package let check: Check
 
-  private init(
-    _ words: String, _ check: @escaping @Sendable (any RecordStore, Reopening) throws -> Void
-  ) {
+  private init(_ words: String, _ check: @escaping Check) {
     testDescription = words
     self.check = check
+  }
+
+  private static func addSamples(_ store: any RecordStore) throws {
+    try store.commit(
+      .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
+    try store.commit(.of(.sample(3, "alert")))
   }
 
   /// Before and after it is opened again.
@@ -28,14 +34,14 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
   }
 
   package static let all = [
-    RecordStoreContract("An empty store has nothing") { store, _ in
+    RecordStoreContract("An empty store has nothing") { store, _, _ in
       #expect(try store.contents() == [:])
       #expect(try store.messages(after: 0, limit: 10) == [])
       #expect(try store.withSecret(of: RecordID(1)) { Array($0) } == nil)
       try store.commit(RecordChanges())
     },
     RecordStoreContract("States and secrets of any length are what they were, in order") {
-      store, reopen in
+      store, reopen, _ in
       let lengths = [0, 1, 15, 16, 17, 254, 255, 256, 5_000, 100_000]
       let records = lengths.enumerated().reversed().map { position, length in
         let bytes = [UInt8](repeating: 0x80, count: length)
@@ -56,7 +62,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
         }
       }
     },
-    RecordStoreContract("A secret is kept, replaced and removed") { store, _ in
+    RecordStoreContract("A secret is kept, replaced and removed") { store, _, _ in
       try store.commit(.of(.sample(1, "new"), .sample(2, "none", .none), .sample(3, "none")))
       #expect(try store.contents() == [1: ["new", nil], 2: ["none", nil], 3: ["none", nil]])
       try store.commit(.of(.sample(1, "first", .text("secret")), .sample(2, "other")))
@@ -68,7 +74,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       #expect(
         try store.contents() == [1: ["fourth", nil], 2: ["other", nil], 3: ["none", nil]])
     },
-    RecordStoreContract("A copy is of what was before the commit") { store, reopen in
+    RecordStoreContract("A copy is of what was before the commit") { store, reopen, _ in
       try store.commit(
         .of(.sample(1, "a", .text("one")), .sample(2, "b", .text("two")), .sample(3, "c")))
       try store.commit(
@@ -85,7 +91,8 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
           .sample(2, "b", .copy(of: RecordID(99))), .sample(4, "d", .copy(of: RecordID(2)))))
       #expect(try reopen().contents() == [2: ["b", nil], 3: ["c", "two"], 4: ["d", "one"]])
     },
-    RecordStoreContract("What is deleted is gone, and need not have been there") { store, reopen in
+    RecordStoreContract("What is deleted is gone, and need not have been there") {
+      store, reopen, _ in
       try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b", .text("two"))))
       try store.commit(
         .of(
@@ -100,7 +107,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
     },
     RecordStoreContract("A record stays in its home, and a commit that is refused changes nothing")
     {
-      store, reopen in
+      store, reopen, _ in
       try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b")))
       var changes = RecordChanges.of(
         .sample(2, "changed"), .init(id: RecordID(1), home: 8, state: [1]), .sample(3, "new"))
@@ -112,7 +119,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       }
     },
     RecordStoreContract("A message that is there already refuses the whole commit") {
-      store, reopen in
+      store, reopen, _ in
       var changes = RecordChanges.of(.sample(1, "a", .text("one")))
       changes.messages = [StoredMessage(id: 5, bytes: [5])]
       try store.commit(changes)
@@ -127,7 +134,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
         #expect(try store.messages(after: 0, limit: 10).map(\.bytes) == [[5], [6]])
       }
     },
-    RecordStoreContract("Messages are in order until they are published") { store, reopen in
+    RecordStoreContract("Messages are in order until they are published") { store, reopen, _ in
       var changes = RecordChanges()
       changes.messages = (1...9).map { StoredMessage(id: $0 * 10, bytes: [UInt8($0)]) }
       changes.messages[2] = StoredMessage(id: 30, bytes: [])
@@ -144,7 +151,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
         #expect(try store.messages(after: 100, limit: 1) == [])
       }
     },
-    RecordStoreContract("The caller's own error is passed on") { store, _ in
+    RecordStoreContract("The caller's own error is passed on") { store, _, _ in
       struct Own: Error {}
       try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b")))
       var count = 0
@@ -157,7 +164,43 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       #expect(count == 1)
       #expect(throws: Own.self) { try store.withSecret(of: RecordID(1)) { _ in throw Own() } }
     },
-    RecordStoreContract("Any order of changes leaves what a dictionary has") { store, reopen in
+    RecordStoreContract("A state that does not open is left out and named, and all else goes on") {
+      store, reopen, damage in
+      try addSamples(store)
+      try damage("state")
+      let store = try reopen()
+      let damaged = DamagedRecord(id: RecordID(1), home: 7, hasSecret: true)
+      var found: [Int64] = []
+      #expect(try store.load { found.append($0.id.rawValue) } == [damaged])
+      #expect(found == [2, 3])
+      refuses(.decode) { _ = try store.withSecret(of: RecordID(1)) { _ in } }
+      #expect(try store.unreadable() == [damaged])
+      try store.commit(.of(.sample(4, "copy", .copy(of: RecordID(1)))))
+      // Written again, it is whole.
+      try store.commit(.of(.sample(1, "again"), .sample(5, "copy", .copy(of: RecordID(2)))))
+      try eachTime(store, reopen) { store throws in
+        #expect(
+          try store.contents() == [
+            1: ["again", "dataset 1"], 2: ["router 2", "dataset 2"], 3: ["alert", nil],
+            4: ["copy", nil], 5: ["copy", "dataset 2"],
+          ])
+        #expect(try store.unreadable() == [])
+      }
+    },
+    RecordStoreContract("Of a secret that does not open nothing is copied, and the commit goes on")
+    { store, reopen, damage in
+      try addSamples(store)
+      try damage("secret")
+      let store = try reopen()
+      #expect(try store.load { _ in } == [])
+      refuses(.decode) { _ = try store.withSecret(of: RecordID(1)) { _ in } }
+      #expect(try store.unreadable().map(\.id) == [RecordID(1)])
+      try store.commit(.of(.sample(3, "alert", .copy(of: RecordID(1)))))
+      try store.commit(.of(.init(id: RecordID(1), home: 7, state: nil)))
+      #expect(try store.contents() == [2: ["router 2", "dataset 2"], 3: ["alert", nil]])
+      #expect(try store.unreadable() == [])
+    },
+    RecordStoreContract("Any order of changes leaves what a dictionary has") { store, reopen, _ in
       var store = store
       var random = SeededGenerator(seed: 31)
       var expected: [Int64: [String?]] = [:]
@@ -238,12 +281,11 @@ extension RecordStore {
 }
 
 /// Expects `body` to throw a `KeychainError` with `status`.
-package func refuses(
-  _ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation,
-  _ body: () throws -> Void
+package func refuses<R>(
+  _ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R
 ) {
   do {
-    try body()
+    _ = try body()
     Issue.record("expected \(status), but nothing was refused", sourceLocation: location)
   } catch let error as KeychainError {
     #expect(error.status == status, "\(error)", sourceLocation: location)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import ThreadDataset
 
 /// A Thread network by the few values that a test is about.
@@ -55,5 +56,52 @@ package struct SampleNetwork: Sendable {
   private static func value<T>(_ value: T?) throws -> T {
     guard let value else { throw NotAValue() }
     return value
+  }
+}
+
+/// The public dataset vectors, read from the tests of `ThreadDataset`, where they are kept.
+package enum DatasetVectors {
+  package struct Vector: Decodable, Sendable {
+    package let id: String
+    package let hex: String
+    /// `complete`, `pending`, or the code of the rejection.
+    package let expect: String
+  }
+
+  private struct VectorFile: Decodable {
+    let vectors: [Vector]
+  }
+
+  /// - Throws: when the file is not where it should be.
+  package static func all() throws -> [Vector] {
+    let file = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("ThreadDatasetTests/Vectors/datasets.json")
+    return try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: file)).vectors
+  }
+}
+
+extension RangeReplaceableCollection<UInt8> {
+  /// The bytes that hexadecimal digits stand for; what is no digit is passed over.
+  package init(hex: some StringProtocol) {
+    let digits = hex.compactMap(\.hexDigitValue)
+    self.init(
+      stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+  }
+}
+
+/// Random numbers that come again with the same seed (SplitMix64), so that a test which failed can
+/// be run again as it was.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var word = state
+    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+    return word ^ (word >> 31)
   }
 }

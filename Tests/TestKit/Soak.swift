@@ -11,6 +11,10 @@ package enum Soak: String, CaseIterable, Sendable {
 
   private static let wanted = names("SOAK_FAULTS")
 
+  /// Whether tests that try a sample in `make test` try everything: each byte, each call, thousands of rounds. They do
+  /// with SOAK_ROUNDS=all in the environment.
+  package static let triesAll = ProcessInfo.processInfo.environment["SOAK_ROUNDS"] == "all"
+
   package var isWanted: Bool { Self.wanted.contains(rawValue) }
 
   /// What a run came to.
@@ -63,15 +67,17 @@ package enum Soak: String, CaseIterable, Sendable {
   }
 
   private func note(_ figures: Figures, _ started: ContinuousClock.Instant, _ result: String) {
-    let environment = ProcessInfo.processInfo.environment
-    guard let path = environment["SOAK_ROWS"], let file = fopen(path, "a") else {
-      return
-    }
-    let seconds = started.duration(to: .now).components.seconds
-    let cells = [
-      rawValue, "\(figures.rounds)", "\(seconds)", "\(figures.lost)",
-      figures.named.isEmpty ? "-" : figures.named, result,
-    ]
+    Self.append(
+      [
+        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)",
+        "\(figures.lost)", figures.named.isEmpty ? "-" : figures.named, result,
+      ], to: "SOAK_ROWS")
+  }
+
+  /// Writes a row of a table into the file that a variable names.
+  package static func append(_ cells: [String], to variable: String) {
+    guard let path = ProcessInfo.processInfo.environment[variable], let file = fopen(path, "a")
+    else { return }
     fputs(cells.joined(separator: "|") + "\n", file)
     fclose(file)
   }

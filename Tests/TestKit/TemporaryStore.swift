@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLibSQLite
 import Foundation
 import KeychainCore
 
@@ -11,8 +12,19 @@ package final class TemporaryStore {
   package private(set) var keychain: Keychain
   private let options: KeychainOptions
 
-  /// - Parameter slots: further ways in.
-  package init(options: KeychainOptions = .init(), slots: [KeySlotSecret] = []) throws {
+  /// - Parameters:
+  ///   - slots: further ways in. Passphrases among them cost the least that is accepted.
+  ///   - change: of the options.
+  package convenience init(
+    slots: [KeySlotSecret] = [], _ change: (inout KeychainOptions) -> Void = { _ in }
+  ) throws {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    change(&options)
+    try self.init(options: options, slots: slots)
+  }
+
+  package init(options: KeychainOptions, slots: [KeySlotSecret] = []) throws {
     home = try TemporaryDirectory()
     location = StoreLocation(directory: home.file("store"))
     keyFile = .keyFile(path: home.file("store.key"))
@@ -66,5 +78,62 @@ extension Keychain {
     restore.keyFile = keyFile
     restore.options = options
     return try restore.run(path, with: secrets)
+  }
+}
+
+/// Overwrites a page of a database's file, as a failing disk would.
+package enum DamagedPage {
+  struct NotFound: Error {
+    let table: String
+  }
+
+  /// Writes rubbish over the first page of a table. Where the log still holds that page it is moved
+  /// into the file first, as far as others let it: another process may have the database open.
+  package static func root(of table: String, in path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw NotFound(table: table)
+    }
+    sqlite3_busy_timeout(handle, 5_000)
+    // A connection that has read nothing yet does not know of the log, and would move nothing.
+    sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
+    sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    var statement: OpaquePointer?
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+    sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { throw NotFound(table: table) }
+    let page = UInt64(sqlite3_column_int64(statement, 0))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: (page - 1) * 4096)
+    try file.write(contentsOf: Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 77) }))
+    try dropCaches(handle)
+  }
+
+  /// Has whoever has the database open read its pages again.
+  package static func dropCaches(of path: String) throws {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw NotFound(table: "user_version")
+    }
+    sqlite3_busy_timeout(handle, 5_000)
+    try dropCaches(handle)
+  }
+
+  /// Commits a change that changes nothing: whoever has the database open then reads its pages again.
+  private static func dropCaches(_ handle: OpaquePointer?) throws {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(handle, "PRAGMA user_version", -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { throw NotFound(table: "user_version") }
+    let version = sqlite3_column_int(statement, 0)
+    sqlite3_reset(statement)
+    guard sqlite3_exec(handle, "PRAGMA user_version = \(version)", nil, nil, nil) == SQLITE_OK
+    else {
+      throw NotFound(table: "user_version")
+    }
   }
 }

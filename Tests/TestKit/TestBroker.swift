@@ -4,6 +4,11 @@ import Broker
 import Foundation
 import Synchronization
 
+/// See `TestBroker.observer`.
+package protocol TestBrokerObserver: AnyObject, Sendable {
+  func listen(to broker: TestBroker)
+}
+
 /// A real Mosquitto in a directory of its own, which goes with it.
 package final class TestBroker: Sendable {
   package let broker: EmbeddedBroker
@@ -12,7 +17,10 @@ package final class TestBroker: Sendable {
   package var port: UInt16 { broker.port }
 
   /// Told of every broker that is started in its task, so that something can listen to all of them.
-  @TaskLocal package static var observer: (@Sendable (TestBroker) -> Void)?
+  ///
+  /// An object and no closure: an optimized program of Swift 6.3 finds no metadata for the type of a closure that is
+  /// bound to a task, and crashes (swiftlang/swift#88321).
+  @TaskLocal package static var observer: (any TestBrokerObserver)?
 
   /// Who may read everything that the daemon may, for an observer: nil where everybody may.
   package let observerLogin: String?
@@ -41,7 +49,7 @@ package final class TestBroker: Sendable {
           ? ["autosave_on_changes true", "autosave_interval 1"] : [])
           + extraConfiguration, startLimit: .seconds(60)))
     try broker.start()
-    Self.observer?(self)
+    Self.observer?.listen(to: self)
   }
 
   deinit {
@@ -65,6 +73,18 @@ package final class TestBroker: Sendable {
       subscriptions: subscriptions.map { MosquittoConfiguration.Subscription($0) },
       reconnect: MosquittoConfiguration.Backoff(
         initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
+  }
+
+  /// The same for a client that keeps no session, and whose id begins with a name.
+  package func configuration(
+    passing name: String, user: String? = nil, _ subscriptions: [String] = []
+  ) -> MosquittoConfiguration {
+    var configuration = configuration(
+      clientID: "\(name)-\(UInt32.random(in: 0 ... .max))", user: user)
+    configuration.subscriptions = subscriptions.map { MosquittoConfiguration.Subscription($0) }
+    configuration.cleanStart = true
+    configuration.sessionExpiry = 0
+    return configuration
   }
 
   package static func temporaryDirectory() throws -> String {

@@ -41,6 +41,15 @@ package final class TestCertificates: Sendable {
     try certificate("client", "extendedKeyUsage=clientAuth")
   }
 
+  /// One for all tests of this process, which only read it: to make it takes a dozen programs.
+  package static func shared() throws -> TestCertificates { try made.get() }
+
+  private static let made = Result {
+    // It is never freed.
+    atexit { _ = try? FileManager.default.removeItem(atPath: TestCertificates.shared().directory) }
+    return try TestCertificates()
+  }
+
   deinit {
     try? FileManager.default.removeItem(atPath: directory)
   }

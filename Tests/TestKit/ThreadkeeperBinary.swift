@@ -44,27 +44,28 @@ package enum ThreadkeeperBinary {
     _ arguments: [String], input: Input = .nothing, output: String? = nil,
     environment: [String: String] = [:], launcher: [String] = []
   ) async throws -> Outcome {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("threadkeeper-test-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
-
-    let outputFile = try output.map { URL(fileURLWithPath: $0) } ?? empty("output", in: directory)
-    let errorFile = try empty("error", in: directory)
+    let directory = try TemporaryDirectory()
+    let (outputFile, errorFile) = (output ?? directory.file("output"), directory.file("error"))
+    let stream: ChildProcess.Stream
+    switch input {
+    case .nothing: stream = .nothing
+    case .file(let path): stream = .file(path)
+    case .text(let text):
+      stream = .file(directory.file("input"))
+      try text.write(toFile: directory.file("input"), atomically: true, encoding: .utf8)
+    }
     let command = launcher + [executable.path] + arguments
     let process = try ChildProcess(
       command[0], Array(command.dropFirst()),
       environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(environment) { $1 },
-      streams: (
-        try stream(input, in: directory), .file(outputFile.path), .file(errorFile.path)
-      ))
+      streams: (stream, .file(outputFile), .file(errorFile)))
     // A test that ends early leaves nothing running.
-    defer { if process.isRunning { process.signal(SIGKILL) } }
+    defer { process.signal(SIGKILL) }
     while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
     return Outcome(
       status: process.wait().exitStatus,
-      output: output == nil ? try String(contentsOf: outputFile, encoding: .utf8) : "",
-      error: try String(contentsOf: errorFile, encoding: .utf8))
+      output: output == nil ? try String(contentsOfFile: outputFile, encoding: .utf8) : "",
+      error: try String(contentsOfFile: errorFile, encoding: .utf8))
   }
 
   /// The test runner is a program in the directory of all products. `make soak` names the program that is installed.
@@ -74,26 +75,5 @@ package enum ThreadkeeperBinary {
     }
     return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("threadkeeper")
-  }
-
-  private static func empty(_ name: String, in directory: URL) throws -> URL {
-    let file = directory.appendingPathComponent(name)
-    try Data().write(to: file)
-    return file
-  }
-
-  private static func stream(
-    _ input: Input, in directory: URL
-  ) throws -> ChildProcess.Stream {
-    switch input {
-    case .nothing:
-      return .nothing
-    case .text(let text):
-      let file = directory.appendingPathComponent("input")
-      try Data(text.utf8).write(to: file)
-      return .file(file.path)
-    case .file(let path):
-      return .file(path)
-    }
   }
 }

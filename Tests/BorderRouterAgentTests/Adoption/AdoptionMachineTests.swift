@@ -23,288 +23,294 @@ struct AdoptionMachineTests {
     order = try Sample.order("a-1", home)
   }
 
-  /// What follows, in words: requests as `PUT /path`, `finished`; and the log.
-  private struct Bench {
-    var machine = AdoptionMachine()
-    var log = ""
-    var now = Duration.zero
-    var bodies: [String] = []
-    var failure: AdoptionState?
+  private var machine = AdoptionMachine()
+  private var now = Duration.zero
+  private var log = ""
+  private var bodies: [String] = []
+  private var failure: AdoptionState?
 
-    mutating func handle(_ event: AdoptionMachine.Event) -> [String] {
-      var words: [String] = []
-      for effect in machine.handle(event, at: now) {
-        switch effect {
-        case .log(let note): log += note.text + "\n"
-        case .finished(let failure):
-          self.failure = failure
-          words.append("finished")
-        case .look: words.append("look")
-        case .request(let request):
-          bodies.append(String(decoding: request.body, as: UTF8.self))
-          words.append(
-            request.path == "/node/state" ? bodies[bodies.count - 1] : "\(request)")
-        }
+  /// What follows, in words: requests as `PUT /path`, or what is asked of the state; `look`; `finished`.
+  private mutating func handle(_ event: AdoptionMachine.Event) -> [String] {
+    var words: [String] = []
+    for effect in machine.handle(event, at: now) {
+      switch effect {
+      case .log(let note): log += note.text + "\n"
+      case .finished(let failure):
+        self.failure = failure
+        words.append("finished")
+      case .look: words.append("look")
+      case .request(let request):
+        bodies.append(String(decoding: request.body, as: UTF8.self))
+        words.append(request.path == "/node/state" ? bodies[bodies.count - 1] : "\(request)")
       }
-      return words
+    }
+    return words
+  }
+
+  /// An order comes while the router is so.
+  @discardableResult
+  private mutating func ordered(
+    _ report: RouterReport, _ order: AdoptionOrder? = nil
+  ) -> [String] {
+    handle(.ordered(order ?? self.order, report))
+  }
+
+  @discardableResult
+  private mutating func answered(_ status: Int?) -> [String] { handle(.answered(status)) }
+
+  @discardableResult
+  private mutating func looked(_ report: RouterReport) -> [String] {
+    handle(.looked(.report(report)))
+  }
+
+  @discardableResult
+  private mutating func looked(
+    _ state: ThreadState, _ network: SampleNetwork = .guest
+  ) throws -> [String] {
+    looked(try Sample.report(state, on: network))
+  }
+
+  /// An order for a router on the other network, anew, and what was answered since then.
+  private mutating func begin(_ state: ThreadState = .router, _ steps: Int?...) throws {
+    (machine, now, log, failure) = (AdoptionMachine(), .zero, "", nil)
+    ordered(try Sample.report(state, on: .guest))
+    for step in steps {
+      guard answered(step) == ["look"], step == 200 else { continue }
+      // Disabled, and nothing is pending.
+      try looked(.disabled)
     }
   }
 
   private let active = "PUT /node/dataset/active"
   private let pending = "PUT /node/dataset/pending"
 
-  private func bench(_ state: ThreadState = .router, _ steps: Int?...) throws -> Bench {
-    var bench = Bench()
-    _ = bench.handle(.ordered(order, try Sample.report("1", state, on: .guest)))
-    for step in steps {
-      guard bench.handle(.answered(step)) == ["look"], step == 200 else { continue }
-      // Disabled, and nothing is pending.
-      _ = bench.handle(.looked(.report(try Sample.report("1", .disabled, on: .guest))))
-    }
-    return bench
-  }
-
   @Test("A router that uses the dataset is done at once")
-  func alreadyThere() throws {
-    var bench = Bench()
-    #expect(bench.handle(.ordered(order, try Sample.report())) == ["finished"])
-    #expect(!bench.machine.isBusy)
+  mutating func alreadyThere() throws {
+    #expect(ordered(try Sample.report()) == ["finished"])
+    #expect(!machine.isBusy)
   }
 
   @Test("A running router: disable, set, enable, and done when it is attached on the network")
-  func moved() throws {
-    var bench = Bench()
-    #expect(
-      bench.handle(.ordered(order, try Sample.report("1", .router, on: .guest))) == ["\"disable\""])
-    #expect(bench.machine.isChanging)
-    #expect(bench.handle(.answered(200)) == ["look"])
-    #expect(bench.machine.isChanging)
-    #expect(
-      bench.handle(.looked(.report(try Sample.report("1", .disabled, on: .guest)))) == [active])
-    #expect(bench.bodies.last == home.hex)
-    #expect(bench.handle(.answered(200)) == ["\"enable\""])
-    #expect(bench.handle(.answered(200)) == [])
-    #expect(!bench.machine.isChanging && bench.machine.isBusy)
+  mutating func moved() throws {
+    #expect(ordered(try Sample.report(.router, on: .guest)) == ["\"disable\""])
+    #expect(machine.isChanging)
+    #expect(answered(200) == ["look"])
+    #expect(machine.isChanging)
+    #expect(try looked(.disabled) == [active])
+    #expect(bodies.last == home.hex)
+    #expect(answered(200) == ["\"enable\""])
+    #expect(answered(200) == [])
+    #expect(!machine.isChanging && machine.isBusy)
     for state in [ThreadState.disabled, .detached] {
-      #expect(bench.handle(.looked(.report(try Sample.report("1", state)))) == [])
+      #expect(try looked(state, .home) == [])
     }
     // Configured for it, and still on the other one.
-    var elsewhere = try Sample.report("1", .child)
+    var elsewhere = try Sample.report(.child)
     elsewhere.network = guest.extendedPANID
-    #expect(bench.handle(.looked(.report(elsewhere))) == [])
-    #expect(bench.handle(.looked(.silent(.frozen))) == [])
-    #expect(bench.handle(.looked(.report(try Sample.report("2", .child)))) == [])
-    #expect(bench.handle(.looked(.report(try Sample.report("1", .child)))) == ["finished"])
-    #expect(bench.failure == nil)
-    #expect(bench.log.contains("it is on network 1111111122222222, as child"))
+    #expect(looked(elsewhere) == [])
+    #expect(handle(.looked(.silent(.frozen))) == [])
+    #expect(looked(try Sample.report(.child, of: "2")) == [])
+    #expect(try looked(.child, .home) == ["finished"])
+    #expect(failure == nil)
+    #expect(log.contains("it is on network 1111111122222222, as child"))
   }
 
   @Test(
     "Attached alone, it is done when another router is there, or after a minute, with a warning")
-  func alone() throws {
-    var bench = try bench(.router, 200, 200, 200)
-    var alone = try Sample.report("1", .leader)
+  mutating func alone() throws {
+    try begin(.router, 200, 200, 200)
+    var alone = try Sample.report(.leader)
     alone.isAlone = true
     for second in [0, 30, 59] {
-      bench.now = .seconds(60 + second)
-      #expect(bench.handle(.looked(.report(alone))) == [])
+      now = .seconds(60 + second)
+      #expect(looked(alone) == [])
     }
-    var joined = bench
-    #expect(joined.handle(.looked(.report(try Sample.report("1", .router)))) == ["finished"])
+    var joined = self
+    #expect(try joined.looked(.router, .home) == ["finished"])
     #expect(joined.failure == nil && !joined.log.contains("alone"))
-    bench.now = .seconds(120)
-    #expect(bench.handle(.looked(.report(alone))) == ["finished"])
-    #expect(bench.failure == nil && bench.log.contains("as leader, and alone"))
+    now = .seconds(120)
+    #expect(looked(alone) == ["finished"])
+    #expect(failure == nil && log.contains("as leader, and alone"))
   }
 
   @Test("A stopped router: set, enable; 201 for its first dataset")
-  func stopped() throws {
-    var bench = Bench()
-    let report = try Sample.report("1", .disabled, dataset: RouterReport.Reading.none)
-    #expect(bench.handle(.ordered(order, report)) == [active])
-    #expect(bench.handle(.answered(201)) == ["\"enable\""])
+  mutating func stopped() throws {
+    #expect(ordered(try Sample.gone()) == [active])
+    #expect(answered(201) == ["\"enable\""])
   }
 
   @Test(
     "A newer dataset of its own network is scheduled, and has the delay and more to take effect")
-  func scheduled() throws {
+  mutating func scheduled() throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     let order = try Sample.order("a-2", newer)
-    var bench = Bench()
-    #expect(bench.handle(.ordered(order, try Sample.report())) == [pending])
-    #expect(bench.handle(.answered(201)) == [])
-    #expect(bench.log.contains("its whole network changes in 60 s"))
-    bench.now = .seconds(149)
-    #expect(bench.handle(.looked(.report(try Sample.report()))) == [])
-    var late = bench
+    #expect(ordered(try Sample.report(), order) == [pending])
+    #expect(answered(201) == [])
+    #expect(log.contains("its whole network changes in 60 s"))
+    now = .seconds(149)
+    #expect(looked(try Sample.report()) == [])
+    var late = self
     late.now = .seconds(150)
-    #expect(late.handle(.looked(.report(try Sample.report()))) == ["finished"])
+    #expect(late.looked(try Sample.report()) == ["finished"])
     #expect(late.failure == .notAttached)
-    let done = try Sample.report("1", dataset: .complete(newer))
-    #expect(bench.handle(.looked(.report(done))) == ["finished"])
+    let done = try Sample.report(dataset: .complete(newer))
+    #expect(looked(done) == ["finished"])
   }
 
   @Test("A pending dataset that is not taken changes nothing", arguments: [400, 409, 500, nil])
-  func notScheduled(_ status: Int?) throws {
+  mutating func notScheduled(_ status: Int?) throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
-    var bench = Bench()
-    _ = bench.handle(
-      .ordered(
-        try Sample.order("a-2", newer), try Sample.report()))
-    #expect(bench.handle(.answered(status)) == ["finished"])
-    #expect(bench.failure == (status == nil ? .noAnswer : .refused))
-  }
-
-  private func report(_ state: ThreadState, _ network: SampleNetwork = .guest) throws -> RouterLook
-  {
-    .report(try Sample.report("1", state, on: network))
+    ordered(try Sample.report(), try Sample.order("a-2", newer))
+    #expect(answered(status) == ["finished"])
+    #expect(failure == (status == nil ? .noAnswer : .refused))
   }
 
   @Test("No answer to disabling: it is enabled where a look finds it disabled, and else left alone")
-  func notDisabled() throws {
-    var bench = try bench()
-    #expect(bench.handle(.answered(nil)) == ["look"])
-    var running = bench
-    #expect(running.handle(.looked(try report(.router))) == ["finished"])
-    #expect(bench.handle(.looked(try report(.disabled))) == ["\"enable\""])
-    #expect(bench.handle(.answered(200)) == [])
-    #expect(bench.handle(.looked(try report(.detached))) == ["finished"])
-    #expect(bench.log.contains("it does not disable Thread (no answer); it is put back"))
-    #expect(bench.log.contains("it has its previous dataset, and Thread as before"))
+  mutating func notDisabled() throws {
+    try begin()
+    #expect(answered(nil) == ["look"])
+    var running = self
+    #expect(try running.looked(.router) == ["finished"])
+    #expect(try looked(.disabled) == ["\"enable\""])
+    #expect(answered(200) == [])
+    #expect(try looked(.detached) == ["finished"])
+    #expect(log.contains("it does not disable Thread (no answer); it is put back"))
+    #expect(log.contains("it has its previous dataset, and Thread as before"))
   }
 
   @Test("409 is named; Thread is as before, and what something else has started runs on")
-  func conflict() throws {
-    var bench = try bench(.router, 200)
-    #expect(bench.handle(.answered(409)) == ["look"])
-    #expect(bench.handle(.looked(try report(.disabled))) == ["\"enable\""])
-    #expect(bench.handle(.answered(200)) == [])
-    #expect(bench.handle(.looked(try report(.router))) == ["finished"])
-    #expect(bench.log.contains("it does not set the dataset (409: Thread runs on it)"))
-    var stopped = try self.bench(.disabled)
-    #expect(stopped.handle(.answered(409)) == ["look"])
-    #expect(stopped.handle(.looked(try report(.router))) == ["finished"])
+  mutating func conflict() throws {
+    try begin(.router, 200)
+    #expect(answered(409) == ["look"])
+    #expect(try looked(.disabled) == ["\"enable\""])
+    #expect(answered(200) == [])
+    #expect(try looked(.router) == ["finished"])
+    #expect(log.contains("it does not set the dataset (409: Thread runs on it)"))
+    try begin(.disabled)
+    #expect(answered(409) == ["look"])
+    #expect(try looked(.router) == ["finished"])
   }
 
   @Test("No answer to the dataset: the old one is set where a look finds the new one")
-  func unknownDataset() throws {
-    var bench = try bench(.router, 200)
-    #expect(bench.handle(.answered(nil)) == ["look"])
-    #expect(bench.handle(.looked(try report(.disabled, .home))) == [active])
-    #expect(bench.bodies.last == guest.hex)
-    #expect(bench.handle(.answered(200)) == [])
-    #expect(bench.handle(.looked(try report(.disabled))) == ["\"enable\""])
-    #expect(bench.handle(.answered(200)) == [])
-    #expect(bench.handle(.looked(try report(.detached))) == ["finished"])
+  mutating func unknownDataset() throws {
+    try begin(.router, 200)
+    #expect(answered(nil) == ["look"])
+    #expect(try looked(.disabled, .home) == [active])
+    #expect(bodies.last == guest.hex)
+    #expect(answered(200) == [])
+    #expect(try looked(.disabled) == ["\"enable\""])
+    #expect(answered(200) == [])
+    #expect(try looked(.detached) == ["finished"])
   }
 
   @Test("Not enabled, or not attached in time: the old dataset, and Thread as before")
-  func notAttached() throws {
+  mutating func notAttached() throws {
     for state in [ThreadState.router, .disabled] {
-      var bench = state == .disabled ? try bench(state, 200, 200) : try bench(state, 200, 200, 200)
-      bench.now = .seconds(90)
-      #expect(bench.handle(.looked(try report(.detached, .home))) == ["look"])
-      #expect(bench.handle(.looked(try report(.detached, .home))) == ["\"disable\""])
-      #expect(bench.handle(.answered(200)) == [])
-      #expect(bench.handle(.looked(try report(.disabled, .home))) == [active])
-      #expect(bench.bodies.last == guest.hex)
-      #expect(bench.handle(.answered(200)) == [])
+      if state == .disabled {
+        try begin(state, 200, 200)
+      } else {
+        try begin(state, 200, 200, 200)
+      }
+      now = .seconds(90)
+      #expect(try looked(.detached, .home) == ["look"])
+      #expect(try looked(.detached, .home) == ["\"disable\""])
+      #expect(answered(200) == [])
+      #expect(try looked(.disabled, .home) == [active])
+      #expect(bodies.last == guest.hex)
+      #expect(answered(200) == [])
       #expect(
-        bench.handle(.looked(try report(.disabled)))
+        try looked(.disabled)
           == [state == .disabled ? "finished" : "\"enable\""])
     }
-    var refused = try bench(.router, 200, 200)
-    #expect(refused.handle(.answered(500)) == ["look"])
+    try begin(.router, 200, 200)
+    #expect(answered(500) == ["look"])
   }
 
   @Test("A request that fails while it is put back is tried again, by what the next look shows")
-  func restoresAgain() throws {
-    var bench = try bench(.router, 200, 200, 500)
+  mutating func restoresAgain() throws {
+    try begin(.router, 200, 200, 500)
     for status in [nil, 500, 409] {
-      #expect(bench.handle(.looked(try report(.disabled, .home))) == [active])
-      #expect(bench.handle(.answered(status)) == [])
-      #expect(bench.handle(.looked(.silent(.frozen))) == [])
-      bench.now += .seconds(60)
+      #expect(try looked(.disabled, .home) == [active])
+      #expect(answered(status) == [])
+      #expect(handle(.looked(.silent(.frozen))) == [])
+      now += .seconds(60)
     }
-    #expect(bench.handle(.looked(try report(.disabled, .home))) == [active])
-    #expect(bench.handle(.answered(200)) == [])
+    #expect(try looked(.disabled, .home) == [active])
+    #expect(answered(200) == [])
     for status in [nil, 500] {
-      #expect(bench.handle(.looked(try report(.disabled))) == ["\"enable\""])
-      #expect(bench.handle(.answered(status)) == [])
-      #expect(bench.machine.isChanging)
+      #expect(try looked(.disabled) == ["\"enable\""])
+      #expect(answered(status) == [])
+      #expect(machine.isChanging)
     }
-    #expect(bench.handle(.looked(try report(.detached))) == ["finished"])
+    #expect(try looked(.detached) == ["finished"])
   }
 
   @Test("When it cannot be put back for 5 minutes, the log says what to do by hand")
-  func notRestored() throws {
-    for look in [try report(.disabled, .home), .silent(.frozen)] {
-      var bench = try bench(.router, 200, 200, 500)
-      bench.now = .seconds(299)
-      _ = bench.handle(.looked(look))
-      _ = bench.handle(.answered(nil))
-      #expect(bench.machine.isBusy)
-      bench.now = .seconds(300)
-      #expect(bench.handle(.looked(look)) == ["finished"])
-      #expect(bench.log.contains("give it its dataset and enable Thread by hand"))
-      #expect(!bench.machine.isBusy)
+  mutating func notRestored() throws {
+    for look in [RouterLook.report(try Sample.report(.disabled)), .silent(.frozen)] {
+      try begin(.router, 200, 200, 500)
+      now = .seconds(299)
+      _ = handle(.looked(look))
+      answered(nil)
+      #expect(machine.isBusy)
+      now = .seconds(300)
+      #expect(handle(.looked(look)) == ["finished"])
+      #expect(log.contains("give it its dataset and enable Thread by hand"))
+      #expect(!machine.isBusy)
     }
   }
 
   @Test("A router without a complete dataset to go back to is stopped, unless it has it still")
-  func nothingToGoBackTo() throws {
-    let partial = try Sample.report("1", .detached, dataset: .unusable("it lacks parameters"))
-    var bench = Bench()
-    _ = bench.handle(.ordered(order, partial))
-    _ = bench.handle(.answered(200))
+  mutating func nothingToGoBackTo() throws {
+    let partial = try Sample.report(.detached, dataset: .unusable("it lacks parameters"))
+    ordered(partial)
+    answered(200)
     var disabled = partial
     disabled.state = .disabled
-    _ = bench.handle(.looked(.report(disabled)))
-    var unset = bench
-    _ = unset.handle(.answered(400))
-    #expect(unset.handle(.looked(.report(disabled))) == ["\"enable\""])
-    _ = unset.handle(.answered(200))
-    #expect(unset.handle(.looked(.report(partial))) == ["finished"])
+    looked(disabled)
+    var unset = self
+    unset.answered(400)
+    #expect(unset.looked(disabled) == ["\"enable\""])
+    unset.answered(200)
+    #expect(unset.looked(partial) == ["finished"])
     #expect(!unset.log.contains("Thread is stopped"))
-    _ = bench.handle(.answered(201))
-    _ = bench.handle(.answered(500))
-    #expect(bench.handle(.looked(try report(.detached, .home))) == ["\"disable\""])
-    _ = bench.handle(.answered(200))
-    #expect(bench.handle(.looked(try report(.disabled, .home))) == ["finished"])
-    #expect(bench.log.contains("Thread is stopped on it"))
+    answered(201)
+    answered(500)
+    #expect(try looked(.detached, .home) == ["\"disable\""])
+    answered(200)
+    #expect(try looked(.disabled, .home) == ["finished"])
+    #expect(log.contains("Thread is stopped on it"))
   }
 
   @Test(
     "A pending change to another dataset: nothing is begun, and one that comes meanwhile stops it")
-  func pendingChange() throws {
+  mutating func pendingChange() throws {
     let timestamp = try #require(Timestamp(seconds: 50))
-    var report = try Sample.report("1", .router, on: .guest)
+    var report = try Sample.report(.router, on: .guest)
     report.pending = try SampleNetwork.guest.with { $0.channel = 25 }.dataset(at: 9)
       .replacing(.pendingTimestamp(timestamp), .delayTimer(100))
-    var refused = Bench()
-    #expect(refused.handle(.ordered(order, report)) == ["finished"])
+    var (refused, silent) = (self, self)
+    #expect(refused.ordered(report) == ["finished"])
     #expect(refused.failure == .pendingChange)
     #expect(refused.log.contains("a change to another dataset is pending"))
-    var bench = Bench()
-    _ = bench.handle(.ordered(order, try Sample.report("1", .router, on: .guest)))
-    #expect(bench.handle(.answered(200)) == ["look"])
+    ordered(try Sample.report(.router, on: .guest))
+    #expect(answered(200) == ["look"])
     report.state = .disabled
-    #expect(bench.handle(.looked(.report(report))) == ["look"])
-    #expect(bench.handle(.looked(.report(report))) == ["\"enable\""])
+    #expect(looked(report) == ["look"])
+    #expect(looked(report) == ["\"enable\""])
     // Silent: nothing is set either.
-    var silent = Bench()
-    _ = silent.handle(.ordered(order, try Sample.report("1", .router, on: .guest)))
-    _ = silent.handle(.answered(200))
+    silent.ordered(try Sample.report(.router, on: .guest))
+    silent.answered(200)
     #expect(silent.handle(.looked(.silent(.frozen))) == ["look"])
   }
 
   @Test("An order during another one is not begun, and no line of the log shows a key")
-  func busy() throws {
-    var bench = try bench(.router, 200)
-    #expect(bench.handle(.ordered(order, try Sample.report("1", on: .guest))) == [])
-    _ = bench.handle(.answered(409))
+  mutating func busy() throws {
+    try begin(.router, 200)
+    #expect(ordered(try Sample.report(on: .guest)) == [])
+    answered(409)
     for network in [SampleNetwork.home, .guest] {
-      #expect(!bench.log.contains(network.networkKey) && !bench.log.contains(network.pskc))
+      #expect(!log.contains(network.networkKey) && !log.contains(network.pskc))
     }
   }
 }

@@ -4,6 +4,7 @@ import BorderRouterAgent
 import Broker
 import TestKit
 import Testing
+import ThreadDataset
 
 @Suite("What a router's agent is sent")
 struct AdoptionOrderTests {
@@ -86,5 +87,113 @@ struct AdoptionOrderTests {
       let refusal = try #require(refusal(try message(body(dataset: dataset))))
       #expect(!refusal.contains(SampleNetwork.home.networkKey))
     }
+  }
+}
+
+@Suite("Which orders are carried out")
+struct OrderBookTests {
+  private let dataset: OperationalDataset
+
+  init() throws { dataset = try SampleNetwork.home.dataset(at: 1) }
+
+  private func order(_ id: String, at issuedAt: Int64 = 1_000) throws -> AdoptionOrder {
+    try Sample.order(id, dataset, issuedAt: issuedAt)
+  }
+
+  private var book = OrderBook()
+
+  /// One that comes so many seconds after 1,000, by both clocks.
+  @discardableResult
+  private mutating func take(_ order: AdoptionOrder, after seconds: Int64 = 0) -> OrderBook.Verdict
+  {
+    book.take(order, time: 1_000 + seconds, at: .seconds(seconds))
+  }
+
+  @discardableResult
+  private mutating func next(after seconds: Int64 = 0) -> OrderBook.Next {
+    book.next(time: 1_000 + seconds, at: .seconds(seconds))
+  }
+
+  private func refusal(_ verdict: OrderBook.Verdict) -> String? {
+    if case .refused(let why) = verdict { why } else { nil }
+  }
+
+  @Test("An order waits, is begun once, and is not begun again when it is done")
+  mutating func once() throws {
+    let order = try order("a-1")
+    #expect(take(order) == .waits)
+    #expect(take(order) == .isKnown)
+    #expect(next() == .order(order))
+    #expect(next() == .nothing)
+    #expect(take(order, after: 1) == .isKnown)
+    book.end(isDone: true)
+    #expect(take(order, after: 2) == .isDone)
+    #expect(next(after: 2) == .nothing)
+    // With another envelope.
+    #expect(take(try self.order("a-1", at: 1_200), after: 200) == .isDone)
+    #expect(take(try self.order("a-1", at: 1_450), after: 450) == .isDone)
+  }
+
+  @Test("One that was done is still known when another was done after it")
+  mutating func replay() throws {
+    for id in ["a-1", "a-2"] {
+      let order = try order(id)
+      #expect(take(order) == .waits)
+      #expect(next() == .order(order))
+      book.end(isDone: true)
+    }
+    #expect(take(try order("a-1"), after: 100) == .isDone)
+    #expect(next(after: 100) == .nothing)
+  }
+
+  @Test("An older one than was begun last, or than waits, is refused, also when it comes later")
+  mutating func older() throws {
+    let newer = try order("a-2", at: 1_050)
+    #expect(take(newer, after: 50) == .waits)
+    #expect(refusal(take(try order("a-1"), after: 50))?.contains("older") == true)
+    #expect(next(after: 50) == .order(newer))
+    book.end(isDone: false)
+    #expect(refusal(take(try order("a-1"), after: 50))?.contains("older") == true)
+    #expect(next(after: 50) == .nothing)
+  }
+
+  @Test("One that expires while it waits is dropped, by either clock")
+  mutating func expires() throws {
+    for (time, now) in [(Int64(1_300), Duration.seconds(10)), (900, .seconds(300))] {
+      book = OrderBook()
+      let order = try order("a-1")
+      #expect(take(order) == .waits)
+      #expect(book.next(time: time, at: now) == .dropped(order, "it has expired"))
+      #expect(next() == .nothing)
+    }
+    book = OrderBook()
+    #expect(refusal(take(try order("a-1"), after: 300)) == "it has expired")
+  }
+
+  @Test("Of those that come during another one the newest is begun when that has ended")
+  mutating func during() throws {
+    take(try order("a-1"))
+    next()
+    let last = try order("a-3", at: 1_020)
+    #expect(take(try order("a-2", at: 1_010), after: 20) == .waits)
+    #expect(take(last, after: 20) == .waits)
+    #expect(next(after: 20) == .nothing)
+    book.end(isDone: true)
+    #expect(next(after: 20) == .order(last))
+  }
+
+  @Test("One that does not work is begun three times, whatever its envelopes")
+  mutating func tries() throws {
+    for number in 0..<3 {
+      let seconds = Int64(number) * 200
+      let order = try order("a-1", at: 1_000 + seconds)
+      #expect(take(order, after: seconds) == .waits)
+      #expect(next(after: seconds) == .order(order))
+      book.end(isDone: false)
+    }
+    #expect(
+      refusal(take(try order("a-1", at: 1_600), after: 600))?.contains("3 times")
+        == true)
+    #expect(take(try order("a-2", at: 1_600), after: 600) == .waits)
   }
 }

@@ -10,6 +10,16 @@ import enum Home.ThreadState
 
 @Suite("How a router is given a dataset")
 struct AdoptionPlanTests {
+  private func pending(_ plan: AdoptionPlan) throws -> OperationalDataset {
+    var pending: OperationalDataset?
+    if case .pending(let dataset) = plan { pending = dataset }
+    return try #require(pending, "\(plan)")
+  }
+
+  private func refusal(_ plan: AdoptionPlan) -> String? {
+    if case .refused(let why) = plan { why } else { nil }
+  }
+
   @Test("A router that uses the dataset is left alone, whatever the timestamps")
   func nothing() throws {
     #expect(
@@ -21,7 +31,7 @@ struct AdoptionPlanTests {
     for state in ThreadState.allCases {
       #expect(
         try AdoptionPlan(
-          SampleNetwork.home.dataset(at: 9), for: Sample.report("1", state, on: .guest)) == .alone)
+          SampleNetwork.home.dataset(at: 9), for: Sample.report(state, on: .guest)) == .alone)
     }
   }
 
@@ -38,10 +48,7 @@ struct AdoptionPlanTests {
   @Test("A newer dataset of its own network is pending: complete, later, with timestamp and delay")
   func pending() throws {
     let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 9)
-    guard case .pending(let dataset) = try AdoptionPlan(target, for: Sample.report()) else {
-      Issue.record("it is pending")
-      return
-    }
+    let dataset = try pending(AdoptionPlan(target, for: Sample.report()))
     #expect(dataset.kind == .pending)
     #expect(dataset.essentialDifferences(from: target) == [])
     #expect(dataset.activeTimestamp?.seconds == 9 && dataset.pendingTimestamp?.seconds == 9)
@@ -54,19 +61,12 @@ struct AdoptionPlanTests {
     var report = try Sample.report()
     let timestamp = try #require(Timestamp(seconds: 50))
     report.pending = try target.replacing(.pendingTimestamp(timestamp), .delayTimer(100))
-    guard case .pending(let dataset) = AdoptionPlan(target, for: report) else {
-      Issue.record("it is pending")
-      return
-    }
-    #expect(dataset.pendingTimestamp?.seconds == 51)
+    #expect(try pending(AdoptionPlan(target, for: report)).pendingTimestamp?.seconds == 51)
     // One to other keys is not.
     let other = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
     report.pending = try other.dataset(at: 9).replacing(
       .pendingTimestamp(timestamp), .delayTimer(100))
-    guard case .refused = AdoptionPlan(target, for: report) else {
-      Issue.record("it is refused")
-      return
-    }
+    #expect(refusal(AdoptionPlan(target, for: report)) != nil)
   }
 
   @Test("While a change to another dataset is pending nothing is done; one to the same is none")
@@ -77,21 +77,15 @@ struct AdoptionPlanTests {
       try network.dataset(at: 9).replacing(.pendingTimestamp(timestamp), .delayTimer(100))
     }
     for state in ThreadState.allCases {
-      var report = try Sample.report("1", state, on: .guest)
+      var report = try Sample.report(state, on: .guest)
       report.pending = try pending(.guest)
-      guard case .refused(let why) = AdoptionPlan(target, for: report) else {
-        Issue.record("it is refused while \(state)")
-        continue
-      }
-      #expect(why.contains("pending"))
+      #expect(refusal(AdoptionPlan(target, for: report))?.contains("pending") == true, "\(state)")
       report.pending = try pending(.home)
       #expect(AdoptionPlan(target, for: report) == .alone)
       report.pending = nil
       report.hasUnreadablePending = true
-      guard case .refused = AdoptionPlan(target, for: report) else {
-        Issue.record("what cannot be read counts as another one")
-        continue
-      }
+      // What cannot be read counts as another one.
+      #expect(refusal(AdoptionPlan(target, for: report)) != nil)
     }
   }
 
@@ -100,12 +94,12 @@ struct AdoptionPlanTests {
     let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1)
     #expect(try AdoptionPlan(target, for: Sample.report()) == .alone)
     let newer = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 2)
-    #expect(try AdoptionPlan(newer, for: Sample.report("1", .disabled)) == .alone)
-    #expect(try AdoptionPlan(newer, for: Sample.report("1", .detached)) == .alone)
+    #expect(try AdoptionPlan(newer, for: Sample.report(.disabled)) == .alone)
+    #expect(try AdoptionPlan(newer, for: Sample.report(.detached)) == .alone)
     var elsewhere = try Sample.report()
     elsewhere.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
     #expect(AdoptionPlan(newer, for: elsewhere) == .alone)
     #expect(
-      try AdoptionPlan(newer, for: Sample.report("1", dataset: .unusable("partial"))) == .alone)
+      try AdoptionPlan(newer, for: Sample.report(dataset: .unusable("partial"))) == .alone)
   }
 }

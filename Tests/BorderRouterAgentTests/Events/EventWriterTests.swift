@@ -55,12 +55,8 @@ struct EventWriterTests {
       base: "threadkeeper", user: "hub", keys: AgentKeys(own: own, daemon: daemon.keys))
     let now: UInt64 = 1_800_000_000_000_000_001
     let publication = try writer.publication(of: announce(), now: now)
-    let outside = try #require(
-      try JSONSerialization.jsonObject(with: Data(publication.payload)) as? [String: Any])
-    #expect(Array(outside.keys) == ["sealed"])
-    let opened = try Envelope.open(
-      Array(JSONSerialization.data(withJSONObject: try #require(outside["sealed"]))), with: daemon,
-      from: [own.keys], topic: publication.topic, now: 1_800_000_000)
+    let opened = try opened(
+      publication.payload, with: daemon, from: own, topic: publication.topic, now: 1_800_000_000)
     #expect(opened.order == .sequence(now))
     #expect(try object(opened.body)["border_agent_id"] == agent)
     #expect(!String(decoding: publication.payload, as: UTF8.self).contains(agent))
@@ -118,5 +114,22 @@ struct EventOutcomeTests {
     for token in ["", " ", " x", " 7 8", " -1"] {
       #expect(outcome(#"{"status":"ok"}"#, token: token) == nil)
     }
+  }
+}
+
+@Suite("What an agent publishes on its next connection")
+struct BrokerLinkTests {
+  @Test(
+    "What was not acknowledged is offered again where that is wanted, but never what expires",
+    arguments: [true, false])
+  func offered(again: Bool) throws {
+    let link = BrokerLink(offersAgain: again)
+    link.publish(Publication(topic: "event", payload: [], token: 1))
+    link.publish(Publication(topic: "request", payload: [], messageExpiry: 30, token: 2))
+    #expect(link.publications(upTo: 10).map(\.token) == [1, 2])
+    link.connected(
+      MosquittoSession(
+        sessionPresent: false, protocolVersion: .v5, publishWindow: 20, isRetainAvailable: true))
+    #expect(link.publications(upTo: 10).map(\.token) == (again ? [1] : []))
   }
 }

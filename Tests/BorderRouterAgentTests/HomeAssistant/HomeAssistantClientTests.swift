@@ -45,12 +45,28 @@ struct HomeAssistantClientTests {
     return try await trouble("http://127.0.0.1:\(server.port)", timeout)
   }
 
+  /// What becomes of a list that is answered so.
+  private func trouble(
+    answering texts: String..., from version: String = "2025.4.4"
+  ) async throws -> Trouble? {
+    try await trouble { peer in
+      Self.login(peer, version)
+      _ = peer.receive()
+      for text in texts { peer.send(text) }
+      while peer.receive() != nil {}
+    }
+  }
+
   /// Logs the client in.
   private static func login(_ peer: WebSocketPeer, _ version: String = "2025.4.4") {
     peer.accept()
     peer.send(#"{"type":"auth_required","ha_version":"\#(version)"}"#)
     _ = peer.receive()
     peer.send(#"{"type":"auth_ok","ha_version":"\#(version)"}"#)
+  }
+
+  private func reading(_ id: String = "a", from url: String) async throws -> RouterReport.Reading {
+    try await SystemThread.result { try Self.client(url).dataset(id) }
   }
 
   // MARK: As recorded
@@ -106,6 +122,8 @@ struct HomeAssistantClientTests {
     return try WebSocketServer { recording.serve($0) }
   }
 
+  private func url(_ server: WebSocketServer) -> String { "http://127.0.0.1:\(server.port)" }
+
   @Test("A list and its datasets are read as they were recorded")
   func recordedList() async throws {
     let server = try recorded("three-datasets")
@@ -145,16 +163,13 @@ struct HomeAssistantClientTests {
     ] as [(String, HomeAssistantTrouble?)])
   func recordedTroubles(name: String, expected: HomeAssistantTrouble?) async throws {
     let server = try recorded(name)
-    #expect(try await trouble("http://127.0.0.1:\(server.port)") == expected)
+    #expect(try await trouble(url(server)) == expected)
   }
 
   @Test("A dataset that is no more is none")
   func notFound() async throws {
     let server = try recorded("not-allowed-not-found")
-    let reading = try await SystemThread.result {
-      try Self.client("http://127.0.0.1:\(server.port)").dataset("missing")
-    }
-    #expect(reading == .none)
+    #expect(try await reading("missing", from: url(server)) == .none)
   }
 
   @Test(
@@ -169,10 +184,7 @@ struct HomeAssistantClientTests {
       _ = peer.receive()
       peer.send(#"{"id":1,"type":"result","success":true,"result":\#(result)}"#)
     }
-    let reading = try await SystemThread.result {
-      try Self.client("http://127.0.0.1:\(server.port)").dataset("a")
-    }
-    #expect(reading == .unusable(flaw))
+    #expect(try await reading(from: url(server)) == .unusable(flaw))
   }
 
   @Test(
@@ -182,10 +194,7 @@ struct HomeAssistantClientTests {
     let fake = try FakeHomeAssistant()
     fake.add(try SampleNetwork.home.dataset(at: 1))
     fake.refuse("thread/get_dataset_tlv", code)
-    let url = fake.url
-    await #expect(throws: Trouble.refused(code)) {
-      _ = try await SystemThread.result { try Self.client(url).dataset("a") }
-    }
+    await #expect(throws: Trouble.refused(code)) { try await reading(from: fake.url) }
   }
 
   // MARK: The connection
@@ -340,24 +349,15 @@ struct HomeAssistantClientTests {
       ),
     ] as [(String, HomeAssistantTrouble)])
   func unreadable(answer: String, expected: HomeAssistantTrouble) async throws {
-    let found = try await trouble { peer in
-      Self.login(peer)
-      _ = peer.receive()
-      peer.send(answer)
-      while peer.receive() != nil {}
-    }
-    #expect(found == expected)
+    #expect(try await trouble(answering: answer) == expected)
   }
 
   @Test("Answers to other commands, and events, are not taken for its own")
   func others() async throws {
-    let found = try await trouble { peer in
-      Self.login(peer)
-      _ = peer.receive()
-      peer.send(#"{"id":7,"type":"result","success":false,"error":{"code":"x"}}"#)
-      peer.send(#"{"id":1,"type":"event","event":{}}"#)
-      peer.send(#"{"id":1,"type":"result","success":true,"result":{"datasets":[]}}"#)
-    }
+    let found = try await trouble(
+      answering: #"{"id":7,"type":"result","success":false,"error":{"code":"x"}}"#,
+      #"{"id":1,"type":"event","event":{}}"#,
+      #"{"id":1,"type":"result","success":true,"result":{"datasets":[]}}"#)
     #expect(found == nil)
   }
 
@@ -372,12 +372,7 @@ struct HomeAssistantClientTests {
       (entries(257, "a"), .tooMany(257)),
       (entries(5_000, String(repeating: "a", count: 300)), .tooLarge), (entries(256, "a"), nil),
     ] as [(String, Trouble?)] {
-      let found = try await trouble { peer in
-        Self.login(peer)
-        _ = peer.receive()
-        peer.send(text)
-      }
-      #expect(found == expected)
+      #expect(try await trouble(answering: text) == expected)
     }
   }
 
@@ -387,11 +382,9 @@ struct HomeAssistantClientTests {
       ("2023.2.5", "too old"), ("2023.3.0", "not set up"), ("2025.12.1", "it is starting"),
       ("soon", "not set up"),
     ] {
-      let found = try await trouble { peer in
-        Self.login(peer, version)
-        _ = peer.receive()
-        peer.send(#"{"id":1,"type":"result","success":false,"error":{"code":"unknown_command"}}"#)
-      }
+      let found = try await trouble(
+        answering: #"{"id":1,"type":"result","success":false,"error":{"code":"unknown_command"}}"#,
+        from: version)
       #expect(found == .unknownCommand(HomeAssistantVersion(version)))
       #expect(found?.description.contains(words) == true)
     }
@@ -411,7 +404,7 @@ struct HomeAssistantClientTests {
 
   @Test("A certificate that nobody knows, of another name, and no TLS at all")
   func tls() async throws {
-    let certificates = try TestCertificates()
+    let certificates = try TestCertificates.shared()
     let fake = try FakeHomeAssistant(tls: certificates)
     var found: Trouble?
     // Its server needs a moment to be there.

@@ -10,60 +10,56 @@ import ThreadDataset
 /// A row of the machine's table each.
 @Suite("What is published of Home Assistant's Thread store")
 struct HomeAssistantMachineTests {
-  /// A machine, its clock, and what Home Assistant has.
-  private struct Bench {
-    var machine = HomeAssistantMachine()
-    var now = Duration.zero
-    var there: [String: RouterReport.Reading] = [:]
-    var read: [String] = []
+  private var machine = HomeAssistantMachine()
+  private var now = Duration.zero
+  /// What Home Assistant has, and what of it was read in the last look.
+  private var there: [String: RouterReport.Reading] = [:]
+  private var read: [String] = []
 
-    /// A bench with one dataset, published.
-    static func published() throws -> Bench {
-      var bench = Bench()
-      bench.there["a"] = .complete(try SampleNetwork.home.dataset(at: 1))
-      #expect(bench.look([.home]).count == 1)
-      return bench
-    }
+  /// One dataset is there, and published.
+  private mutating func published() throws {
+    there["a"] = .complete(try SampleNetwork.home.dataset(at: 1))
+    #expect(look([.home]).count == 1)
+  }
 
-    @discardableResult
-    mutating func handle(
-      _ event: HomeAssistantMachine.Event, after seconds: Int = 0
-    ) -> [HomeAssistantMachine.Effect] {
-      now += .seconds(seconds)
-      return machine.handle(event, at: now)
-    }
+  @discardableResult
+  private mutating func handle(
+    _ event: HomeAssistantMachine.Event, after seconds: Int = 0
+  ) -> [HomeAssistantMachine.Effect] {
+    now += .seconds(seconds)
+    return machine.handle(event, at: now)
+  }
 
-    /// - Returns: what is published after a list.
-    mutating func look(_ entries: [StoredDataset], after seconds: Int = 0) -> [SharedDataset] {
-      read = []
-      var published: [SharedDataset] = []
-      for effect in handle(.listed(entries), after: seconds) {
-        guard case .read(let entry) = effect else { continue }
-        read.append(entry.id)
-        published += handle(.read(entry, there[entry.id] ?? .none)).compactMap(\.published)
-      }
-      handle(.looked)
-      return published
+  /// - Returns: what is published after a list.
+  private mutating func look(_ entries: [StoredDataset], after seconds: Int = 0) -> [SharedDataset]
+  {
+    read = []
+    var published: [SharedDataset] = []
+    for effect in handle(.listed(entries), after: seconds) {
+      guard case .read(let entry) = effect else { continue }
+      read.append(entry.id)
+      published += handle(.read(entry, there[entry.id] ?? .none)).compactMap(\.published)
     }
+    handle(.looked)
+    return published
   }
 
   @Test("What is listed for the first time is read and published, the preferred one first")
-  func first() throws {
-    var bench = Bench()
-    bench.there = [
+  mutating func first() throws {
+    there = [
       "a": .complete(try SampleNetwork.home.dataset(at: 1)),
       "b": .complete(try SampleNetwork.guest.dataset(at: 1)),
     ]
     var guest = StoredDataset.guest
     guest.preference = true
     guest.borderAgentText = "230C6A1AC57F6F4BE262ACF32E5EF52C"
-    let published = bench.look([.home, guest])
-    #expect(bench.read == ["b", "a"])
+    let published = look([.home, guest])
+    #expect(read == ["b", "a"])
     #expect(published.map(\.isPreferred) == [true, false])
     #expect(published[0].borderAgent?.description == "230c6a1ac57f6f4be262acf32e5ef52c")
     #expect(published[0].dataset == (try SampleNetwork.guest.dataset(at: 1)))
     #expect(published[1].borderAgent == nil)
-    #expect(bench.look([.home, guest], after: 60).isEmpty && bench.read.isEmpty)
+    #expect(look([.home, guest], after: 60).isEmpty && read.isEmpty)
   }
 
   @Test(
@@ -71,82 +67,82 @@ struct HomeAssistantMachineTests {
     arguments: [
       \StoredDataset.name, \.networkText, \.panID, \.created, \.borderAgentText,
     ])
-  func listedDifferently(field: WritableKeyPath<StoredDataset, String?> & Sendable) throws {
-    var bench = try Bench.published()
+  mutating func listedDifferently(field: WritableKeyPath<StoredDataset, String?> & Sendable) throws
+  {
+    try published()
     var entry = StoredDataset.home
     entry[keyPath: field] = "230c6a1ac57f6f4be262acf32e5ef52c"
-    #expect(bench.look([entry], after: 60).count == (field == \.borderAgentText ? 1 : 0))
-    #expect(bench.read == ["a"])
+    #expect(look([entry], after: 60).count == (field == \.borderAgentText ? 1 : 0))
+    #expect(read == ["a"])
   }
 
   @Test("Another channel is read; preference is news")
-  func preference() throws {
-    var bench = try Bench.published()
+  mutating func preference() throws {
+    try published()
     var entry = StoredDataset.home
     entry.channel = 26
-    #expect(bench.look([entry], after: 60).isEmpty && bench.read == ["a"])
+    #expect(look([entry], after: 60).isEmpty && read == ["a"])
     entry.preference = true
-    #expect(bench.look([entry], after: 60).map(\.isPreferred) == [true])
+    #expect(look([entry], after: 60).map(\.isPreferred) == [true])
     entry.preference = false
-    #expect(bench.look([entry], after: 60).map(\.isPreferred) == [false])
+    #expect(look([entry], after: 60).map(\.isPreferred) == [false])
   }
 
   @Test("TLVs that the list does not show as new are read within ten minutes")
-  func reread() throws {
-    var bench = try Bench.published()
-    bench.there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
-    #expect(bench.look([.home], after: 599).isEmpty && bench.read.isEmpty)
-    #expect(bench.look([.home], after: 1).map(\.dataset) == [try SampleNetwork.home.dataset(at: 2)])
-    #expect(bench.look([.home], after: 600).isEmpty && bench.read == ["a"])
+  mutating func reread() throws {
+    try published()
+    there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
+    #expect(look([.home], after: 599).isEmpty && read.isEmpty)
+    #expect(look([.home], after: 1).map(\.dataset) == [try SampleNetwork.home.dataset(at: 2)])
+    #expect(look([.home], after: 600).isEmpty && read == ["a"])
   }
 
   @Test("Everything is published again after an hour")
-  func again() throws {
-    var bench = try Bench.published()
-    for _ in 0..<5 { #expect(bench.look([.home], after: 600).isEmpty) }
-    #expect(bench.look([.home], after: 599).isEmpty)
-    #expect(bench.look([.home], after: 1).count == 1)
-    #expect(bench.look([.home], after: 1).isEmpty)
+  mutating func again() throws {
+    try published()
+    for _ in 0..<5 { #expect(look([.home], after: 600).isEmpty) }
+    #expect(look([.home], after: 599).isEmpty)
+    #expect(look([.home], after: 1).count == 1)
+    #expect(look([.home], after: 1).isEmpty)
   }
 
   @Test("What is not listed any more is forgotten, and nothing published")
-  func gone() throws {
-    var bench = try Bench.published()
-    #expect(bench.look([], after: 60).isEmpty)
-    #expect(bench.machine.store?.timestamps == [:])
+  mutating func gone() throws {
+    try published()
+    #expect(look([], after: 60).isEmpty)
+    #expect(machine.store?.timestamps == [:])
     // Deleted after the list was made.
-    bench.there["b"] = nil
-    #expect(bench.look([.guest], after: 60).isEmpty)
-    #expect(bench.look([.home], after: 60).count == 1)
+    there["b"] = nil
+    #expect(look([.guest], after: 60).isEmpty)
+    #expect(look([.home], after: 60).count == 1)
   }
 
   @Test("A dataset that can't be used is logged once, and published when it can")
-  func unusable() throws {
-    var bench = Bench()
+  mutating func unusable() throws {
     let reading = HomeAssistantMachine.Event.read(.home, .unusable("it lacks parameters"))
-    let notes = bench.handle(reading).compactMap(\.note)
+    let notes = handle(reading).compactMap(\.note)
     #expect(notes.count == 1 && notes[0].level == .warning)
     #expect(notes[0].text.contains("\"home\" 1111111122222222"))
-    #expect(bench.handle(reading, after: 600) == [])
-    #expect(bench.machine.store == nil)
-    bench.handle(.looked)
-    #expect(bench.machine.store?.unusable == [try #require(StoredDataset.home.network)])
-    #expect(bench.machine.store?.timestamps == [:])
+    #expect(handle(reading, after: 600) == [])
+    #expect(machine.store == nil)
+    handle(.looked)
+    #expect(machine.store?.unusable == [try #require(StoredDataset.home.network)])
+    #expect(machine.store?.timestamps == [:])
     let dataset = try SampleNetwork.home.dataset(at: 1)
-    #expect(bench.handle(.read(.home, .complete(dataset))).compactMap(\.published).count == 1)
-    bench.handle(.looked)
-    #expect(bench.machine.store?.timestamps.values.map { $0 } == [1])
-    #expect(bench.machine.store?.unusable == [])
+    #expect(handle(.read(.home, .complete(dataset))).compactMap(\.published).count == 1)
+    handle(.looked)
+    #expect(machine.store?.timestamps.values.map { $0 } == [1])
+    #expect(machine.store?.unusable == [])
   }
 
   @Test("What decides about a question is read with the next list")
-  func doubted() throws {
-    var bench = try Bench.published()
-    bench.there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
-    #expect(bench.handle(.doubted(try #require(StoredDataset.guest.network))) == [])
-    #expect(bench.look([.home]).isEmpty && bench.read.isEmpty)
-    #expect(bench.handle(.doubted(try #require(StoredDataset.home.network))) == [])
-    #expect(bench.look([.home]).count == 1 && bench.machine.store?.timestamps.values.first == 2)
+  mutating func doubted() throws {
+    try published()
+    there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
+    #expect(handle(.doubted(try #require(StoredDataset.guest.network))) == [])
+    #expect(look([.home]).isEmpty && read.isEmpty)
+    #expect(handle(.doubted(try #require(StoredDataset.home.network))) == [])
+    #expect(look([.home]).count == 1 && machine.store?.timestamps.values.first == 2)
   }
 
   @Test(
@@ -155,19 +151,19 @@ struct HomeAssistantMachineTests {
       SharingRejection(code: "bad_value", field: "dataset", message: "no"),
       SharingRejection(code: "too_many_networks", message: "no"),
     ])
-  func rejected(rejection: SharingRejection) throws {
-    var bench = try Bench.published()
-    let note = try #require(bench.handle(.rejected("a", rejection)).first?.note)
+  mutating func rejected(rejection: SharingRejection) throws {
+    try published()
+    let note = try #require(handle(.rejected("a", rejection)).first?.note)
     #expect(note.level == .warning && note.text.contains("(\(rejection.code)): no"))
-    #expect(bench.look([.home], after: 900).isEmpty)
-    bench.there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
-    #expect(bench.look([.home], after: 600).count == 1)
+    #expect(look([.home], after: 900).isEmpty)
+    there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
+    #expect(look([.home], after: 600).count == 1)
     // The same reason is not logged again.
-    #expect(bench.handle(.rejected("a", rejection)) == [])
-    #expect(bench.look([.home], after: 3_599).isEmpty)
-    #expect(bench.look([.home], after: 1).count == 1)
-    #expect(bench.handle(.accepted("a")).first?.note?.level == .info)
-    #expect(bench.handle(.accepted("a")) == [] && bench.handle(.rejected("x", rejection)) == [])
+    #expect(handle(.rejected("a", rejection)) == [])
+    #expect(look([.home], after: 3_599).isEmpty)
+    #expect(look([.home], after: 1).count == 1)
+    #expect(handle(.accepted("a")).first?.note?.level == .info)
+    #expect(handle(.accepted("a")) == [] && handle(.rejected("x", rejection)) == [])
   }
 
   @Test(
@@ -176,46 +172,46 @@ struct HomeAssistantMachineTests {
       SharingRejection(code: "not_enrolled", field: "sealed", message: "no"),
       SharingRejection(who: "the broker", code: "refused", message: "no"),
     ])
-  func retried(rejection: SharingRejection) throws {
-    var bench = try Bench.published()
-    let note = try #require(bench.handle(.rejected("a", rejection)).first?.note)
+  mutating func retried(rejection: SharingRejection) throws {
+    try published()
+    let note = try #require(handle(.rejected("a", rejection)).first?.note)
     #expect(note.text.hasPrefix(rejection.who))
-    #expect(bench.look([.home], after: 299).isEmpty)
-    #expect(bench.look([.home], after: 1).count == 1)
+    #expect(look([.home], after: 299).isEmpty)
+    #expect(look([.home], after: 1).count == 1)
   }
 
   @Test("Trouble is logged when it is another one, and makes the pauses longer until it ends")
-  func trouble() throws {
-    var bench = try Bench.published()
-    #expect(bench.machine.pause == nil)
+  mutating func trouble() throws {
+    try published()
+    #expect(machine.pause == nil)
     var pauses: [Duration?] = []
     for trouble in [HomeAssistantTrouble.closed, .closed, .closed, .timeout, .timeout, .timeout] {
-      let notes = bench.handle(.troubled(trouble)).compactMap(\.note)
+      let notes = handle(.troubled(trouble)).compactMap(\.note)
       #expect(notes.isEmpty == [1, 2, 4, 5].contains(pauses.count))
-      pauses.append(bench.machine.pause)
+      pauses.append(machine.pause)
     }
     #expect(pauses == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
     // A list alone does not end it.
-    bench.handle(.listed([.home]))
-    #expect(bench.machine.pause == .seconds(60))
-    #expect(bench.handle(.looked).first?.note?.text == "it answers again")
-    #expect(bench.handle(.looked) == [] && bench.machine.pause == nil)
+    handle(.listed([.home]))
+    #expect(machine.pause == .seconds(60))
+    #expect(handle(.looked).first?.note?.text == "it answers again")
+    #expect(handle(.looked) == [] && machine.pause == nil)
   }
 
   @Test("What is compared with the home is known once all was read")
-  func summary() throws {
-    var bench = try Bench.published()
-    #expect(bench.machine.store?.preferred == nil)
+  mutating func summary() throws {
+    try published()
+    #expect(machine.store?.preferred == nil)
     var guest = StoredDataset.guest
     guest.preference = true
-    bench.handle(.listed([.home, guest]))
-    bench.handle(.troubled(.cut))
-    #expect(bench.machine.store?.timestamps.count == 1)
-    bench.there["b"] = .complete(try SampleNetwork.guest.dataset(at: 7))
-    #expect(bench.look([.home, guest]).count == 1)
-    #expect(bench.machine.store?.preferred == guest.network)
+    handle(.listed([.home, guest]))
+    handle(.troubled(.cut))
+    #expect(machine.store?.timestamps.count == 1)
+    there["b"] = .complete(try SampleNetwork.guest.dataset(at: 7))
+    #expect(look([.home, guest]).count == 1)
+    #expect(machine.store?.preferred == guest.network)
     let networks = (try #require(StoredDataset.home.network), try #require(guest.network))
-    #expect(bench.machine.store?.timestamps == [networks.0: 1, networks.1: 7])
+    #expect(machine.store?.timestamps == [networks.0: 1, networks.1: 7])
   }
 }
 

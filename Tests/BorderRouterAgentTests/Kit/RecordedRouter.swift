@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BorderRouterAgent
+import Broker
 import Foundation
+import TestKit
 import Testing
+import ThreadDataset
+
+import enum Home.ThreadState
 
 /// The REST answers of a real router in one state, from `Recorded/otbr.txt`, and changes to them.
 struct RecordedRouter {
@@ -47,4 +52,48 @@ struct RecordedRouter {
   }
 
   struct NoReport: Error {}
+}
+
+/// Opens what is sealed in a payload, in which there is nothing else but `beside`.
+func opened(
+  _ payload: [UInt8], with daemon: Identity, from own: Identity, topic: String, now: Int64,
+  beside: Set<String> = []
+) throws -> OpenedEnvelope {
+  let outside = try #require(
+    try JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any])
+  #expect(Set(outside.keys) == beside.union(["sealed"]))
+  return try Envelope.open(
+    Array(JSONSerialization.data(withJSONObject: try #require(outside["sealed"]))), with: daemon,
+    from: [own.keys], topic: topic, now: now)
+}
+
+/// Reports of routers that a test makes up.
+enum Sample {
+  static func agent(_ digit: Character = "1") throws -> BorderAgentID {
+    try #require(BorderAgentID(hex: String(repeating: digit, count: 32)))
+  }
+
+  /// For that router; it lives for 300 s.
+  static func order(
+    _ id: String, _ dataset: OperationalDataset, issuedAt: Int64 = 1_000
+  ) throws -> AdoptionOrder {
+    AdoptionOrder(
+      id: id, agent: try agent(), dataset: dataset, issuedAt: issuedAt, expiresAt: issuedAt + 300)
+  }
+
+  /// One that has left its network.
+  static func gone(_ digit: Character = "1") throws -> RouterReport {
+    try report(.disabled, of: digit, dataset: RouterReport.Reading.none)
+  }
+
+  /// A router with a dataset of its own network.
+  static func report(
+    _ state: ThreadState = .leader, of digit: Character = "1", on network: SampleNetwork = .home,
+    at seconds: UInt64 = 1, dataset: RouterReport.Reading? = nil
+  ) throws -> RouterReport {
+    RouterReport(
+      agent: try agent(digit), extendedAddress: "0102030405060708", state: state,
+      network: ExtendedPANID(hex: network.extendedPANID),
+      dataset: try dataset ?? .complete(network.dataset(at: seconds)))
+  }
 }

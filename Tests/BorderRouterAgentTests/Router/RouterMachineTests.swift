@@ -13,400 +13,402 @@ import enum Home.ThreadState
 /// A row of the machine's table each.
 @Suite("What is published about a router")
 struct RouterMachineTests {
-  /// A machine and its clock.
-  private struct Bench {
-    var machine = RouterMachine()
-    var now = Duration.zero
+  private var machine = RouterMachine()
+  private var now = Duration.zero
 
-    @discardableResult
-    mutating func handle(_ event: RouterMachine.Event, after seconds: Int = 5) -> [RouterMachine
-      .Effect]
-    {
-      now += .seconds(seconds)
-      return machine.handle(event, at: now).filter { if case .log = $0 { false } else { true } }
-    }
+  @discardableResult
+  private mutating func handle(
+    _ event: RouterMachine.Event, after seconds: Int = 5
+  ) -> [RouterMachine.Effect] {
+    now += .seconds(seconds)
+    return machine.handle(event, at: now).filter { if case .log = $0 { false } else { true } }
+  }
 
-    /// The kinds of what is published after a look.
-    mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [InboundEventKind] {
-      handle(.looked(look), after: seconds).compactMap { $0.event?.kind }
-    }
+  /// The kinds of what is published after a look.
+  @discardableResult
+  private mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [InboundEventKind] {
+    handle(.looked(look), after: seconds).compactMap { $0.event?.kind }
+  }
 
-    mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [InboundEventKind] {
-      look(.report(report), after: seconds)
-    }
+  @discardableResult
+  private mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [InboundEventKind] {
+    look(.report(report), after: seconds)
+  }
 
-    /// Announced and online.
-    static func announced(_ report: RouterReport) -> Bench {
-      var bench = Bench()
-      bench.handle(.looked(.report(report)))
-      bench.handle(.connected)
-      return bench
-    }
+  private mutating func look(
+    _ state: ThreadState, on network: SampleNetwork = .home, at time: UInt64 = 1
+  ) throws -> [InboundEventKind] {
+    look(try Sample.report(state, on: network, at: time))
+  }
+
+  /// The event that follows.
+  private mutating func event(_ event: RouterMachine.Event) throws -> RouterEvent {
+    try #require(handle(event).first?.event)
+  }
+
+  /// Announced and online, anew.
+  private mutating func announced(_ report: RouterReport? = nil) throws {
+    (machine, now) = (RouterMachine(), .zero)
+    look(try report ?? Sample.report())
+    handle(.connected)
   }
 
   private let unreachable = RouterLook.silent(.unreachable("Connection refused"))
 
   @Test("Nothing is published, up or stopped: a connection for this id comes first")
-  func connects() throws {
+  mutating func connects() throws {
     for state in [ThreadState.leader, .detached, .disabled] {
-      var bench = Bench()
-      let report = try Sample.report("1", state)
-      #expect(try bench.handle(.looked(.report(report))) == [.connect(Sample.agent("1"))])
+      machine = RouterMachine()
+      let report = try Sample.report(state)
+      #expect(try handle(.looked(.report(report))) == [.connect(Sample.agent("1"))])
       // Not again while it is being made.
-      #expect(bench.handle(.looked(.report(report))) == [])
+      #expect(handle(.looked(.report(report))) == [])
     }
   }
 
   @Test(
     "Nothing is published, connected: it is announced with its dataset, address, network and state")
-  func announces() throws {
-    var bench = Bench()
+  mutating func announces() throws {
     let report = try Sample.report()
-    bench.handle(.looked(.report(report)))
-    let event = try #require(bench.handle(.connected).first?.event)
+    handle(.looked(.report(report)))
+    let event = try event(.connected)
     #expect(event.kind == .announce && event.agent == report.agent)
     #expect(event.dataset == report.active && event.network == report.network)
     #expect(event.threadState == .leader && event.extendedAddress == "0102030405060708")
   }
 
   @Test("A stopped router is announced as stopped, without the network that it goes on naming")
-  func announcesStopped() throws {
-    var bench = Bench()
-    bench.handle(.looked(.report(try Sample.report("1", .disabled))))
-    let event = try #require(bench.handle(.connected).first?.event)
+  mutating func announcesStopped() throws {
+    handle(.looked(.report(try Sample.report(.disabled))))
+    let event = try event(.connected)
     #expect(event.kind == .announce && event.threadState == .disabled && event.network == nil)
-    #expect(bench.handle(.stopping) == [])
+    #expect(handle(.stopping) == [])
   }
 
   @Test("Nothing is published, gone or silent: nothing")
-  func nothing() throws {
-    var bench = Bench()
+  mutating func nothing() throws {
     for look in [
-      unreachable, .report(try Sample.report("1", .disabled, dataset: RouterReport.Reading.none)),
+      unreachable, .report(try Sample.gone()),
     ] {
-      for _ in 0..<20 { #expect(bench.handle(.looked(look)) == []) }
+      for _ in 0..<20 { #expect(handle(.looked(look)) == []) }
     }
   }
 
   @Test("A dataset that lacks parameters is not published; the router is announced all the same")
-  func partial() throws {
-    var bench = Bench()
-    let report = try Sample.report("1", .detached, dataset: .unusable("it lacks parameters"))
-    bench.handle(.looked(.report(report)))
-    let event = try #require(bench.handle(.connected).first?.event)
+  mutating func partial() throws {
+    let report = try Sample.report(.detached, dataset: .unusable("it lacks parameters"))
+    handle(.looked(.report(report)))
+    let event = try event(.connected)
     #expect(event.kind == .announce && event.dataset == nil && event.threadState == .detached)
-    #expect(bench.look(try Sample.report()) == [.dataset])
+    #expect(look(try Sample.report()) == [.dataset])
   }
 
   @Test(
     "Another dataset is published at once, also while detached, and not for another order of its TLVs"
   )
-  func changedDataset() throws {
-    var bench = Bench.announced(try Sample.report())
-    #expect(bench.look(try Sample.report("1", .detached, at: 2)) == [.dataset])
+  mutating func changedDataset() throws {
+    try announced()
+    #expect(try look(.detached, at: 2) == [.dataset])
     let same = try SampleNetwork.home.dataset(at: 2)
     let timestamp = try #require(same.activeTimestamp)
     let reordered = try same.removing(.activeTimestamp).replacing(.activeTimestamp(timestamp))
     #expect(reordered != same)
-    #expect(bench.look(try Sample.report("1", .detached, dataset: .complete(reordered))) == [])
+    #expect(look(try Sample.report(.detached, dataset: .complete(reordered))) == [])
   }
 
   @Test("Another network or Thread state is a heartbeat at once")
-  func changedState() throws {
-    var bench = Bench.announced(try Sample.report())
-    #expect(bench.look(try Sample.report("1", .detached)) == [.heartbeat])
-    var report = try Sample.report("1", .router)
+  mutating func changedState() throws {
+    try announced()
+    #expect(try look(.detached) == [.heartbeat])
+    var report = try Sample.report(.router)
     report.network = ExtendedPANID(hex: "3333333344444444")
-    let event = try #require(bench.handle(.looked(.report(report))).first?.event)
+    let event = try event(.looked(.report(report)))
     #expect(event.kind == .heartbeat && event.network == report.network && event.dataset == nil)
   }
 
   @Test("As before, a heartbeat is published each minute")
-  func heartbeats() throws {
+  mutating func heartbeats() throws {
     let report = try Sample.report()
-    var bench = Bench.announced(report)
+    try announced(report)
     var times: [Duration] = []
-    let start = bench.now
-    for _ in 0..<36 where bench.look(report) == [.heartbeat] { times.append(bench.now - start) }
+    let start = now
+    for _ in 0..<36 where look(report) == [.heartbeat] { times.append(now - start) }
     #expect(times == [.seconds(60), .seconds(120), .seconds(180)])
   }
 
   @Test(
     "Silent for the hold: offline with the reason, once, and back with a heartbeat; never a leave")
-  func silent() throws {
+  mutating func silent() throws {
     for (silence, reason) in [
       (RouterSilence.unreachable("refused"), OfflineReason?.some(.unreachable)), (.frozen, .frozen),
       (.garbage("/node is no JSON object"), nil),
     ] {
       let report = try Sample.report()
-      var bench = Bench.announced(report)
+      try announced(report)
       var published: [RouterMachine.Effect] = []
-      for _ in 0..<6 { published += bench.handle(.looked(.silent(silence))) }
+      for _ in 0..<6 { published += handle(.looked(.silent(silence))) }
       // 25 s.
       #expect(published == [])
-      for _ in 0..<100 { published += bench.handle(.looked(.silent(silence))) }
+      for _ in 0..<100 { published += handle(.looked(.silent(silence))) }
       #expect(published == [.publish(RouterEvent(.offline, of: report.agent, reason: reason))])
-      #expect(bench.look(report) == [.heartbeat])
+      #expect(look(report) == [.heartbeat])
     }
   }
 
   @Test("Silent or stopped for less than the hold, as in a restart: nothing")
-  func restart() throws {
+  mutating func restart() throws {
     let report = try Sample.report()
-    var bench = Bench.announced(report)
-    for _ in 0..<4 { #expect(bench.look(unreachable) == []) }
-    #expect(bench.look(try Sample.report("1", .disabled)) == [])
-    #expect(bench.look(report) == [])
+    try announced(report)
+    for _ in 0..<4 { #expect(look(unreachable) == []) }
+    #expect(try look(.disabled) == [])
+    #expect(look(report) == [])
   }
 
   @Test(
     "Trouble that changes its kind is offline after the hold, and the reason is published once stable"
   )
-  func alternating() throws {
+  mutating func alternating() throws {
     let report = try Sample.report()
-    var bench = Bench.announced(report)
+    try announced(report)
     let kinds: [RouterLook] = [
-      unreachable, .silent(.frozen), .report(try Sample.report("1", .disabled)),
+      unreachable, .silent(.frozen), .report(try Sample.report(.disabled)),
     ]
     var published: [RouterMachine.Effect] = []
-    for index in 0..<60 { published += bench.handle(.looked(kinds[index % 3])) }
+    for index in 0..<60 { published += handle(.looked(kinds[index % 3])) }
     #expect(published == [.publish(RouterEvent(.offline, of: report.agent))])
-    for _ in 0..<6 { #expect(bench.look(unreachable) == []) }
+    for _ in 0..<6 { #expect(look(unreachable) == []) }
     #expect(
-      bench.handle(.looked(unreachable)) == [
+      handle(.looked(unreachable)) == [
         .publish(RouterEvent(.offline, of: report.agent, reason: .unreachable))
       ])
-    #expect(bench.look(report) == [.heartbeat])
-    for _ in 0..<6 { #expect(bench.look(unreachable) == []) }
+    #expect(look(report) == [.heartbeat])
+    for _ in 0..<6 { #expect(look(unreachable) == []) }
   }
 
   @Test("Each hour it is announced again, in place of a heartbeat")
-  func announcesAgain() throws {
+  mutating func announcesAgain() throws {
     let report = try Sample.report()
-    var bench = Bench.announced(report)
+    try announced(report)
     var kinds: [InboundEventKind] = []
-    for _ in 0..<120 { kinds += bench.look(report, after: 60) }
+    for _ in 0..<120 { kinds += look(report, after: 60) }
     #expect(kinds.count { $0 == .announce } == 2 && kinds.count == 120)
     #expect(kinds[59] == .announce && kinds[119] == .announce)
   }
 
   @Test("Two routers whose addresses are swapped: neither leaves, and both are announced")
-  func swapped() throws {
+  mutating func swapped() throws {
     for (old, new) in [("1", "2"), ("2", "1")] as [(Character, Character)] {
-      var bench = Bench.announced(try Sample.report(old))
-      bench.machine.elsewhere = [try Sample.agent(old)]
-      for _ in 0..<2 { #expect(bench.look(try Sample.report(new)) == []) }
-      let other = try Sample.report(new)
-      #expect(try bench.handle(.looked(.report(other))) == [.connect(Sample.agent(new))])
-      #expect(bench.handle(.connected).first?.event?.kind == .announce)
+      try announced(Sample.report(of: old))
+      machine.elsewhere = [try Sample.agent(old)]
+      for _ in 0..<2 { #expect(look(try Sample.report(of: new)) == []) }
+      let other = try Sample.report(of: new)
+      #expect(try handle(.looked(.report(other))) == [.connect(Sample.agent(new))])
+      #expect(handle(.connected).first?.event?.kind == .announce)
     }
   }
 
   @Test("Another reason is published when it has held")
-  func twoReasons() throws {
-    var bench = Bench.announced(try Sample.report())
-    for _ in 0..<7 { _ = bench.look(unreachable) }
-    for _ in 0..<6 { #expect(bench.look(.silent(.frozen)) == []) }
-    #expect(bench.look(.silent(.frozen)) == [.offline])
+  mutating func twoReasons() throws {
+    try announced()
+    for _ in 0..<7 { look(unreachable) }
+    for _ in 0..<6 { #expect(look(.silent(.frozen)) == []) }
+    #expect(look(.silent(.frozen)) == [.offline])
   }
 
   @Test("Stopped for the hold: offline, stopped; with another dataset that is published")
-  func stopped() throws {
-    let report = try Sample.report("1", .disabled)
-    var bench = Bench.announced(try Sample.report())
-    for _ in 0..<6 { #expect(bench.look(report) == []) }
-    let event = try #require(bench.handle(.looked(.report(report))).first?.event)
+  mutating func stopped() throws {
+    let report = try Sample.report(.disabled)
+    try announced()
+    for _ in 0..<6 { #expect(look(report) == []) }
+    let event = try event(.looked(.report(report)))
     #expect(event.kind == .offline && event.reason == .stopped)
-    #expect(bench.look(report) == [])
-    #expect(bench.look(try Sample.report("1", .disabled, on: .guest)) == [.dataset])
-    #expect(bench.look(try Sample.report("1", .leader, on: .guest)) == [.heartbeat])
+    #expect(look(report) == [])
+    #expect(try look(.disabled, on: .guest) == [.dataset])
+    #expect(try look(.leader, on: .guest) == [.heartbeat])
   }
 
   @Test("Gone, three times in a row: leave, once; less is not enough")
-  func leaves() throws {
-    let gone = try Sample.report("1", .disabled, dataset: RouterReport.Reading.none)
-    var bench = Bench.announced(try Sample.report())
-    #expect(bench.look(gone) == [])
-    #expect(bench.look(try Sample.report()) == [])
-    #expect(bench.look(gone) == [])
-    #expect(bench.look(gone) == [])
-    #expect(bench.look(unreachable) == [])
-    for _ in 0..<2 { #expect(bench.look(gone) == []) }
-    #expect(bench.look(gone) == [.leave])
-    #expect(bench.look(gone) == [])
-    #expect(bench.look(try Sample.report()) == [.announce])
+  mutating func leaves() throws {
+    let gone = try Sample.gone()
+    try announced()
+    #expect(look(gone) == [])
+    #expect(look(try Sample.report()) == [])
+    #expect(look(gone) == [])
+    #expect(look(gone) == [])
+    #expect(look(unreachable) == [])
+    for _ in 0..<2 { #expect(look(gone) == []) }
+    #expect(look(gone) == [.leave])
+    #expect(look(gone) == [])
+    #expect(look(try Sample.report()) == [.announce])
   }
 
   @Test("Detached without a dataset is not gone")
-  func idle() throws {
-    var bench = Bench.announced(try Sample.report())
-    let idle = try Sample.report("1", .detached, dataset: RouterReport.Reading.none)
-    #expect(bench.look(idle) == [.heartbeat])
-    #expect(bench.look(idle) == [])
+  mutating func idle() throws {
+    try announced()
+    let idle = try Sample.report(.detached, dataset: RouterReport.Reading.none)
+    #expect(look(idle) == [.heartbeat])
+    #expect(look(idle) == [])
   }
 
   @Test(
     "Another id, three times in a row: leave for the old one, a connection for the new one, and announce"
   )
-  func factoryReset() throws {
+  mutating func factoryReset() throws {
     for state in [ThreadState.leader, .disabled] {
-      let new = try Sample.report("2", state, on: .guest)
-      var bench = Bench.announced(try Sample.report("1"))
-      for _ in 0..<2 { #expect(bench.handle(.looked(.report(new))) == []) }
+      let new = try Sample.report(state, of: "2", on: .guest)
+      try announced()
+      for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
       #expect(
-        try bench.handle(.looked(.report(new))) == [
+        try handle(.looked(.report(new))) == [
           .publish(RouterEvent(.leave, of: Sample.agent("1"))), .connect(Sample.agent("2")),
         ])
-      let event = try #require(bench.handle(.connected).first?.event)
+      let event = try event(.connected)
       #expect(event.kind == .announce && event.agent == new.agent)
     }
   }
 
   @Test("Another id without a dataset: leave for the old one, and nothing for the new one")
-  func factoryResetWithoutDataset() throws {
-    let new = try Sample.report("2", .disabled, dataset: RouterReport.Reading.none)
-    var bench = Bench.announced(try Sample.report("1"))
-    for _ in 0..<2 { #expect(bench.handle(.looked(.report(new))) == []) }
+  mutating func factoryResetWithoutDataset() throws {
+    let new = try Sample.gone("2")
+    try announced()
+    for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
     #expect(
-      try bench.handle(.looked(.report(new))) == [
+      try handle(.looked(.report(new))) == [
         .publish(RouterEvent(.leave, of: Sample.agent("1")))
       ])
-    #expect(bench.handle(.looked(.report(new))) == [])
+    #expect(handle(.looked(.report(new))) == [])
   }
 
   @Test("The connection is there again: what holds is published once more, also that it is offline")
-  func reconnected() throws {
+  mutating func reconnected() throws {
     let report = try Sample.report()
-    var bench = Bench.announced(report)
-    bench.handle(.disconnected)
-    #expect(bench.look(try Sample.report("1", .leader, at: 2), after: 600) == [])
-    #expect(bench.handle(.connected).first?.event?.kind == .dataset)
-    bench.handle(.disconnected)
-    #expect(bench.handle(.connected).first?.event?.kind == .heartbeat)
-    for _ in 0..<7 { _ = bench.look(unreachable) }
-    bench.handle(.disconnected)
-    #expect(bench.handle(.connected).first?.event?.kind == .offline)
-    #expect(bench.look(unreachable) == [])
+    try announced(report)
+    handle(.disconnected)
+    #expect(look(try Sample.report(.leader, at: 2), after: 600) == [])
+    #expect(handle(.connected).first?.event?.kind == .dataset)
+    handle(.disconnected)
+    #expect(handle(.connected).first?.event?.kind == .heartbeat)
+    for _ in 0..<7 { look(unreachable) }
+    handle(.disconnected)
+    #expect(handle(.connected).first?.event?.kind == .offline)
+    #expect(look(unreachable) == [])
   }
 
   @Test("A router that is gone or another while there is no connection leaves when there is one")
-  func leavesLater() throws {
-    var bench = Bench.announced(try Sample.report("1"))
-    bench.handle(.disconnected)
-    let new = try Sample.report("2")
-    for _ in 0..<3 { #expect(bench.handle(.looked(.report(new))) == []) }
+  mutating func leavesLater() throws {
+    try announced()
+    handle(.disconnected)
+    let new = try Sample.report(of: "2")
+    for _ in 0..<3 { #expect(handle(.looked(.report(new))) == []) }
     #expect(
-      try bench.handle(.connected) == [
+      try handle(.connected) == [
         .publish(RouterEvent(.leave, of: Sample.agent("1"))), .connect(Sample.agent("2")),
       ])
   }
 
   @Test("A router that threadkeeper does not know is announced")
-  func unknown() throws {
-    var bench = Bench.announced(try Sample.report())
-    let effects = bench.handle(.rejected(.heartbeat, code: "not_found", field: "border_agent_id"))
+  mutating func unknown() throws {
+    try announced()
+    let effects = handle(.rejected(.heartbeat, code: "not_found", field: "border_agent_id"))
     #expect(effects.first?.event?.kind == .announce)
   }
 
   @Test("A rejected dataset is not repeated: announced without it, until it changes")
-  func rejectedDataset() throws {
-    var bench = Bench.announced(try Sample.report())
-    let event = try #require(
-      bench.handle(.rejected(.announce, code: "bad_value", field: "dataset")).first?.event)
+  mutating func rejectedDataset() throws {
+    try announced()
+    let event = try event(.rejected(.announce, code: "bad_value", field: "dataset"))
     #expect(event.kind == .announce && event.dataset == nil)
-    #expect(bench.look(try Sample.report()) == [])
-    #expect(bench.look(try Sample.report("1", .leader, at: 2)) == [.dataset])
-    #expect(bench.handle(.rejected(.dataset, code: "bad_value", field: "dataset")) == [])
-    #expect(bench.look(try Sample.report("1", .leader, at: 2)) == [])
+    #expect(look(try Sample.report()) == [])
+    #expect(try look(.leader, at: 2) == [.dataset])
+    #expect(handle(.rejected(.dataset, code: "bad_value", field: "dataset")) == [])
+    #expect(try look(.leader, at: 2) == [])
   }
 
   @Test("After any other rejection it is announced a minute later")
-  func rejected() throws {
-    var bench = Bench.announced(try Sample.report())
-    #expect(bench.handle(.rejected(.announce, code: "not_sealed", field: nil)) == [])
-    for _ in 0..<11 { #expect(!bench.look(try Sample.report()).contains(.announce)) }
-    #expect(bench.look(try Sample.report()) == [.announce])
+  mutating func rejected() throws {
+    try announced()
+    #expect(handle(.rejected(.announce, code: "not_sealed", field: nil)) == [])
+    for _ in 0..<11 { #expect(!look(try Sample.report()).contains(.announce)) }
+    #expect(look(try Sample.report()) == [.announce])
   }
 
   @Test("Whatever is answered, to each event, heartbeats, offline and leave go on")
-  func falseAnswers() throws {
+  mutating func falseAnswers() throws {
     for (code, field) in [
       ("not_sealed", nil), ("bad_value", "dataset"), ("not_found", "border_agent_id"),
-    ]
-      as [(String, String?)]
-    {
+    ] as [(String, String?)] {
       let report = try Sample.report()
-      var bench = Bench.announced(report)
+      try announced(report)
       var kinds: [InboundEventKind] = [.announce]
       // Each event is answered once.
-      func look(_ look: RouterLook) {
-        var new = bench.look(look)
+      func take(_ look: RouterLook) {
+        var new = self.look(look)
         var rounds = 0
         while let kind = new.popLast(), rounds < 20 {
           rounds += 1
           kinds.append(kind)
-          new += bench.handle(.rejected(kind, code: code, field: field), after: 0)
+          new += handle(.rejected(kind, code: code, field: field), after: 0)
             .compactMap { $0.event?.kind }
         }
         #expect(rounds < 5, "\(code)")
       }
-      for _ in 0..<120 { look(.report(report)) }
+      for _ in 0..<120 { take(.report(report)) }
       // 10 minutes.
       #expect(kinds.count >= 10, "\(code)")
       kinds = []
-      for _ in 0..<7 { look(unreachable) }
+      for _ in 0..<7 { take(unreachable) }
       #expect(kinds.contains(.offline), "\(code)")
-      let gone = try Sample.report("1", .disabled, dataset: RouterReport.Reading.none)
-      for _ in 0..<3 { look(.report(gone)) }
+      let gone = try Sample.gone()
+      for _ in 0..<3 { take(.report(gone)) }
       #expect(kinds.contains(.leave), "\(code)")
     }
   }
 
   @Test("After an adoption the dataset is published, whether it has changed or not")
-  func reportWanted() throws {
-    var bench = Bench.announced(try Sample.report())
-    let event = try #require(bench.handle(.reportWanted(nil)).first?.event)
-    #expect(event.kind == .dataset && event.dataset != nil && event.adoptionFailure == nil)
+  mutating func reportWanted() throws {
+    try announced()
+    let wanted = try event(.reportWanted(nil))
+    #expect(wanted.kind == .dataset && wanted.dataset != nil && wanted.adoptionFailure == nil)
     // Without a connection it is owed.
-    _ = bench.handle(.disconnected)
-    #expect(bench.handle(.reportWanted(.refused)) == [])
-    let owed = try #require(bench.handle(.connected).first?.event)
+    handle(.disconnected)
+    #expect(handle(.reportWanted(.refused)) == [])
+    let owed = try event(.connected)
     #expect(owed.kind == .dataset && owed.adoptionFailure == .refused)
-    #expect(bench.handle(.connected).allSatisfy { $0.event?.kind != .dataset })
+    #expect(handle(.connected).allSatisfy { $0.event?.kind != .dataset })
   }
 
   @Test(
     "While an order waits or is carried out, no other dataset is published, and no stop is news")
-  func adopting() throws {
-    var bench = Bench.announced(try Sample.report())
-    bench.machine.isAdopting = true
+  mutating func adopting() throws {
+    try announced()
+    machine.isAdopting = true
     let other = try Sample.report(dataset: .complete(SampleNetwork.guest.dataset(at: 1)))
-    for report in [try Sample.report("1", .disabled), other] {
-      for effect in bench.machine.handle(.looked(.report(report)), at: .seconds(60)) {
+    for report in [try Sample.report(.disabled), other] {
+      for effect in machine.handle(.looked(.report(report)), at: .seconds(60)) {
         #expect(effect.event?.kind != .dataset)
         if case .log(let note) = effect { #expect(!note.text.contains("stopped")) }
       }
     }
-    bench.machine.isAdopting = false
-    #expect(bench.handle(.looked(.report(other))).contains { $0.event?.kind == .dataset })
+    machine.isAdopting = false
+    #expect(handle(.looked(.report(other))).contains { $0.event?.kind == .dataset })
   }
 
   @Test("The agent stops: offline without a reason, unless it is offline or was never announced")
-  func stopping() throws {
-    var bench = Bench.announced(try Sample.report())
+  mutating func stopping() throws {
+    try announced()
     #expect(
-      try bench.handle(.stopping) == [.publish(RouterEvent(.offline, of: Sample.agent("1")))])
-    #expect(bench.handle(.stopping) == [])
-    var fresh = Bench()
-    #expect(fresh.handle(.stopping) == [])
+      try handle(.stopping) == [.publish(RouterEvent(.offline, of: Sample.agent("1")))])
+    #expect(handle(.stopping) == [])
+    machine = RouterMachine()
+    #expect(handle(.stopping) == [])
   }
 
   @Test("The log says on which network a router is, and for which one it is configured")
-  func elsewhere() throws {
+  mutating func elsewhere() throws {
     var machine = RouterMachine()
     _ = machine.handle(.looked(.report(try Sample.report())), at: .zero)
     _ = machine.handle(.connected, at: .zero)
-    var report = try Sample.report("1", .child)
+    var report = try Sample.report(.child)
     report.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
     let notes = machine.handle(.looked(.report(report)), at: .seconds(5)).compactMap { effect in
       if case .log(let note) = effect { note.text } else { nil }
@@ -418,7 +420,7 @@ struct RouterMachineTests {
   }
 
   @Test("The log names what begins, once, and shows no secret")
-  func notes() throws {
+  mutating func notes() throws {
     var machine = RouterMachine()
     var text = ""
     for (index, look) in [

@@ -17,13 +17,17 @@ struct SSIDMachineTests {
     return ssid
   }
 
+  @discardableResult
+  private mutating func handle(_ event: SSIDMachine.Event, _ seconds: Int) -> [SSIDMachine.Effect] {
+    machine.handle(event, at: .seconds(seconds))
+  }
+
   private mutating func look(_ text: String, _ seconds: Int) -> [SSIDMachine.Effect] {
-    machine.handle(.looked(.ssid(Self.ssid(text))), at: .seconds(seconds))
-      .filter(\.isPublication)
+    handle(.looked(.ssid(Self.ssid(text))), seconds).filter(\.isPublication)
   }
 
   private mutating func reject(_ code: String, _ seconds: Int) -> [SSIDMachine.Effect] {
-    machine.handle(.rejected(code: code, message: "why"), at: .seconds(seconds))
+    handle(.rejected(code: code, message: "why"), seconds)
   }
 
   private static func publish(_ text: String, again: Bool = false) -> [SSIDMachine.Effect] {
@@ -34,41 +38,41 @@ struct SSIDMachineTests {
   mutating func changes() {
     #expect(look("a", 0) == [])
     // What was found before may be the name of another place.
-    #expect(machine.handle(.connected, at: .seconds(1)) == [])
+    #expect(handle(.connected, 1) == [])
     #expect(look("a", 1) == Self.publish("a"))
     #expect(look("a", 2) == [])
     #expect(look("b", 3) == Self.publish("b"))
-    _ = machine.handle(.accepted, at: .seconds(4))
-    _ = machine.handle(.disconnected, at: .seconds(4))
+    handle(.accepted, 4)
+    handle(.disconnected, 4)
     #expect(look("c", 5) == [])
-    #expect(machine.handle(.connected, at: .seconds(7)) == [])
+    #expect(handle(.connected, 7) == [])
     #expect(look("b", 7) == [])
   }
 
   @Test("What had no answer when the connection ended is published again on the next one")
   mutating func lostWithTheConnection() {
-    _ = machine.handle(.connected, at: .zero)
+    handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
-    _ = machine.handle(.disconnected, at: .seconds(1))
-    _ = machine.handle(.connected, at: .seconds(2))
-    #expect(machine.handle(.looked(.none), at: .seconds(2)).allSatisfy { !$0.isPublication })
+    handle(.disconnected, 1)
+    handle(.connected, 2)
+    #expect(handle(.looked(.none), 2).allSatisfy { !$0.isPublication })
     // An earlier one may wait on the broker.
     #expect(look("a", 3) == Self.publish("a", again: true))
-    _ = machine.handle(.disconnected, at: .seconds(4))
-    _ = machine.handle(.connected, at: .seconds(5))
+    handle(.disconnected, 4)
+    handle(.connected, 5)
     #expect(look("b", 6) == Self.publish("b"))
   }
 
   @Test("Nothing found, and trouble, publish nothing and are logged when they begin")
   mutating func nothing() {
-    _ = machine.handle(.connected, at: .zero)
+    handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
-    let none = machine.handle(.looked(.none), at: .seconds(1))
+    let none = handle(.looked(.none), 1)
     #expect(none.count == 1 && !none[0].isPublication)
-    #expect(machine.handle(.looked(.none), at: .seconds(2)) == [])
+    #expect(handle(.looked(.none), 2) == [])
     let trouble = SSIDTrouble.tool("nmcli", .ended(status: 8))
     #expect(
-      machine.handle(.looked(.trouble(trouble)), at: .seconds(3))
+      handle(.looked(.trouble(trouble)), 3)
         == [
           .log(
             .init(
@@ -76,27 +80,27 @@ struct SSIDMachineTests {
               "nmcli ended with 8: NetworkManager is not running; run this with --dry-run to see what it writes"
             ))
         ])
-    #expect(machine.handle(.looked(.trouble(trouble)), at: .seconds(4)) == [])
+    #expect(handle(.looked(.trouble(trouble)), 4) == [])
     #expect(look("a", 5) == [])
     #expect(
-      machine.handle(.looked(.trouble(trouble)), at: .seconds(6)).count == 1)
+      handle(.looked(.trouble(trouble)), 6).count == 1)
   }
 
   @Test("What is acted upon is published again after an hour, what is not answered after a minute")
   mutating func repetition() {
-    _ = machine.handle(.connected, at: .zero)
+    handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     #expect(look("a", 59) == [])
     #expect(look("a", 60) == Self.publish("a", again: true))
     #expect(look("a", 119) == [])
-    #expect(machine.handle(.accepted, at: .seconds(120)) == [])
+    #expect(handle(.accepted, 120) == [])
     #expect(look("a", 3_719) == [])
     #expect(look("a", 3_720) == Self.publish("a"))
   }
 
   @Test("A router that has not announced itself: logged once, tried at each look, then more seldom")
   mutating func notFound() {
-    _ = machine.handle(.connected, at: .zero)
+    handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     #expect(
       reject("not_found", 1) == [
@@ -113,7 +117,7 @@ struct SSIDMachineTests {
     #expect(look("a", 60) == [] && look("a", 110) == [])
     #expect(look("a", 111) == Self.publish("a"))
     #expect(
-      machine.handle(.accepted, at: .seconds(112))
+      handle(.accepted, 112)
         == [.log(.init(.info, "threadkeeper accepts the SSID of access point hall now"))])
     #expect(look("a", 3_000) == [])
     #expect(reject("not_found", 3_001).count == 1)
@@ -121,7 +125,7 @@ struct SSIDMachineTests {
 
   @Test("What only a person can change is tried again after five minutes; a change at once")
   mutating func refused() {
-    _ = machine.handle(.connected, at: .zero)
+    handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     #expect(reject("not_enrolled", 0).count == 1)
     #expect(reject("refused", 0).count == 1)

@@ -27,42 +27,40 @@ struct ConfiguredRulesTests {
   // MARK: Homes
 
   @Test("Each home of the settings has its name, its base topic, and the same numbers")
-  func numbers() throws {
-    var one = Self()
-    one.configuration.routersPerTeam = 11
-    one.configuration.alertsHold = 12
-    one.configuration.adoptTimeout = 13
-    one.configuration.offlineAfter = 14
-    let homes = one.homes()
-    #expect(homes.map(\.name) == ["home", "cabin"] && homes.map(\.base) == ["tk", "tk2"])
-    for rules in homes.map(\.rules) {
+  mutating func numbers() throws {
+    configuration.routersPerTeam = 11
+    configuration.alertsHold = 12
+    configuration.adoptTimeout = 13
+    configuration.offlineAfter = 14
+    let all = homes()
+    #expect(all.map(\.name) == ["home", "cabin"] && all.map(\.base) == ["tk", "tk2"])
+    for rules in all.map(\.rules) {
       #expect(rules.routersPerTeam == 11 && rules.alertsHold == 12)
       #expect(rules.adoptTimeout == 13 && rules.offlineAfter == 14)
       #expect(rules.ownUser == geteuid())
     }
-    #expect(self.homes().allSatisfy { $0.rules.adoptTimeout == nil })
+    #expect(Self().homes().allSatisfy { $0.rules.adoptTimeout == nil })
   }
 
   @Test("A home may have some of the numbers otherwise, and says so in what is published of it")
-  func overrides() throws {
-    var one = Self()
-    one.configuration.alertsHold = 12
-    one.configuration.offlineAfter = 14
-    one.configuration.ofHome["cabin"] = HomeOverrides()
-    #expect(one.homes().allSatisfy { $0.rules.alertsHold == 12 && $0.rules.adoptTimeout == nil })
-    one.configuration.ofHome["cabin"]?.alertsHold = 0
-    one.configuration.ofHome["cabin"]?.offlineAfter = 60
-    one.configuration.ofHome["cabin"]?.adopts = true
-    let (home, cabin) = (one.homes()[0].rules, one.homes()[1].rules)
+  mutating func overrides() throws {
+    configuration.alertsHold = 12
+    configuration.offlineAfter = 14
+    configuration.ofHome["cabin"] = HomeOverrides()
+    #expect(homes().allSatisfy { $0.rules.alertsHold == 12 && $0.rules.adoptTimeout == nil })
+    configuration.ofHome["cabin"]?.alertsHold = 0
+    configuration.ofHome["cabin"]?.offlineAfter = 60
+    configuration.ofHome["cabin"]?.adopts = true
+    let (home, cabin) = (homes()[0].rules, homes()[1].rules)
     #expect((home.alertsHold, home.offlineAfter) == (12, 14) && home.adoptTimeout == nil)
     #expect((cabin.alertsHold, cabin.offlineAfter) == (0, 60) && cabin.adoptTimeout == 300)
-    one.configuration.adoptTimeout = 13
-    one.configuration.ofHome["cabin"]?.adopts = false
-    #expect(one.homes()[0].rules.adoptTimeout == 13 && one.homes()[1].rules.adoptTimeout == nil)
+    configuration.adoptTimeout = 13
+    configuration.ofHome["cabin"]?.adopts = false
+    #expect(homes()[0].rules.adoptTimeout == 13 && homes()[1].rules.adoptTimeout == nil)
 
     var states = RetainedStates(
-      one.configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
-    let infos = one.homes().enumerated().map { place, served in
+      configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
+    let infos = homes().enumerated().map { place, served in
       String(
         decoding: states.publication(
           RetainedPlace(home: place, subject: .info), Home(rules: served.rules),
@@ -76,36 +74,34 @@ struct ConfiguredRulesTests {
   }
 
   @Test("Shared credentials of those whom the settings name are trusted; names are bytes")
-  func trusted() {
-    var one = Self()
-    #expect(!one.homes()[0].rules.trustsShared("ha"))
-    one.configuration.homeAssistant.trusted = ["ha", "caf\u{E9}"]
-    for trusts in one.homes().map(\.rules.trustsShared) {
+  mutating func trusted() {
+    #expect(!homes()[0].rules.trustsShared("ha"))
+    configuration.homeAssistant.trusted = ["ha", "caf\u{E9}"]
+    for trusts in homes().map(\.rules.trustsShared) {
       #expect(trusts("ha") && trusts("caf\u{E9}"))
       #expect(!trusts("cafe\u{301}") && !trusts("hb"))
     }
   }
 
   @Test("Ids are not to be guessed: no two are the same")
-  func random() {
+  mutating func random() {
     let rules = homes().map(\.rules)
     #expect(Set((0..<100).map { rules[$0 % 2].random() }).count == 100)
   }
 
   @Test("A login speaks for the team that lists it, else for its own; names are bytes")
-  func team() throws {
-    var one = Self()
-    one.configuration.teams = BrokerTeams(["vendor": ["caf\u{E9}", "otbr"]])
-    let team = one.homes()[1].rules.team
+  mutating func team() throws {
+    configuration.teams = BrokerTeams(["vendor": ["caf\u{E9}", "otbr"]])
+    let team = homes()[1].rules.team
     #expect(team("otbr") == "vendor" && team("caf\u{E9}") == "vendor")
     #expect(team("cafe\u{301}") == "cafe\u{301}")
     #expect(team("vendor") == "user/vendor")
-    let settings = one.configuration.publisherSettings(identity: { nil }, instanceID: "")
+    let settings = configuration.publisherSettings(identity: { nil }, instanceID: "")
     #expect(settings.team("otbr") == "vendor" && settings.team("phone") == "phone")
   }
 
   @Test("Whether something can be sealed follows the daemon's keys, and who waits the callers")
-  func followed() throws {
+  mutating func followed() throws {
     let keys = Atomic(false)
     let callers = WaitingCallers()
     let rules = homes(canSeal: { keys.load(ordering: .relaxed) }, callers: callers)[0].rules
@@ -119,37 +115,35 @@ struct ConfiguredRulesTests {
   // MARK: Requests
 
   @Test("Who may decide, and how, is what the settings say")
-  func approvers() {
-    var one = Self()
-    one.configuration.approvers = ["caf\u{E9}", "owner"]
-    #expect(one.configuration.requestRules.approvers == ["caf\u{E9}", "owner"])
-    #expect(!one.configuration.requestRules.approvers.contains("cafe\u{301}"))
-    #expect(one.configuration.requestRules.approversMustSign)
-    one.configuration.approversMustSign = false
-    #expect(!one.configuration.requestRules.approversMustSign)
+  mutating func approvers() {
+    configuration.approvers = ["caf\u{E9}", "owner"]
+    #expect(configuration.requestRules.approvers == ["caf\u{E9}", "owner"])
+    #expect(!configuration.requestRules.approvers.contains("cafe\u{301}"))
+    #expect(configuration.requestRules.approversMustSign)
+    configuration.approversMustSign = false
+    #expect(!configuration.requestRules.approversMustSign)
   }
 
   @Test("Home Assistant decides as far as the settings say, and everything is an alert")
-  func homeAssistant() {
-    var one = Self()
-    one.configuration.homeAssistant.login = "ha"
-    #expect(one.configuration.requestRules.homeAssistant == nil)
-    #expect(!one.configuration.requestRules.isHomeAssistant("ha"))
-    #expect(one.configuration.consentAlert == nil)
-    one.configuration.homeAssistant.consent = .adoptions
-    #expect(one.configuration.requestRules.homeAssistant == .adoptions)
-    #expect(one.configuration.requestRules.isHomeAssistant("ha"))
-    #expect(one.configuration.consentAlert == nil)
-    one.configuration.homeAssistant.consent = .all
-    #expect(one.configuration.requestRules.homeAssistant == .all)
-    #expect(one.configuration.consentAlert == .consentByHomeAssistant(login: "ha"))
-    one.configuration.homeAssistant.login = nil
-    #expect(!one.configuration.requestRules.isHomeAssistant("ha"))
-    #expect(one.configuration.consentAlert == nil)
+  mutating func homeAssistant() {
+    configuration.homeAssistant.login = "ha"
+    #expect(configuration.requestRules.homeAssistant == nil)
+    #expect(!configuration.requestRules.isHomeAssistant("ha"))
+    #expect(configuration.consentAlert == nil)
+    configuration.homeAssistant.consent = .adoptions
+    #expect(configuration.requestRules.homeAssistant == .adoptions)
+    #expect(configuration.requestRules.isHomeAssistant("ha"))
+    #expect(configuration.consentAlert == nil)
+    configuration.homeAssistant.consent = .all
+    #expect(configuration.requestRules.homeAssistant == .all)
+    #expect(configuration.consentAlert == .consentByHomeAssistant(login: "ha"))
+    configuration.homeAssistant.login = nil
+    #expect(!configuration.requestRules.isHomeAssistant("ha"))
+    #expect(configuration.consentAlert == nil)
   }
 
   @Test("A button that is published has the token that its decision is compared with")
-  func tokens() {
+  mutating func tokens() {
     let settings = configuration.publisherSettings(identity: { nil }, instanceID: "")
     let id = ConsentID(7)
     #expect(
@@ -161,13 +155,12 @@ struct ConfiguredRulesTests {
   // MARK: Publishing and reading
 
   @Test("What is published names the settings, and the keys once there are any")
-  func publishing() throws {
+  mutating func publishing() throws {
     let keys = Mutex<Identity?>(nil)
-    var one = Self()
-    one.configuration.alertsHold = 12
-    one.configuration.offlineAfter = 14
+    configuration.alertsHold = 12
+    configuration.offlineAfter = 14
     func settings() -> PublisherSettings {
-      one.configuration.publisherSettings(
+      configuration.publisherSettings(
         identity: { keys.withLock { $0 } }, instanceID: "abc", formerBases: ["old"],
         formerPrefixes: ["ha"])
     }
@@ -183,9 +176,9 @@ struct ConfiguredRulesTests {
     #expect(plain.identity()?.line == made.keys.line)
     #expect(plain.identity()?.fingerprint == made.keys.fingerprint)
 
-    one.configuration.adoptTimeout = 300
-    one.configuration.homeAssistant.isOn = true
-    one.configuration.homeAssistant.prefix = "ha2"
+    configuration.adoptTimeout = 300
+    configuration.homeAssistant.isOn = true
+    configuration.homeAssistant.prefix = "ha2"
     let full = settings()
     #expect(
       full.shown.allSatisfy(\.adopts) && full.discoveryPrefix == "ha2"
@@ -193,13 +186,12 @@ struct ConfiguredRulesTests {
   }
 
   @Test("Messages are read with the limits of the settings")
-  func reading() throws {
-    var one = Self()
-    one.configuration.eventsPerSecond = 3
-    one.configuration.eventsBurst = 4
+  mutating func reading() throws {
+    configuration.eventsPerSecond = 3
+    configuration.eventsBurst = 4
     let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
     let made = try Identity()
-    let reading = one.configuration.intakeReading(
+    let reading = configuration.intakeReading(
       hashKey: key, identity: { made }, request: { _, _ in .ignored })
     #expect(reading.eventsPerSecond == 3 && reading.eventsBurst == 4)
     #expect(reading.identity()?.keys == made.keys)

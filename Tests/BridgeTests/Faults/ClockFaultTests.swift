@@ -35,16 +35,15 @@ struct ClockFaultTests {
     func jump(_ seconds: Int, _ kit: LoopKit) throws {
       kit.time.advance(seconds: seconds)
       try kit.loop.clockJumped(by: Int64(seconds) * 1_000)
-      try kit.loop.tick(Link())
+      try kit.pass()
     }
     var reported: [Int: (network: UInt8, seconds: UInt64)] = [:]
     for step in 1...steps {
       let words = "seed \(seed), step \(step)"
       let router = Int.random(in: 0..<4, using: &random)
       let network = UInt8.random(in: 1...2, using: &random)
-      try kit.loop.received([
-        LoopKit.announce(router, LoopKit.dataset(network, seconds: UInt64(step)))
-      ])
+      try kit.receive(
+        .announce(router, .of(network, at: UInt64(step))))
       reported[router] = (network, UInt64(step))
       try jump(Self.jumps.randomElement(using: &random) ?? 0, kit)
       if step % 10 == 0 {
@@ -55,22 +54,22 @@ struct ClockFaultTests {
           "\(words): the home was read as another one")
       }
       for (router, last) in reported {
-        let stored = try kit.dataset(.router(LoopKit.agent(router)))
+        let stored = try kit.dataset(.router(.agent(router)))
         try Soak.check(
-          stored == LoopKit.dataset(last.network, seconds: last.seconds).bytes,
+          stored == .of(last.network, at: last.seconds),
           "\(words): router \(router) is lost")
       }
     }
     // One router goes on, another one falls silent, and the clock is set forward between two of their heartbeats.
     func beat(_ router: Int) throws {
-      try kit.loop.received([LoopKit.message("heartbeat", router)])
+      try kit.receive(.message("heartbeat", router))
     }
     for router in 0..<2 {
-      try kit.loop.received([LoopKit.announce(router, LoopKit.dataset(1, seconds: 10_000))])
+      try kit.receive(.announce(router, .of(1, at: 10_000)))
       try beat(router)
     }
     try jump(Self.jumps.map(abs).randomElement(using: &random) ?? 0, kit)
-    func isOnline(_ router: Int) -> Bool? { kit.home.routers[LoopKit.agent(router)]?.isOnline }
+    func isOnline(_ router: Int) -> Bool? { kit.router(router)?.isOnline }
     try Soak.check(
       isOnline(0) == true && isOnline(1) == true, "seed \(seed): the clock has ended a router")
     let link = Link(connection: 1, listeningSince: kit.time.now)
@@ -81,7 +80,7 @@ struct ClockFaultTests {
     }
     try Soak.check(
       isOnline(0) == true && isOnline(1) == false, "seed \(seed): silence is not noticed")
-    let alert = kit.home.alerts[AlertKey(.borderRouterOffline, .router(LoopKit.agent(1)))]
+    let alert = kit.home.alerts[AlertKey(.borderRouterOffline, .router(.agent(1)))]
     try Soak.check(alert?.phase == .firing, "seed \(seed): there is no alert")
   }
 }

@@ -90,8 +90,8 @@ struct DiskFaultTests {
     func batch(at seconds: UInt64) -> [IncomingMessage] {
       (0..<routers).map { number in
         let kind = number % 2 == 1 && seconds > 100 ? "dataset" : "announce"
-        return LoopKit.message(
-          kind, number, dataset: LoopKit.dataset(1, seconds: seconds + UInt64(number)))
+        return .message(
+          kind, number, dataset: .of(1, at: seconds + UInt64(number)))
       }
     }
     try kit.loop.received(batch(at: 100))
@@ -108,9 +108,9 @@ struct DiskFaultTests {
     if !isAcknowledged { try kit.loop.received(batch(at: 200)) }
     for _ in 1...2 {
       for number in 0..<routers {
-        let stored = try kit.dataset(.router(LoopKit.agent(number)))
+        let stored = try kit.dataset(.router(.agent(number)))
         try Soak.check(
-          stored == LoopKit.dataset(1, seconds: 200 + UInt64(number)).bytes, "\(words): lost")
+          stored == .of(1, at: 200 + UInt64(number)), "\(words): lost")
       }
       let report = try store.keychain.verify(.everything)
       try Soak.check(

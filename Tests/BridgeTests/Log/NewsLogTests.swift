@@ -62,7 +62,7 @@ struct NewsLogTests {
     scene.commit { $0.prefer(seen: 7) }
     scene.commit { $0.share(.of(7)) }
     let question = try #require(scene.scene.home.questions.first)
-    scene.commit { $0.handle(.decision(ConsentDecision(.deny(question.id), by: .statusPage))) }
+    scene.commit { $0.decide(.deny(question.id)) }
     let sentences = scene.monitor.recent.newest.map(\.text)
     #expect(
       sentences.contains(
@@ -75,13 +75,13 @@ struct NewsLogTests {
   }
 
   private static func router(_ number: UInt64) -> HomeEvent {
-    var event = RouterEvent(.announced, BorderAgentID(high: number, low: 0))
+    var event = RouterEvent(.announced, .number(number))
     event.routerName = "router \(number)"
     return .router(event)
   }
 
   private static let warning = HomeEvent.alert(
-    AlertKey(.borderRouterOffline, .router(BorderAgentID(high: 1, low: 0))),
+    AlertKey(.borderRouterOffline, .router(.number(1))),
     Alert.began(AlertFacts(.offline(.frozen)), hold: 0, at: .init(milliseconds: 0)).0, .raised,
     previousSeverity: nil)
 
@@ -115,7 +115,7 @@ struct NewsLogTests {
     "Routers that are forgotten are one line for a batch; credentials not given name the router")
   func others() {
     var scene = NewsScene()
-    let agent = BorderAgentID(high: 1, low: 0)
+    let agent = BorderAgentID.number(1)
     scene.scene.publish(.announce, 1) { $0.name = "Attic" }
     scene.commit([.forgotten(agent), .adoptionChanged(agent), .forgotten(agent)])
     #expect(
@@ -170,9 +170,7 @@ struct NewsLogTests {
     var scene = NewsScene(isOnlyHome: false)
     scene.scene.publish(.announce, 1, .of(7))
     scene.scene.enroll("phone")
-    let context = RequestContext(
-      Requester(.login("phone"), team: "phone"), reply: .caller, actor: "phone")
-    scene.scene.handle(.request(.getPreferred, context))
+    scene.scene.ask()
     let asked = try #require(
       scene.scene.output.events.compactMap { if case .asked(let one) = $0 { one } else { nil } }
         .first)
@@ -235,14 +233,31 @@ struct NewsLogTests {
       ])
     #expect(scene.log.levels == [.warning, .warning])
     scene.reject([.badDataset])
-    let now = scene.scene.now
-    scene.news.logRejections(at: now.adding(seconds: 9))
-    #expect(scene.log.lines.count == 2)
-    scene.news.logRejections(at: now.adding(seconds: 10))
-    #expect(scene.log.lines.count == 3)
-    scene.reject([.badDataset])
     scene.news.clockJumped()
-    scene.news.logRejections(at: now)
-    #expect(scene.log.lines.last?.contains("count=1") == true && scene.log.lines.count == 4)
+    scene.news.logRejections(at: scene.scene.now)
+    #expect(scene.log.lines.last?.contains("count=1") == true && scene.log.lines.count == 3)
+  }
+}
+
+@Suite("Lines of the log about rejected messages")
+struct RejectionLinesTests {
+  private let now = WireTime(milliseconds: 1_000_000_000)
+
+  @Test(
+    "One line for each reason in ten seconds counts all; after a jump of the clock it is due at once"
+  )
+  func lines() {
+    var lines = RejectionLines()
+    func take(_ count: Int64, after seconds: Int = 0) -> [Int64] {
+      let more = count == 0 ? [:] : ["bad_dataset": Rejections(count: count)]
+      return lines.take(more, at: now.adding(seconds: seconds)).map(\.rejected.count)
+    }
+    #expect(take(1) == [1])
+    #expect(take(2) == [])
+    #expect(take(3, after: 10) == [5])
+    #expect(take(4, after: -900) == [])
+    lines.clockJumped()
+    #expect(take(0, after: -900) == [4])
+    #expect(take(1, after: -899) == [])
   }
 }

@@ -40,17 +40,15 @@ struct LoopDamageTests {
   @Test("Records are deleted when a person says so, and the home is whole again")
   func records() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received((1...3).map { LoopKit.announce($0) })
+    try kit.loop.received((1...3).map { .announce($0) })
     let damaged = kit.memory.rows.filter { $0.value.secret != nil || $0.value.home == 0 }.keys
-    kit.memory.contents.withLock { $0.damaged = Set(damaged) }
+    kit.memory.damage(damaged)
     try kit.loop.stop()
     // What the daemon notes is written again.
-    kit.memory.contents.withLock { $0.damaged = Set(damaged) }
+    kit.memory.damage(damaged)
     let later = try LoopKit(["home", "attic"], on: kit.memory, time: kit.time)
     #expect(throws: UnknownHome.self) { try later.loop.forgetDamage(of: "cabin", actor: nil) }
-    #expect(throws: MemoryStore.Failure.self) {
-      try later.memory.failing { try later.loop.forgetDamage(of: nil, actor: "uid 0") }
-    }
+    later.memory.refuses { try later.loop.forgetDamage(of: nil, actor: "uid 0") }
     #expect(later.home.hasDamage && isFiring(later.home))
     #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
     let ofHome = damaged.count { later.memory.rows[$0]?.home != 0 }
@@ -64,25 +62,25 @@ struct LoopDamageTests {
     #expect(rest.forgotten.map(\.home) == [nil] && rest.remaining == 0)
     #expect(damaged.allSatisfy { later.memory.rows[$0] == nil })
     #expect(later.memory.audit.count { $0.actor == "uid 0" } == damaged.count)
-    try later.loop.received([LoopKit.announce(1)])
+    try later.receive(.announce(1))
     #expect(try expectWhole(later, ["home", "attic"]).home.routers.count == 1)
   }
 
   @Test("Credentials that do not open are missing from then on, in memory and on disk")
   func secrets() throws {
     let kit = try LoopKit()
-    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, LoopKit.dataset(2))])
-    let (router, home) = (RecordKey.router(LoopKit.agent(1)), RecordKey.home)
+    try kit.receive(.announce(1), .announce(2, .of(2)))
+    let (router, home) = (RecordKey.router(.agent(1)), RecordKey.home)
     let rows = [try row(router, kit), try row(home, kit)]
-    kit.memory.contents.withLock { $0.damagedSecrets = Set(rows) }
+    kit.memory.damageSecrets(rows)
     let later = try kit.restarted()
     // Their states open: no home has lost anything.
     #expect(!later.home.hasDamage && later.loop.unreadable.isEmpty)
     let (forgotten, remaining) = try later.loop.forgetDamage(of: "home", actor: "uid 0")
     #expect(Set(forgotten.map(\.key)) == [router, home] && remaining == 0)
     #expect(Set(forgotten.map(\.id.rawValue)) == Set(rows))
-    #expect(later.home.routers[LoopKit.agent(1)]?.credential == .missing)
-    #expect(later.home.routers[LoopKit.agent(2)]?.credential == .stored)
+    #expect(later.router(1)?.credential == .missing)
+    #expect(later.router(2)?.credential == .stored)
     #expect(later.home.preferred?.dataset.hasCredentials == false)
     #expect(try later.dataset(router) == nil && later.dataset(home) == nil)
     let last = try expectWhole(later, ["home"])
@@ -93,11 +91,11 @@ struct LoopDamageTests {
   @Test("What was read before it was damaged is written again, without its credentials")
   func damagedMeanwhile() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2)])
+    try kit.receive(.announce(1), .announce(2))
     try kit.loop.stop()
     let later = try LoopKit(["home", "attic"], on: kit.memory, time: kit.time)
     let rows = later.memory.rows
-    later.memory.contents.withLock { $0.damaged = Set(rows.keys) }
+    later.memory.damage(rows.keys)
     let (forgotten, remaining) = try later.loop.forgetDamage(of: nil, actor: nil)
     #expect(forgotten.count == rows.count && remaining == 0)
     #expect(Set(later.memory.rows.keys).isSuperset(of: rows.keys))
@@ -112,12 +110,12 @@ struct LoopDamageTests {
   func formerHomes() throws {
     let kit = try LoopKit(["home", "attic", "cabin"])
     for home in ["home", "attic", "cabin"] {
-      try kit.loop.received([LoopKit.announce(1, home: home), LoopKit.announce(2, home: home)])
+      try kit.receive(.announce(1, home: home), .announce(2, home: home))
     }
-    let router = RecordKey.router(LoopKit.agent(1))
+    let router = RecordKey.router(.agent(1))
     let (attic, cabin) = (try row(router, kit, of: "attic"), try row(router, kit, of: "cabin"))
     let preferred = try row(.home, kit, of: "attic")
-    kit.memory.contents.withLock { $0.damagedSecrets = [attic, preferred] }
+    kit.memory.damageSecrets([attic, preferred])
     let later = try kit.restarted(damaged: [cabin])
     #expect(!later.home.hasDamage && later.loop.unreadable == ["cabin": 1])
     let first = try later.loop.forgetDamage(of: "attic", actor: "uid 0")
@@ -126,21 +124,21 @@ struct LoopDamageTests {
     #expect(rest.forgotten.map(\.home) == ["cabin"] && rest.remaining == 0)
     let last = try expectWhole(later, ["home", "attic", "cabin"])
     let homes = last.loop.snapshot.homes
-    #expect(homes["attic"]?.routers[LoopKit.agent(1)]?.credential == .missing)
-    #expect(homes["attic"]?.routers[LoopKit.agent(2)]?.credential == .stored)
+    #expect(homes["attic"]?.routers[.agent(1)]?.credential == .missing)
+    #expect(homes["attic"]?.routers[.agent(2)]?.credential == .stored)
     #expect(homes["attic"]?.preferred?.dataset.hasCredentials == false)
-    #expect(homes["cabin"]?.routers[LoopKit.agent(1)] == nil)
+    #expect(homes["cabin"]?.routers[.agent(1)] == nil)
     #expect(homes["cabin"]?.preferred?.dataset.hasCredentials == true)
-    #expect(try last.dataset(router, "home") == LoopKit.dataset(1).bytes)
+    #expect(try last.dataset(router, "home") == .of(1))
   }
 
   @Test("A home whose name is lost gets one, so that no other counts as damaged for it")
   func names() throws {
     let names = ["home", "attic", "cabin"]
     let kit = try LoopKit(names)
-    for home in names { try kit.loop.received([LoopKit.announce(1, home: home)]) }
+    for home in names { try kit.receive(.announce(1, home: home)) }
     let rows = [try noteRow(of: "home", kit), try noteRow(of: "attic", kit)]
-    kit.memory.contents.withLock { $0.damaged = Set(rows) }
+    kit.memory.damage(rows)
     let lost = rows.map { "lost-\($0)" }
     let later = try kit.restarted(names)
     #expect(later.home.hasDamage && isFiring(later.home))
@@ -165,7 +163,7 @@ struct LoopDamageTests {
   @Test("Of a home of which nothing can be read, nothing stays")
   func nothingReadable() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received([LoopKit.announce(1, home: "attic")])
+    try kit.receive(.announce(1, home: "attic"))
     let number = try noteRow(of: "attic", kit)
     let rows = kit.memory.rows.filter { $0.value.home == number }.keys
     let later = try kit.restarted(["home"], damaged: rows)
@@ -178,9 +176,9 @@ struct LoopDamageTests {
   @Test("A person may put a home whose name is lost into the settings as it is shown")
   func lostName() throws {
     let kit = try LoopKit(["home", "attic", "cabin"])
-    for home in ["home", "attic"] { try kit.loop.received([LoopKit.announce(1, home: home)]) }
+    for home in ["home", "attic"] { try kit.receive(.announce(1, home: home)) }
     let rows = [try noteRow(of: "home", kit), try noteRow(of: "attic", kit)]
-    kit.memory.contents.withLock { $0.damaged = Set(rows) }
+    kit.memory.damage(rows)
     let name = "lost-\(rows[1])"
     for _ in 0..<2 {
       let later = try kit.restarted(["cabin", name])

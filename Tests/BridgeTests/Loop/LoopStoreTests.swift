@@ -16,29 +16,24 @@ struct LoopStoreTests {
   func restart() throws {
     let kit = try LoopKit()
     try kit.loop.received(
-      (0..<100).map { LoopKit.announce($0, LoopKit.dataset(UInt8($0 % 3 + 1))) })
-    kit.time.advance(seconds: 60)
-    try kit.loop.tick(Link())
-    try kit.loop.received([
-      LoopKit.message("leave", 5), LoopKit.announce(7, LoopKit.dataset(4)),
-      LoopKit.message("offline", 8),
-    ])
+      (0..<100).map { .announce($0, .of(UInt8($0 % 3 + 1))) })
+    try kit.pass(seconds: 60)
+    try kit.receive(
+      .message("leave", 5), .announce(7, .of(4)),
+      .message("offline", 8))
     for network in 2...4 {
-      try kit.loop.perform(
-        .request(
-          .setPreferred(.network(ExtendedPANID(number: Self.network(network)), router: nil)),
-          Self.administrator), in: "home")
+      try kit.prefer(ExtendedPANID(number: Self.network(network)))
     }
     #expect(kit.home.former.count > 1)
     let rows = kit.memory.rows
     let later = try kit.restarted()
     #expect(later.home.equals(kit.home))
     #expect(later.home.former.map(\.id) == kit.home.former.map(\.id))
-    for key in [RecordKey.router(LoopKit.agent(7)), .home, .former(kit.home.former[0].id)] {
+    for key in [RecordKey.router(.agent(7)), .home, .former(kit.home.former[0].id)] {
       #expect(try later.dataset(key) == kit.dataset(key))
     }
-    try later.loop.received([LoopKit.announce(7, LoopKit.dataset(5))])
-    #expect(try later.dataset(.router(LoopKit.agent(7))) == LoopKit.dataset(5).bytes)
+    try later.receive(.announce(7, .of(5)))
+    #expect(try later.dataset(.router(.agent(7))) == .of(5))
     #expect(Set(rows.keys).isSubset(of: later.memory.rows.keys))
   }
 
@@ -46,31 +41,24 @@ struct LoopStoreTests {
     UInt64(number) * 0x0101_0101_0101_0101
   }
 
-  private static var administrator: RequestContext {
-    var context = RequestContext(
-      Requester(.systemUser(0), team: "root"), reply: .caller, actor: "uid 0")
-    context.isAdministrator = true
-    return context
-  }
-
   @Test("Secrets of several inputs in one batch follow each other")
   func secrets() throws {
     // The preferred network takes the dataset that its router has got in the same batch, and the former one moves on.
-    let steps = [
-      [LoopKit.announce(1, LoopKit.dataset(1))],
+    let steps: [[IncomingMessage]] = [
+      [.announce(1, .of(1))],
       [
-        LoopKit.announce(1, LoopKit.dataset(1, seconds: 2, channel: 16)),
-        LoopKit.announce(1, LoopKit.dataset(1, seconds: 3, channel: 17)),
-        LoopKit.announce(2, LoopKit.dataset(2)),
-        LoopKit.announce(3, LoopKit.dataset(1, seconds: 3, channel: 17)),
-        LoopKit.announce(2, LoopKit.dataset(3)),
+        .announce(1, .of(1, at: 2, channel: 16)),
+        .announce(1, .of(1, at: 3, channel: 17)),
+        .announce(2, .of(2)),
+        .announce(3, .of(1, at: 3, channel: 17)),
+        .announce(2, .of(3)),
       ],
-      [LoopKit.message("leave", 2), LoopKit.announce(2, LoopKit.dataset(4))],
+      [.message("leave", 2), .announce(2, .of(4))],
     ]
     let (one, each) = (try LoopKit(), try LoopKit())
     for batch in steps {
       try one.loop.received(batch)
-      for message in batch { try each.loop.received([message]) }
+      for message in batch { try each.receive(message) }
     }
     #expect(one.home.equals(each.home))
     var secrets = 0
@@ -80,7 +68,7 @@ struct LoopStoreTests {
       if dataset != nil { secrets += 1 }
     }
     #expect(secrets >= 4)
-    #expect(try one.dataset(.home) == LoopKit.dataset(1, seconds: 3, channel: 17).bytes)
+    #expect(try one.dataset(.home) == .of(1, at: 3, channel: 17))
   }
 
   private static func keys(of home: Home) -> [RecordKey] {
@@ -99,18 +87,18 @@ struct LoopStoreTests {
     ] as [([(Int, Int)], [Int: Int])])
   func moves(_ moves: [(Int, Int)], _ expected: [Int: Int]) {
     var secrets = SecretMoves()
-    func key(_ number: Int) -> RecordKey { .router(LoopKit.agent(number)) }
+    func key(_ number: Int) -> RecordKey { .router(.agent(number)) }
     for (to, from) in moves {
       secrets.take(
         [SecretMove(to: key(to), from: from == 0 ? .input : .record(key(from)))], in: 0,
-        dataset: LoopKit.dataset(1).bytes
+        dataset: OperationalDataset.of(1).bytes
       ) { asked in (1...2).first { key($0) == asked }.map { RecordID(Int64($0)) } }
     }
     for (record, source) in expected {
       switch secrets.secret(of: key(record), in: 0, RecordID(Int64(record))) {
       case .new(let bytes):
         #expect(source == -1)
-        #expect(bytes == SecretBytes(copying: LoopKit.dataset(1).bytes))
+        #expect(bytes == SecretBytes(copying: OperationalDataset.of(1).bytes))
       case .copy(let other): #expect(other.rawValue == Int64(source))
       case .keep: #expect(source == record)
       case .none: Issue.record("the secret of \(record) is gone")
@@ -121,15 +109,15 @@ struct LoopStoreTests {
   @Test("A record that cannot be read is left out, named by an alert, and not overwritten")
   func damage() throws {
     let kit = try LoopKit()
-    try kit.loop.received((1...5).map { LoopKit.announce($0) })
+    try kit.loop.received((1...5).map { .announce($0) })
     let number = kit.home.routers.count
     let row = try #require(
       kit.memory.rows.filter { $0.value.secret != nil }.max { $0.key < $1.key })
     let later = try kit.restarted(damaged: [row.key])
     #expect(later.home.routers.count == number - 1)
     #expect(later.home.hasDamage && later.home.hasLostCredentials)
-    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
-    try later.loop.received((1...8).map { LoopKit.announce($0) })
+    #expect(later.home.isFiring(.storeDamaged))
+    try later.loop.received((1...8).map { .announce($0) })
     #expect(later.home.routers.count == 8)
     #expect(later.memory.rows[row.key]?.state == row.value.state)
   }
@@ -137,40 +125,40 @@ struct LoopStoreTests {
   @Test("Of two records of one thing the older one is deleted at the start")
   func replaced() throws {
     let kit = try LoopKit()
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     let row = try #require(
       kit.memory.rows.first { row in
         var home = Home(rules: HomeRules { 0 })
-        return (try? home.load(row.value.state)) == .router(LoopKit.agent(1))
+        return (try? home.load(row.value.state)) == .router(.agent(1))
       })
     let later = try kit.restarted(damaged: [row.key])
-    try later.loop.received([LoopKit.announce(1, LoopKit.dataset(2), more: #","name":"new""#)])
+    try later.receive(.announce(1, .of(2), more: #","name":"new""#))
     // The disk reads again.
-    kit.memory.contents.withLock { $0.damaged = [] }
+    kit.memory.damage([])
     let last = try later.restarted()
     #expect(last.memory.rows[row.key] == nil)
     #expect(!last.home.hasDamage)
-    #expect(last.home.routers[LoopKit.agent(1)]?.name == "new")
-    #expect(try last.dataset(.router(LoopKit.agent(1))) == LoopKit.dataset(2).bytes)
+    #expect(last.router(1)?.name == "new")
+    #expect(try last.dataset(.router(.agent(1))) == .of(2))
   }
 
   @Test("A damaged record without a secret is named by the alert, and is nobody's credentials")
   func damagedAlert() throws {
     let kit = try LoopKit()
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     let row = try #require(
       kit.memory.rows.first {
         $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state)
       })
     let later = try kit.restarted(damaged: [row.key])
-    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
+    #expect(later.home.isFiring(.storeDamaged))
     #expect(later.home.hasDamage && !later.home.hasLostCredentials)
   }
 
   @Test("A home of which the record with its name is damaged is known where it can be no other")
   func damagedName() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     let note = try #require(
       kit.memory.rows.first { HomeNote($0.value.state)?.name == "home" })
     kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
@@ -184,17 +172,17 @@ struct LoopStoreTests {
   @Test("A home of which nothing can be read is damaged, and takes nobody's network as its own")
   func nothingReadable() throws {
     let kit = try LoopKit()
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     #expect(kit.home.preferred != nil)
     let lost = kit.memory.rows.filter { $0.value.home != 0 }
     let later = try kit.restarted(damaged: lost.keys)
     #expect(later.home.hasDamage)
-    #expect(later.home.alerts[AlertKey(.storeDamaged)]?.phase == .firing)
-    try later.loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "guest")])
+    #expect(later.home.isFiring(.storeDamaged))
+    try later.receive(.announce(2, .of(2), user: "guest"))
     let network = ExtendedPANID(number: Self.network(2))
     let guest = RequestContext(
       Requester(.systemUser(1_000), team: "guest"), reply: .caller, actor: "uid 1000")
-    for (context, isPreferred) in [(guest, false), (Self.administrator, true)] {
+    for (context, isPreferred) in [(guest, false), (.administrator, true)] {
       #expect(later.home.preferred == nil)
       try later.loop.perform(
         .request(.setPreferred(.network(network, router: nil)), context), in: "home")
@@ -206,7 +194,7 @@ struct LoopStoreTests {
   func severalNames() throws {
     let kit = try LoopKit(["home", "attic", "cabin"])
     for home in ["home", "attic", "cabin"] {
-      try kit.loop.received([LoopKit.announce(1, home: home)])
+      try kit.receive(.announce(1, home: home))
     }
     for name in ["home", "attic"] {
       let note = try #require(
@@ -231,7 +219,7 @@ struct LoopStoreTests {
   @Test("A home that the settings name no more is kept, and its base topic is given up once")
   func formerHomes() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.loop.received([LoopKit.announce(1), LoopKit.announce(2, home: "attic")])
+    try kit.receive(.announce(1), .announce(2, home: "attic"))
     #expect(kit.loop.retiredBases.isEmpty)
     let later = try kit.restarted(["home"], bases: ["home": "new"])
     #expect(
@@ -244,7 +232,7 @@ struct LoopStoreTests {
     let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
     #expect(last.loop.retiredBases.isEmpty && last.loop.formerHomes.homes.isEmpty)
     #expect(last.loop.snapshot.homes["attic"]?.routers.count == 1)
-    #expect(try last.dataset(.router(LoopKit.agent(2)), "attic") == LoopKit.dataset(1).bytes)
+    #expect(try last.dataset(.router(.agent(2)), "attic") == .of(1))
     // It has its base topic again, which is given up again.
     let gone = try last.restarted(["home"], bases: ["home": "new"])
     #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])

@@ -3,6 +3,7 @@
 import KeychainCore
 import SodiumCrypto
 import Synchronization
+import Testing
 
 /// A store that keeps nothing on disk, does what the contract says, and checks that the caller does.
 final class MemoryStore: RecordStore {
@@ -27,6 +28,9 @@ final class MemoryStore: RecordStore {
     var damaged: Set<Int64> = []
     var damagedSecrets: Set<Int64> = []
     var last: RecordChanges?
+    /// How often messages were read, and whether that fails.
+    var reads = 0
+    var failsReads = false
   }
 
   let contents = Mutex(Contents())
@@ -44,6 +48,18 @@ final class MemoryStore: RecordStore {
     defer { contents.withLock { $0.left = nil } }
     return try body()
   }
+
+  /// The call fails with the store, of which all commits but the first ones fail.
+  func refuses<R>(
+    after commits: Int = 0, at place: SourceLocation = #_sourceLocation, _ body: () throws -> R
+  ) {
+    #expect(throws: Failure.self, sourceLocation: place) { _ = try failing(after: commits, body) }
+  }
+
+  /// These rows cannot be read.
+  func damage(_ rows: some Sequence<Int64>) { contents.withLock { $0.damaged = Set(rows) } }
+  /// Their secrets do not open.
+  func damageSecrets(_ rows: [Int64]) { contents.withLock { $0.damagedSecrets = Set(rows) } }
 
   func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
     let (rows, damaged) = contents.withLock { ($0.rows, $0.damaged) }
@@ -118,6 +134,19 @@ final class MemoryStore: RecordStore {
   }
 
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
-    contents.withLock { Array($0.messages.filter { $0.id > id }.prefix(limit)) }
+    try contents.withLock { contents in
+      if contents.failsReads { throw Failure() }
+      contents.reads += 1
+      return Array(contents.messages.filter { $0.id > id }.prefix(limit))
+    }
+  }
+
+  /// Messages that a commit has left.
+  func add(_ messages: [[UInt8]], from id: Int64) {
+    contents.withLock { contents in
+      contents.messages += messages.enumerated().map {
+        StoredMessage(id: id + Int64($0.offset), bytes: $0.element)
+      }
+    }
   }
 }

@@ -11,37 +11,35 @@ struct MessageTrialTests {
   @Test("One that ended three processes is rejected, and those around it are not")
   func rejected() throws {
     var kit = try LoopKit().restarted(cleanly: false)
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     for _ in 0..<3 {
       #expect(kit.loop.batchLimit == 1)
       #expect(kit.home.routers.count == 1)
       // The process ends between the note and what the message changes.
-      #expect(throws: MemoryStore.Failure.self) {
-        try kit.memory.failing(after: 1) { try kit.loop.received([LoopKit.announce(2)]) }
-      }
+      kit.memory.refuses(after: 1) { try kit.receive(.announce(2)) }
       kit = try kit.restarted(cleanly: false)
     }
-    try kit.loop.received([LoopKit.announce(2)])
-    #expect(kit.follower.rejections.map(\.code) == ["cannot_apply"])
+    try kit.receive(.announce(2))
+    #expect(kit.rejected == ["cannot_apply"])
     #expect(kit.follower.rejections.first?.message.contains("ended 3 times") == true)
     // It comes again, because its acknowledgement was lost.
-    try kit.loop.received([LoopKit.announce(2)])
-    #expect(kit.follower.rejections.count == 2)
-    try kit.loop.received([LoopKit.announce(3)])
-    #expect(kit.home.routers.map(\.agent) == [LoopKit.agent(1), LoopKit.agent(3)])
+    try kit.receive(.announce(2))
+    #expect(kit.rejected.count == 2)
+    try kit.receive(.announce(3))
+    #expect(kit.home.routers.map(\.agent) == [.agent(1), .agent(3)])
   }
 
   @Test(
     "A message that comes again as it was is no end of a process, and none once time has passed")
   func repeated() throws {
     var kit = try LoopKit().restarted(cleanly: false)
-    try kit.loop.received([LoopKit.announce(1)])
+    try kit.receive(.announce(1))
     for _ in 0..<5 {
       // The power is cut after it.
       kit = try kit.restarted(cleanly: false)
-      for _ in 0..<6 { try kit.loop.received([LoopKit.message("heartbeat", 1)]) }
-      try kit.loop.tick(Link())
-      #expect(kit.follower.rejections.isEmpty)
+      for _ in 0..<6 { try kit.receive(.message("heartbeat", 1)) }
+      try kit.pass()
+      #expect(kit.rejected.isEmpty)
     }
     #expect(kit.loop.batchLimit == 1)
   }
@@ -50,14 +48,12 @@ struct MessageTrialTests {
   func unhandled() throws {
     var kit = try LoopKit().restarted(cleanly: false)
     for _ in 0..<3 {
-      #expect(throws: MemoryStore.Failure.self) {
-        try kit.memory.failing(after: 1) { try kit.loop.received([LoopKit.announce(2)]) }
-      }
-      try kit.loop.tick(Link())
+      kit.memory.refuses(after: 1) { try kit.receive(.announce(2)) }
+      try kit.pass()
       kit = try kit.restarted(cleanly: false)
     }
-    try kit.loop.received([LoopKit.announce(2)])
-    #expect(kit.follower.rejections.map(\.code) == ["cannot_apply"])
+    try kit.receive(.announce(2))
+    #expect(kit.rejected == ["cannot_apply"])
   }
 
   @Test("A commit that fails is no end of a process")
@@ -65,15 +61,11 @@ struct MessageTrialTests {
     let kit = try LoopKit().restarted(cleanly: false)
     for turn in 0..<5 {
       // The first time, it is noted.
-      #expect(throws: MemoryStore.Failure.self) {
-        try kit.memory.failing(after: turn == 0 ? 1 : 0) {
-          try kit.loop.received([LoopKit.announce(1)])
-        }
-      }
+      kit.memory.refuses(after: turn == 0 ? 1 : 0) { try kit.receive(.announce(1)) }
     }
     let later = try kit.restarted(cleanly: false)
-    try later.loop.received([LoopKit.announce(1)])
-    #expect(later.follower.rejections.isEmpty)
+    try later.receive(.announce(1))
+    #expect(later.rejected.isEmpty)
     #expect(later.home.routers.count == 1)
   }
 
@@ -82,10 +74,10 @@ struct MessageTrialTests {
     let kit = try LoopKit()
     #expect(try kit.restarted().loop.batchLimit > 1)
     let later = try kit.restarted(cleanly: false)
-    try later.loop.received((0..<MessageTrial.messages).map { LoopKit.announce($0) })
+    try later.loop.received((0..<MessageTrial.messages).map { .announce($0) })
     #expect(later.loop.batchLimit == MessageTrial.messages)
     let commits = later.memory.commits
-    try later.loop.received((2_000..<2_100).map { LoopKit.announce($0) })
+    try later.loop.received((2_000..<2_100).map { .announce($0) })
     #expect(later.memory.commits == commits + 1)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import SodiumCrypto
+import TestKit
 import Testing
 import ThreadDataset
 
@@ -16,12 +16,12 @@ struct PlainEventReaderTests {
   private static let whole =
     #"{"v":1,"border_agent_id":"a1b2c3d4e5f60718","name":"Living room","vendor":"v","model":"m","#
     + #""ext_address":"0011223344556677","access_point":"ap","ssid":"w","previous_ssid":"u","#
-    + #""dataset":"\#(LoopKit.dataset(1).hex)","ext_pan_id":"0101010101010101","seq":18,"#
+    + #""dataset":"\#(OperationalDataset.of(1).hex)","ext_pan_id":"0101010101010101","seq":18,"#
     + #""thread_state":"leader","id":"x","more":true}"#
 
   /// What both readers make of a payload; nil: the plain one leaves it to the decoder.
   private func compare(_ payload: [UInt8], _ kind: InboundEventKind) throws -> Bool? {
-    var datasets = try DatasetReader(key: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+    var datasets = try DatasetReader(key: LoopKit.hashKey)
     guard let plain = PlainEventReader(payload, as: kind) else { return nil }
     var message = plain.message
     if let dataset = plain.dataset {
@@ -87,7 +87,7 @@ struct PlainEventReaderTests {
 
   @Test("Whatever comes, nothing is read otherwise than the decoder reads it")
   func random() throws {
-    var random = Seeded(state: 20_261_126)
+    var random = SeededGenerator(seed: 20_261_126)
     let pieces = [
       "\"", "\\", "{", "}", ",", ":", " ", "0", "1", "f", "null", "true", "\u{E9}", "\u{0}",
       Self.agent, #","seq":7"#, #","name":"x""#, #","reason":"refused""#, #","id":null"#,
@@ -118,17 +118,5 @@ struct PlainEventReaderTests {
     }
     #expect(different == 0)
     #expect(plain > 500)
-  }
-
-  /// SplitMix64.
-  private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-      return z ^ z >> 31
-    }
   }
 }

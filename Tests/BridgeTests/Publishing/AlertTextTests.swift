@@ -15,7 +15,7 @@ struct AlertTextTests {
     _ message: AlertFacts.Message, _ change: (inout AlertFacts) -> Void = { _ in }
   ) -> AlertFacts {
     var facts = AlertFacts(message)
-    facts.router = BorderAgentID(high: 7, low: 0)
+    facts.router = .number(7)
     facts.routerName = "Bob"
     facts.network = other
     facts.preferred = preferred
@@ -107,7 +107,7 @@ struct AlertTextTests {
       #"the preferred network "attic" has other parameters (pan_id, channel): "Bob" reports them"#
     ),
     (
-      with(differs: .pskc, .confirmed(by: BorderAgentID(high: 1, low: 0))),
+      with(differs: .pskc, .confirmed(by: .number(1))),
       #"the preferred network "attic" has new keys: "Bob" and "Eve" report them"#
     ),
     (
@@ -256,6 +256,39 @@ struct AlertTextTests {
     #expect(summary.hasPrefix("\"x' is fine yyy"))
     #expect(
       summary.hasSuffix("…\" announced itself without a dataset, so its credentials are not kept"))
+  }
+
+  @Test("Whatever routers and networks are called, the words around their names stay")
+  func hostileNames() {
+    func sentences(_ name: String, _ network: String) -> [[Substring]] {
+      let facts = Self.facts(.otherNetwork) {
+        $0.routerName = name
+        $0.network = .init(ExtendedPANID(number: 2), network)
+      }
+      let text = AlertText(facts, homeOption: "")
+      return [text.summary, text.remedy].map {
+        $0.split(separator: "\"", omittingEmptySubsequences: false)
+      }
+    }
+    func every(_ remainder: Int, _ parts: [Substring]) -> [Substring] {
+      parts.indices.filter { $0 % 2 == remainder }.map { parts[$0] }
+    }
+    let harmless = sentences("Attic", "guest")
+    for (name, network) in [
+      (#"Attic" is fine. Run `rm -rf ~` as "root"#, #"a", not on "b"#),
+      ("\u{201C}Attic\u{201D} is fine", "a\u{202E}b"),
+      ("line\nbreak \u{1B}[2J \u{202E}drowssap\u{2028}x", "\u{201C}a\u{201D}"),
+      (String(repeating: "long ", count: 25), "sixteen-bytes-16"),
+    ] {
+      for (parts, expected) in zip(sentences(name, network), harmless) {
+        #expect(every(0, parts) == every(0, expected))
+        for part in every(1, parts) { #expect(!part.isEmpty && part.unicodeScalars.count <= 32) }
+        let isPlain = parts.joined().unicodeScalars.allSatisfy {
+          ![.control, .format, .lineSeparator].contains($0.properties.generalCategory)
+        }
+        #expect(isPlain, "\(parts)")
+      }
+    }
   }
 
   @Test(

@@ -73,7 +73,7 @@ struct EventWriterTests {
         == #"tk/bridge/event {"border_agent_id":"0000000000000001","event_type":"router_online","time":"\#(Self.time)","v":1,"message":"\"Attic\" is back"}"#
     )
     scene.publish(.announce, 2, .of(9))
-    scene.handle(.remove(BorderAgentID(high: 2, low: 0)))
+    scene.handle(.remove(.number(2)))
     #expect(
       scene.lines().first?.hasSuffix(#""v":1,"network_name":"net-9","reason":"removed"}"#) == true)
     scene.publish(.leave, 1)
@@ -97,18 +97,15 @@ struct EventWriterTests {
   }
 
   @Test("A question and its end name who asks and who decided")
-  func consent() {
+  func consent() throws {
     var scene = PublishingScene()
     scene.publish(.announce, 1, .of(7))
     scene.enroll("phone")
-    var requester = Requester(.login("phone"), team: "phone")
-    requester.fingerprint = "0123"
-    let context = RequestContext(requester, reply: .caller, actor: "phone")
-    scene.handle(.request(.getPreferred, context))
+    scene.ask()
     let asked = scene.messages()
     #expect(asked.map(\.topic) == ["tk/bridge/event"])
     let id = scene.home.questions[0].id.questionText
-    let text = String(decoding: asked.first?.payload ?? [], as: UTF8.self)
+    let text = try #require(asked.first).text
     #expect(
       text.hasPrefix(#"{"event_type":"consent_requested","ext_pan_id":"0000000000000007","time":"#))
     #expect(
@@ -116,10 +113,7 @@ struct EventWriterTests {
         #""command":"preferred/get","expires_at":"2023-11-14T22:15:20Z","fingerprint":"0123","id":"\#(id)","message":"login phone (team phone) would get"#
       ))
     #expect(text.hasSuffix(#""network_name":"net-7","requester":"login phone (team phone)"}"#))
-    scene.handle(
-      .decision(
-        ConsentDecision(
-          .approve(scene.home.questions[0].id, .once), by: .commandLine(user: 0))))
+    scene.decide(.approve(scene.home.questions[0].id, .once), by: .commandLine(user: 0))
     let decided = scene.lines().first
     #expect(decided?.contains(#""event_type":"consent_approved""#) == true)
     #expect(decided?.contains(#""decided_by":"uid 0 (command line)""#) == true)
@@ -127,13 +121,13 @@ struct EventWriterTests {
   }
 
   @Test("An alert's event has all of the alert as it was")
-  func alert() {
+  func alert() throws {
     var scene = PublishingScene()
     scene.handle(.condition(.sessionLost, .sessionLost))
     let messages = scene.messages()
     #expect(messages.map(\.topic) == ["tk/bridge/event/alert"])
     #expect(messages.allSatisfy { !$0.retain && $0.qos == 1 })
-    let text = String(decoding: messages.first?.payload ?? [], as: UTF8.self)
+    let text = try #require(messages.first).text
     #expect(
       text.hasPrefix(
         #"{"alertname":"SessionLost","ends_at":null,"event_type":"alert_raised","fingerprint":""#))
@@ -144,10 +138,10 @@ struct EventWriterTests {
   func rejection() {
     let row = EventWriter(home: "home", base: "tk", isOnlyHome: true).message(
       Rejection(.badValue, field: "ssid", offset: 12, message: "too long"), topic: "tk/in/a/ssid",
-      user: "a", agent: BorderAgentID(high: 1, low: 0),
+      user: "a", agent: .number(1),
       at: WireTime(milliseconds: 1_700_000_000_000))
     let lines = OutboxRow.publications(row)?.map {
-      "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))"
+      "\($0.topic) \($0.text)"
     }
     #expect(
       lines == [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import TestKit
 import Testing
 import ThreadDataset
 
@@ -16,30 +17,23 @@ struct HomeAssistantTests {
   private func connected(
     decides: ConsentDecision.Extent? = nil, _ prepare: (PublisherScene) -> Void = { _ in }
   ) throws -> PublisherScene {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.discoveryPrefix = "ha"
-    settings.birthTopic = "ha/status"
-    settings.requests.homeAssistant = decides
-    settings.requests.homeAssistantLogin = decides.map { _ in "ha" }
+    let settings = PublisherSettings.home {
+      $0.discoveryPrefix = "ha"
+      $0.birthTopic = "ha/status"
+      $0.requests.homeAssistant = decides
+      $0.requests.homeAssistantLogin = decides.map { _ in "ha" }
+    }
     let scene = PublisherScene(settings)
     prepare(scene)
-    scene.publisher.connected(sessionPresent: false)
-    try scene.pump()
+    try scene.connect(sessionPresent: false)
     scene.tick(after: 6)
     try scene.pump()
     return scene
   }
 
-  private func ask(_ scene: inout PublishingScene) -> String {
-    var requester = Requester(.login("phone"), team: "phone")
-    requester.fingerprint = "0123"
-    scene.handle(.request(.getPreferred, .init(requester, reply: .caller, actor: "phone")))
-    return scene.home.questions.last?.id.questionText ?? ""
-  }
-
   @Test("A router's device is what the encoder makes of the same values")
   func bytes() throws {
-    var random = SeededNumbers(6)
+    var random = SeededGenerator(seed: 6)
     for first in ["tk", "a\"b/é"] {
       for login in [nil, "ha"] {
         let topics = BaseTopics([
@@ -67,8 +61,8 @@ struct HomeAssistantTests {
                 model: router.model, isOnlySeen: router.source == .mdns), place, login: login)
             let json = devices.json(router, base: home.base, bridge: place.bridgeID)
             #expect(
-              String(decoding: json, as: UTF8.self)
-                == String(decoding: WireJSON().encode(old), as: UTF8.self))
+              json.text
+                == WireJSON().encode(old).text)
           }
         }
       }
@@ -79,7 +73,7 @@ struct HomeAssistantTests {
   func order() throws {
     let scene = try connected()
     #expect(scene.broker[Self.bridge] != nil)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     #expect(try scene.pump().topics.first == Self.topic)
     scene.commit { $0.publish(.leave, 1) }
     let topics = try scene.pump().topics
@@ -138,27 +132,17 @@ struct HomeAssistantTests {
     scene.tick(after: 2)
     try scene.pump()
     #expect(scene.sent.count { $0.topic == Self.topic } == 2)
-    let device = String(decoding: scene.broker[Self.topic] ?? [], as: UTF8.self)
+    let device = scene.kept(Self.topic)
     #expect(device.contains(#""name":"c""#))
-  }
-
-  @Test("A removal is not held back")
-  func removal() throws {
-    let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    try scene.pump()
-    scene.commit { $0.publish(.leave, 1) }
-    try scene.pump()
-    #expect(scene.broker[Self.topic] == nil)
   }
 
   @Test("When Home Assistant has started, devices come first, then presence, then states")
   func birth() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     scene.tick()
     try scene.pump()
-    let born = IncomingMessage(topic: "ha/status", payload: Array("online".utf8))
+    let born = IncomingMessage.of("ha/status", "online")
     _ = scene.publisher.received([born], delay: 3)
     scene.tick(after: 2)
     #expect(try scene.pump().isEmpty)
@@ -182,8 +166,8 @@ struct HomeAssistantTests {
     let scene = try connected()
     _ = scene.publisher.received(
       [
-        IncomingMessage(topic: "ha/status", payload: Array("online".utf8), isRetained: true),
-        IncomingMessage(topic: "ha/status", payload: Array("offline".utf8)),
+        IncomingMessage.of("ha/status", "online", isRetained: true),
+        .of("ha/status", "offline"),
       ], delay: 0)
     scene.tick(after: 120)
     #expect(try scene.pump().isEmpty)
@@ -192,36 +176,34 @@ struct HomeAssistantTests {
   @Test("A question has buttons while it waits, and the list of questions its token")
   func question() throws {
     let scene = try connected(decides: .all)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump()
-    var id = ""
-    scene.commit { id = ask(&$0) }
+    scene.commit { $0.ask() }
+    let id = try #require(scene.scene.home.questions.last?.id.questionText)
     try scene.pump()
     let topic = "ha/device/threadkeeper/threadkeeper_tk_\(id)/config"
     let token = scene.settings.requests.tokens.token(for: scene.scene.home.questions[0].id)
-    let buttons = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    let buttons = scene.kept(topic)
     #expect(buttons.contains(#"\"token\":\"\#(token)\""#))
-    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    let list = scene.kept("tk/bridge/consent")
     #expect(list.contains(#""token":"\#(token)""#))
     scene.commit {
-      $0.handle(
-        .decision(
-          ConsentDecision(.deny($0.home.questions[0].id), by: .commandLine(user: 0))))
+      $0.decide(.deny($0.home.questions[0].id), by: .commandLine(user: 0))
     }
     try scene.pump()
     #expect(scene.broker[topic] == nil)
-    let after = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    let after = scene.kept("tk/bridge/consent")
     #expect(after == #"{"pending":0,"v":1}"#)
   }
 
   @Test("Where only adoptions are decided, another question has no buttons")
   func adoptionsOnly() throws {
     let scene = try connected(decides: .adoptions)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    scene.commit { _ = ask(&$0) }
+    scene.announce(1)
+    scene.commit { $0.ask() }
     try scene.pump()
     #expect(scene.broker.keys.filter { $0.contains("_c-") }.isEmpty)
-    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    let list = scene.kept("tk/bridge/consent")
     #expect(list.contains(#""pending":1"#) && !list.contains("home_assistant"))
   }
 
@@ -233,32 +215,27 @@ struct HomeAssistantTests {
     try scene.pump()
     let question = try #require(scene.scene.home.questions.first)
     let topic = "ha/device/threadkeeper/threadkeeper_tk_\(question.id.questionText)/config"
-    let buttons = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    let buttons = scene.kept(topic)
     #expect(buttons.contains("store: approve once"))
-    let list = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    let list = scene.kept("tk/bridge/consent")
     #expect(list.contains(#""command":"credentials/accept""#) && list.contains("Use them?"))
 
     // One that waits for days hides none of two minutes.
     scene.commit { $0.publish(.announce, 1, .of(8)) }
     scene.wait(5)
     scene.commit {
-      var requester = Requester(.login("phone"), team: "phone")
-      requester.fingerprint = "0123"
-      $0.handle(
-        .request(
-          .getNetwork(ExtendedPANID(number: 8)), .init(requester, reply: .caller, actor: "phone")))
+      $0.ask(.getNetwork(ExtendedPANID(number: 8)))
     }
     try scene.pump()
-    let later = String(decoding: scene.broker["tk/bridge/consent"] ?? [], as: UTF8.self)
+    let later = scene.kept("tk/bridge/consent")
     #expect(later.contains(#""command":"network/get""#) && later.contains(#""pending":2"#))
 
     scene.commit {
-      $0.handle(.decision(ConsentDecision(.approve(question.id, .once), by: .statusPage)))
+      $0.decide(.approve(question.id, .once))
     }
     try scene.pump()
     #expect(scene.broker[topic] == nil)
-    let network = String(
-      decoding: scene.broker["tk/network/0000000000000007"] ?? [], as: UTF8.self)
+    let network = scene.kept("tk/network/0000000000000007")
     #expect(network.contains(#""preferred":true"#) && network.contains(#""shared_by":["store"]"#))
     #expect(network.contains(#""channel":15"#))
   }
@@ -266,20 +243,17 @@ struct HomeAssistantTests {
   @Test("A network that is only shared is published, and emptied when that is deleted")
   func onlyShared() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     scene.commit { $0.share(.of(8)) }
     try scene.pump()
     scene.tick()
     try scene.pump()
     let topic = "tk/network/0000000000000008"
-    let network = String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
+    let network = scene.kept(topic)
     #expect(network.contains(#""routers":0"#) && network.contains(#""shared_by":["ha"]"#))
     #expect(try scene.fresh()[topic] == scene.broker[topic])
-    var administrator = RequestContext(
-      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
-    administrator.isAdministrator = true
     scene.commit {
-      $0.handle(.request(.forgetNetwork(.network(ExtendedPANID(number: 8))), administrator))
+      $0.handle(.request(.forgetNetwork(.network(ExtendedPANID(number: 8))), .administrator))
     }
     try scene.pump()
     scene.tick()
@@ -290,16 +264,13 @@ struct HomeAssistantTests {
   @Test("While no network is preferred, each network that routers are on has a button")
   func choices() throws {
     let scene = try connected(decides: .adoptions)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    var administrator = RequestContext(
-      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
-    administrator.isAdministrator = true
-    scene.commit { $0.handle(.request(.forgetPreferred, administrator)) }
+    scene.announce(1)
+    scene.commit { $0.handle(.request(.forgetPreferred, .administrator)) }
     scene.tick()
     try scene.pump()
     let topic = "ha/device/threadkeeper/threadkeeper_tk_n-0000000000000007/config"
     #expect(scene.broker[topic] != nil)
-    scene.commit { $0.handle(.request(.setPreferred(.dataset(.of(7))), administrator)) }
+    scene.commit { $0.handle(.request(.setPreferred(.dataset(.of(7))), .administrator)) }
     scene.tick()
     try scene.pump()
     #expect(scene.broker[topic] == nil)
@@ -309,12 +280,12 @@ struct HomeAssistantTests {
     "What another client writes over a device is replaced with the next tick")
   func altered() throws {
     let scene = try connected(decides: .all)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump()
     scene.tick()
     try scene.pump()
     let right = scene.broker[Self.topic]
-    let bad = IncomingMessage(topic: Self.topic, payload: Array(#"{"x":1}"#.utf8))
+    let bad = IncomingMessage.of(Self.topic, #"{"x":1}"#)
     let altered = scene.publisher.received([bad])
     #expect(altered.map(\.topic) == [Self.topic] && !altered[0].isButton)
     #expect(try scene.pump().isEmpty)
@@ -336,9 +307,8 @@ struct HomeAssistantTests {
     try scene.pump()
     let messages = [
       IncomingMessage(topic: Self.topic, payload: earlier),
-      IncomingMessage(topic: Self.topic, payload: []),
-      IncomingMessage(
-        topic: "ha/device/threadkeeper/threadkeeper_other/config", payload: [1]),
+      .of(Self.topic),
+      .of("ha/device/threadkeeper/threadkeeper_other/config", "x"),
     ]
     #expect(scene.publisher.received(messages).isEmpty)
     scene.tick()
@@ -351,11 +321,10 @@ struct HomeAssistantTests {
       BaseTopics([.init(name: "home", base: "tk"), .init(name: "attic", base: "tk2")]))
     settings.discoveryPrefix = "ha"
     let scene = PublisherScene(settings)
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     func altered(_ id: String) -> [String] {
       scene.publisher.received([
-        IncomingMessage(topic: "ha/device/threadkeeper/threadkeeper_\(id)/config", payload: [1])
+        .of("ha/device/threadkeeper/threadkeeper_\(id)/config", "x")
       ]).map(\.home)
     }
     #expect(altered("tk2_what") == ["attic"])
@@ -372,7 +341,7 @@ struct HomeAssistantTests {
     try before.pump()
     let scene = PublisherScene(before.settings, before.scene)
     for (topic, payload) in before.broker {
-      scene.put(topic, String(decoding: payload, as: UTF8.self))
+      scene.put(topic, payload.text)
     }
     let missing = Self.topic.replacing("01/config", with: "02/config")
     scene.forget(missing)
@@ -394,13 +363,12 @@ struct HomeAssistantTests {
   @Test("Home Assistant that starts with the daemon has its devices without waiting for a minute")
   func birthAtTheStart() throws {
     let before = try connected()
-    before.commit { $0.publish(.announce, 1, .of(7)) }
+    before.announce(1)
     try before.pump()
     let scene = PublisherScene(before.settings, before.scene)
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     _ = scene.publisher.received(
-      [IncomingMessage(topic: "ha/status", payload: Array("online".utf8))], delay: 1)
+      [IncomingMessage.of("ha/status", "online")], delay: 1)
     scene.tick(after: 2)
     #expect(try scene.pump().topics.prefix(2) == [Self.bridge, Self.topic])
   }
@@ -408,16 +376,16 @@ struct HomeAssistantTests {
   @Test("Altered buttons are said to be buttons, and emptied ones come back")
   func alteredButtons() throws {
     let scene = try connected(decides: .all)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    var id = ""
-    scene.commit { id = ask(&$0) }
+    scene.announce(1)
+    scene.commit { $0.ask() }
+    let id = try #require(scene.scene.home.questions.last?.id.questionText)
     try scene.pump()
     let topic = "ha/device/threadkeeper/threadkeeper_tk_\(id)/config"
     scene.tick()
     try scene.pump()
-    let bad = IncomingMessage(topic: topic, payload: [1])
+    let bad = IncomingMessage.of(topic, "x")
     #expect(scene.publisher.received([bad]).map(\.isButton) == [true])
-    _ = scene.publisher.received([IncomingMessage(topic: topic, payload: [])])
+    _ = scene.publisher.received([.of(topic)])
     scene.tick()
     #expect(try scene.pump().topics == [topic])
   }
@@ -439,9 +407,7 @@ struct HomeAssistantTests {
 
   @Test("Where discovery is off, or has another prefix, devices of before are emptied")
   func formerPrefix() throws {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.formerPrefixes = ["ha"]
-    let scene = PublisherScene(settings)
+    let scene = PublisherScene(.home { $0.formerPrefixes = ["ha"] })
     scene.put(Self.topic, "{}")
     // Of another daemon.
     scene.put("ha/device/threadkeeper/threadkeeper_other/config", "{}")
@@ -460,8 +426,7 @@ struct HomeAssistantTests {
     let scene = PublisherScene(settings)
     scene.put(Self.topic, "{}")
     scene.put(Self.bridge, "{}")
-    scene.publisher.connected(sessionPresent: false)
-    try scene.pump()
+    try scene.connect(sessionPresent: false)
     scene.read()
     try scene.pump()
     #expect(
@@ -474,15 +439,14 @@ struct HomeAssistantTests {
   func refused() throws {
     let scene = try connected()
     let error = MosquittoError(.notAuthorized, "not authorized")
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump(refusing: error) { $0.topic == Self.topic }
-    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    scene.announce(2)
     let sent = try scene.pump().topics
     #expect(!sent.contains { $0.hasPrefix("ha/") })
     #expect(sent.contains("tk/router/0000000000000002"))
     scene.publisher.disconnected()
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     #expect(scene.broker.keys.filter { $0.hasPrefix("ha/") }.count == 3)
   }
 }

@@ -12,11 +12,9 @@ struct KeptTopicsTests {
   private func running(
     _ change: (inout PublisherSettings) -> Void = { _ in }
   ) throws -> PublisherScene {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    change(&settings)
-    let scene = PublisherScene(settings)
+    let scene = PublisherScene(.home(change))
     scene.publisher.connected(sessionPresent: true)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     scene.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
     try scene.pump()
     return scene
@@ -25,8 +23,7 @@ struct KeptTopicsTests {
   @Test("What is as it should be is left alone")
   func unchanged() throws {
     let scene = try running()
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     #expect(scene.read().isEmpty)
     #expect(try scene.pump().isEmpty)
     scene.tick(after: 11)
@@ -75,8 +72,7 @@ struct KeptTopicsTests {
     let scene = try running()
     scene.forget("tk/router/0000000000000001")
     scene.forget("tk/network/0000000000000007")
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     scene.read()
     scene.tick(after: 9)
     #expect(try scene.pump().isEmpty)
@@ -89,10 +85,9 @@ struct KeptTopicsTests {
   @Test("A broker that sends slowly has not forgotten what comes late")
   func slow() throws {
     let scene = try running()
-    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    scene.announce(2)
     try scene.pump()
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     scene.publisher.subscribed()
     for (topic, payload) in scene.broker where topic.hasPrefix("tk/router/") {
       scene.tick(after: 8)
@@ -139,8 +134,7 @@ struct KeptTopicsTests {
   func fingerprints() throws {
     let scene = try running()
     func put(_ fingerprint: String) throws -> [Publication] {
-      let message = IncomingMessage(
-        topic: "tk/alert/\(fingerprint)", payload: [1], isRetained: true)
+      let message = IncomingMessage.of("tk/alert/\(fingerprint)", "x", isRetained: true)
       _ = scene.publisher.received([message])
       return try scene.pump()
     }
@@ -165,8 +159,7 @@ struct KeptTopicsTests {
     try scene.pump()
     scene.read()
     #expect(try scene.pump().isEmpty)
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     #expect(scene.broker["tk/alert/\(StoreAlert.fingerprint(home: "home"))"] != nil)
   }
 
@@ -174,8 +167,7 @@ struct KeptTopicsTests {
   func emptiedBase() throws {
     let scene = try running { $0.formerBases = ["old"] }
     scene.put("old/router/0000000000000001", "{}")
-    scene.publisher.connected(sessionPresent: true)
-    try scene.pump()
+    try scene.connect()
     #expect(!scene.publisher.hasEmptiedBases)
     scene.read()
     try scene.pump()

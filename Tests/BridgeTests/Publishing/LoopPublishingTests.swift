@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import Home
 import HomeStore
 import KeychainCore
 import SodiumCrypto
@@ -10,54 +9,38 @@ import Testing
 import ThreadDataset
 
 @testable import Bridge
+@testable import Home
 
 @Suite("A loop and its publisher")
 struct LoopPublishingTests {
   /// Hands on what the loop commits.
   private final class Follower: LoopFollower {
-    struct Parts {
-      var loop: HomeLoop?
-      var publisher: Publisher?
-    }
-
-    let parts = Mutex(Parts())
-    private let events = EventWriter(home: "home", base: "tk", isOnlyHome: true)
+    let parts = Mutex<(loop: HomeLoop, publisher: Publisher)?>(nil)
+    private let events = EventWriter(home: "home", base: "tk/home", isOnlyHome: true)
 
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
       events.messages(of: outcome, in: home, at: now)
     }
 
     func committed(_ batch: CommittedBatch) {
-      let (loop, publisher) = parts.withLock { ($0.loop, $0.publisher) }
-      if let loop { publisher?.note(batch, home: loop.home) }
+      guard let (loop, publisher) = parts.withLock({ $0 }) else { return }
+      publisher.note(batch, home: loop.home)
     }
   }
 
-  private final class Counter: Sendable {
-    private let value = Atomic<UInt64>(0)
-    var next: UInt64 { value.add(1, ordering: .relaxed).newValue }
-  }
-
-  private let follower = Follower()
-  private let store = MemoryStore()
-  private let loop: HomeLoop
+  private let kit: LoopKit
   private let publisher: Publisher
 
   init() throws {
-    let now = WireTime(milliseconds: 1_700_000_000_000)
-    let ids = Counter()
-    let rules = HomeRules { ids.next }
-    var reading = IntakeReading(hashKey: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
-    reading.eventsBurst = 1_000
-    loop = try HomeLoop(
-      [ServedHome(name: "home", base: "tk", rules: rules)], discovers: false, store: store,
-      reading: reading, follower: follower, clock: { now })
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    let follower = Follower()
+    let kit = try LoopKit(following: follower)
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk/home")]))
     settings.discoveryPrefix = "ha"
-    publisher = Publisher(
-      settings, loop.snapshot, store, stored: try store.storedMessages(), rules: rules,
-      now: { now })
-    follower.parts.withLock { [loop, publisher] in $0 = .init(loop: loop, publisher: publisher) }
+    let publisher = Publisher(
+      settings, kit.loop.snapshot, kit.memory, stored: try kit.memory.storedMessages(),
+      rules: LoopKit.rules(), now: { kit.time.now })
+    follower.parts.withLock { $0 = (kit.loop, publisher) }
+    (self.kit, self.publisher) = (kit, publisher)
     publisher.connected(sessionPresent: true)
     _ = try pump()
   }
@@ -71,42 +54,69 @@ struct LoopPublishingTests {
     return all
   }
 
-  private func message(_ event: String, _ json: String) -> IncomingMessage {
-    IncomingMessage(topic: "tk/in/otbr/\(event)", payload: Array(json.utf8))
-  }
-
   @Test("What a router announces is on the broker, states before events, and no secret with it")
   func announcement() throws {
-    let dataset = LoopKit.dataset(3)
-    try loop.received([
-      message(
-        "announce", #"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"\#(dataset.hex)"}"#)
-    ])
+    let dataset = OperationalDataset.of(3)
+    try kit.receive(.announce(1, dataset))
     let sent = try pump()
-    let own = "tk/router/a1b2c3d4e5f60718"
+    let own = "tk/home/router/a000000000000001"
     #expect(
       sent.topics.prefix(4) == [
-        "ha/device/threadkeeper/threadkeeper_tk_a1b2c3d4e5f60718/config", own,
-        "\(own)/availability", "tk/bridge/event",
+        "ha/device/threadkeeper/threadkeeper_tk-2fhome_a000000000000001/config", own,
+        "\(own)/availability", "tk/home/bridge/event",
       ])
-    #expect(sent.topics.contains("tk/network/0303030303030303"))
+    #expect(sent.topics.contains("tk/home/network/0303030303030303"))
     let key = String(repeating: "43", count: 16)
     let pskc = String(repeating: "83", count: 16)
     for publication in sent {
-      let text = String(decoding: publication.payload, as: UTF8.self).lowercased()
+      let text = publication.text.lowercased()
       #expect(!text.contains(key) && !text.contains(pskc) && !text.contains(dataset.hex))
     }
-    #expect(publisher.published == (try store.lastMessage()))
+    #expect(publisher.published == (try kit.memory.lastMessage()))
   }
 
   @Test("A rejection is an event with its place, and changes no state")
   func rejection() throws {
-    try loop.received([message("heartbeat", #"{"border_agent_id":"a1b2c3d4e5f60718"}"#)])
+    try kit.receive(.message("heartbeat", 1))
     let sent = try pump()
-    #expect(sent.topics == ["tk/bridge/event"])
-    let text = String(decoding: sent.first?.payload ?? [], as: UTF8.self)
+    #expect(sent.topics == ["tk/home/bridge/event"])
+    let text = try #require(sent.first).text
     #expect(text.contains(#""event_type":"message_rejected""#))
     #expect(text.contains(#""code":"not_found","field":"border_agent_id""#))
-    #expect(text.hasSuffix(#""topic":"tk/in/otbr/heartbeat"}"#))
+    #expect(text.hasSuffix(#""topic":"tk/home/in/otbr/heartbeat"}"#))
+  }
+}
+
+@Suite("Secrets in what is published")
+struct PublishedSecretsTests {
+  @Test("No payload holds a hash that stands for a key, in any form")
+  func nothing() throws {
+    let scene = PublisherScene(.homeAssistant)
+    scene.publisher.connected(sessionPresent: true)
+    var secret = DatasetSummary.of(7)
+    let values: [UInt64] = [
+      0xDEAD_BEEF_0BAD_CAFE, 0xFEED_FACE_CAFE_F00D, 0xB16B_00B5_C0FF_EE11, 0x5EC2_E7C0_DE5E_C2E7,
+      0xABAD_1DEA_DEC0_DED1, 0xC0DE_D00D_BAAD_F00D,
+    ]
+    secret.parameters?.networkKey = Hash128(high: values[0], low: values[1])
+    secret.parameters?.pskc = Hash128(high: values[2], low: values[3])
+    secret.parameters?.whole = Hash128(high: values[4], low: values[5])
+    scene.commit { $0.publish(.announce, 1, secret) }
+    scene.commit { $0.publish(.announce, 2, .of(8)) }
+    secret.network = ExtendedPANID(number: 11)
+    scene.commit { $0.share(secret) { $0.isPreferred = true } }
+    scene.commit { $0.publish(.announce, 3, .of(7, key: 9, at: 5)) }
+    scene.commit { $0.ask() }
+    scene.wait(40)
+    scene.commit { $0.tick() }
+    scene.tick()
+    try scene.pump()
+    #expect(scene.sent.count > 20)
+    for publication in scene.sent {
+      let text = publication.text.lowercased()
+      for value in values {
+        #expect(!text.contains(String(value, radix: 16)) && !text.contains(String(value)))
+      }
+    }
   }
 }

@@ -11,7 +11,7 @@ import ThreadDataset
 /// A publisher of one home, and what a broker has of it.
 final class PublisherScene {
   var scene: PublishingScene
-  let store = MessageStore()
+  let store = MemoryStore()
   let publisher: Publisher
   let settings: PublisherSettings
   private var nextMessage: Int64 = 1
@@ -20,8 +20,7 @@ final class PublisherScene {
   private(set) var sent: [Publication] = []
 
   init(
-    _ settings: PublisherSettings = PublisherSettings(
-      BaseTopics([.init(name: "home", base: "tk")])), _ scene: PublishingScene = PublishingScene(),
+    _ settings: PublisherSettings = .home(), _ scene: PublishingScene = PublishingScene(),
     ofEarlier rows: [[UInt8]] = []
   ) {
     self.scene = scene
@@ -37,8 +36,7 @@ final class PublisherScene {
 
   /// What a process before has left: a router that announced itself, and the events of that.
   static func announced() -> (PublisherSettings, PublishingScene, rows: [[UInt8]]) {
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.discoveryPrefix = "ha"
+    let settings = PublisherSettings.home { $0.discoveryPrefix = "ha" }
     var scene = PublishingScene()
     scene.publish(.announce, 1, .of(7))
     let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
@@ -80,6 +78,9 @@ final class PublisherScene {
       messages: first..<nextMessage)
   }
 
+  /// A router on network 7.
+  func announce(_ agent: UInt64) { commit { $0.publish(.announce, agent, .of(7)) } }
+
   /// Hands out what there is; the broker acknowledges it.
   @discardableResult
   func pump(
@@ -106,6 +107,13 @@ final class PublisherScene {
     broker[publication.topic] = publication.payload.isEmpty ? nil : publication.payload
   }
 
+  /// A connection begins, and the broker takes what there is.
+  @discardableResult
+  func connect(sessionPresent: Bool = true) throws -> [Publication] {
+    publisher.connected(sessionPresent: sessionPresent)
+    return try pump()
+  }
+
   /// What the broker keeps comes to the publisher.
   @discardableResult
   func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredDevice] {
@@ -116,17 +124,34 @@ final class PublisherScene {
       })
   }
 
+  /// What the broker keeps there.
+  func kept(_ topic: String) -> String { (broker[topic] ?? []).text }
   func forget(_ topic: String) { broker[topic] = nil }
   func put(_ topic: String, _ payload: String) { broker[topic] = Array(payload.utf8) }
 
   /// What a publisher that begins now would leave on a broker.
   func fresh() throws -> [String: [UInt8]] {
     let fresh = PublisherScene(settings, scene)
-    fresh.publisher.connected(sessionPresent: false)
-    try fresh.pump()
+    try fresh.connect(sessionPresent: false)
     fresh.tick(after: 0)
     try fresh.pump()
     return fresh.broker
+  }
+}
+
+extension PublisherSettings {
+  /// Of one home.
+  static func home(_ change: (inout PublisherSettings) -> Void = { _ in }) -> PublisherSettings {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
+    change(&settings)
+    return settings
+  }
+
+  /// With Home Assistant, which decides about everything.
+  static let homeAssistant = home {
+    $0.discoveryPrefix = "ha"
+    $0.requests.homeAssistant = .all
+    $0.requests.homeAssistantLogin = "ha"
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import TestKit
 import Testing
 import ThreadDataset
 
@@ -12,17 +13,9 @@ struct PublisherTests {
   private static let router = "tk/router/0000000000000001"
   private static let network = "tk/network/0000000000000007"
 
-  private static var administrator: RequestContext {
-    var context = RequestContext(
-      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
-    context.isAdministrator = true
-    return context
-  }
-
   private func connected(_ settings: PublisherSettings? = nil) throws -> PublisherScene {
     let scene = settings.map { PublisherScene($0) } ?? PublisherScene()
-    scene.publisher.connected(sessionPresent: false)
-    try scene.pump()
+    try scene.connect(sessionPresent: false)
     return scene
   }
 
@@ -30,8 +23,7 @@ struct PublisherTests {
   func connection() throws {
     let scene = PublisherScene()
     #expect(scene.publisher.publications(upTo: 10).isEmpty)
-    scene.publisher.connected(sessionPresent: true)
-    let topics = try scene.pump().topics
+    let topics = try scene.connect().topics
     #expect(topics.first == "tk/bridge/state")
     #expect(
       Set(topics).isSuperset(of: ["tk/bridge/info", "tk/bridge/alerts", "tk/bridge/consent"]))
@@ -40,7 +32,7 @@ struct PublisherTests {
   @Test("The states that an event is about come before it, what counts things after it")
   func order() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     let topics = try scene.pump().topics
     #expect(
       topics == [
@@ -63,17 +55,17 @@ struct PublisherTests {
     #expect(
       sent.count {
         $0.topic == "tk/bridge/event"
-          && String(decoding: $0.payload, as: UTF8.self).contains("dataset_updated")
+          && $0.text.contains("dataset_updated")
       } == 9)
-    let state = String(decoding: scene.broker[Self.router] ?? [], as: UTF8.self)
+    let state = scene.kept(Self.router)
     #expect(state.contains(#""channel":20"#))
   }
 
   @Test("A later change comes after the events of an earlier one")
   func interleaving() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    scene.announce(1)
+    scene.announce(2)
     let topics = try scene.pump().topics
     let event = try #require(topics.firstIndex(of: "tk/router/0000000000000001/event"))
     let second = try #require(topics.firstIndex(of: "tk/router/0000000000000002"))
@@ -83,7 +75,7 @@ struct PublisherTests {
   @Test("What has gone is emptied, before the event that says so")
   func leaving() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     scene.commit { $0.publish(.announce, 2, .of(8)) }
     try scene.pump()
     scene.commit { $0.publish(.leave, 2) }
@@ -110,7 +102,7 @@ struct PublisherTests {
   @Test("An alert is published when it is raised, says so for a day, and is emptied then")
   func alerts() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     scene.commit { $0.publish(.offline, 1) }
     try scene.pump()
     #expect(scene.broker.keys.filter { $0.hasPrefix("tk/alert/") }.isEmpty)
@@ -118,7 +110,7 @@ struct PublisherTests {
     scene.commit { $0.tick() }
     let raised = try scene.pump()
     // The other one is that its login sends keys in plaintext.
-    let key = AlertKey(.borderRouterOffline, .router(BorderAgentID(high: 1, low: 0)))
+    let key = AlertKey(.borderRouterOffline, .router(.number(1)))
     let topic = "tk/alert/" + StateWriter(home: "home", isOnlyHome: true).fingerprint(key)
     #expect(
       raised.dropFirst(2).topics == [
@@ -135,14 +127,9 @@ struct PublisherTests {
 
   @Test("What is on the broker is what a new publisher would publish", arguments: 0..<20)
   func randomLife(seed: UInt64) throws {
-    var random = SeededNumbers(seed)
-    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk")]))
-    settings.discoveryPrefix = "ha"
-    settings.requests.homeAssistant = .all
-    settings.requests.homeAssistantLogin = "ha"
-    let scene = PublisherScene(settings)
-    scene.publisher.connected(sessionPresent: false)
-    try scene.pump()
+    var random = SeededGenerator(seed: seed)
+    let scene = PublisherScene(.homeAssistant)
+    try scene.connect(sessionPresent: false)
     for _ in 0..<120 {
       let agent = UInt64.random(in: 1...6, using: &random)
       let dataset = DatasetSummary.of(
@@ -155,12 +142,9 @@ struct PublisherTests {
         switch choice {
         case 0:
           $0.handle(.acceptNetwork(ExtendedPANID(number: agent % 3 + 1), isAccepted: agent > 3))
-        case 1: $0.handle(.remove(BorderAgentID(high: agent, low: 0)))
-        case 2:
-          var requester = Requester(.login("phone"), team: "phone")
-          requester.fingerprint = "0123"
-          $0.handle(.request(.getPreferred, .init(requester, reply: .caller, actor: "phone")))
-        case 3: $0.handle(.request(.forgetPreferred, Self.administrator))
+        case 1: $0.handle(.remove(.number(agent)))
+        case 2: $0.ask(.getPreferred)
+        case 3: $0.handle(.request(.forgetPreferred, .administrator))
         default:
           $0.publish(kind, agent, kind == .announce || kind == .dataset ? dataset : nil) {
             if kind == .announce { $0.name = name }
@@ -190,15 +174,15 @@ struct PublisherTests {
     #expect(scene.broker.keys.sorted() == fresh.keys.sorted())
     for (topic, payload) in fresh {
       #expect(
-        String(decoding: scene.broker[topic] ?? [], as: UTF8.self)
-          == String(decoding: payload, as: UTF8.self))
+        scene.kept(topic)
+          == payload.text)
     }
   }
 
   @Test("What was not acknowledged when a connection ends is published on the next one")
   func lostConnection() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     let lost = scene.publisher.publications(upTo: 3)
     #expect(lost.topics == [Self.router, "\(Self.router)/availability", "tk/bridge/event"])
     scene.publisher.acknowledged(lost[0].token, .delivered)
@@ -228,8 +212,7 @@ struct PublisherTests {
   func earlierMessages() throws {
     let (settings, before, rows) = PublisherScene.announced()
     let scene = PublisherScene(settings, before, ofEarlier: rows)
-    scene.publisher.connected(sessionPresent: false)
-    let topics = try scene.pump().topics
+    let topics = try scene.connect(sessionPresent: false).topics
     let event = try #require(topics.firstIndex(of: "\(Self.router)/event"))
     let device = "ha/device/threadkeeper/threadkeeper_tk_0000000000000001/config"
     for topic in [Self.router, "\(Self.router)/availability", device] {
@@ -241,8 +224,8 @@ struct PublisherTests {
   @Test("Messages are published up to the last one of which all is acknowledged")
   func acknowledgements() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
-    scene.commit { $0.publish(.announce, 2, .of(7)) }
+    scene.announce(1)
+    scene.announce(2)
     let all = scene.publisher.publications(upTo: 100)
     let events = all.filter { $0.topic.hasSuffix("event") }
     #expect(scene.publisher.published == 0)
@@ -264,15 +247,15 @@ struct PublisherTests {
   @Test("A store that cannot be read stops nothing but its messages, which follow later")
   func failingStore() throws {
     let scene = try connected()
-    scene.store.setFailing(true)
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.store.contents.withLock { $0.failsReads = true }
+    scene.announce(1)
     scene.publisher.setStoreProblem("the disk fails")
     let sent = scene.publisher.publications(upTo: 10)
     #expect(sent.topics.contains("tk/bridge/event/alert") && sent.topics.contains(Self.router))
     for publication in sent { scene.publisher.acknowledged(publication.token, .delivered) }
     #expect(scene.publisher.publications(upTo: 10).isEmpty)
-    #expect(scene.publisher.readFailure is MessageStore.Failure)
-    scene.store.setFailing(false)
+    #expect(scene.publisher.readFailure is MemoryStore.Failure)
+    scene.store.contents.withLock { $0.failsReads = false }
     #expect(try scene.pump().topics.contains("tk/bridge/event"))
     #expect(scene.publisher.readFailure == nil)
   }
@@ -280,33 +263,33 @@ struct PublisherTests {
   @Test("The store is not asked while nothing waits")
   func idleStore() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump()
-    let reads = scene.store.reads
+    func reads() -> Int { scene.store.contents.withLock { $0.reads } }
+    let before = reads()
     for _ in 0..<10 { _ = scene.publisher.publications(upTo: 10) }
-    #expect(scene.store.reads == reads)
+    #expect(reads() == before)
   }
 
   @Test("A broker that has forgotten the session gets everything again")
   func forgotten() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump()
     scene.publisher.connected(sessionPresent: true)
     #expect(try !scene.pump().topics.contains(Self.router))
-    scene.publisher.connected(sessionPresent: false)
-    let topics = try scene.pump().topics
+    let topics = try scene.connect(sessionPresent: false).topics
     #expect(Set(topics).isSuperset(of: [Self.router, "\(Self.router)/availability", Self.network]))
   }
 
   @Test("What is said of the daemon changes with the next tick, and is not repeated")
   func info() throws {
     let scene = try connected()
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     #expect(try !scene.pump().topics.contains("tk/bridge/info"))
     scene.tick()
     let info = try #require(try scene.pump().first { $0.topic == "tk/bridge/info" })
-    #expect(String(decoding: info.payload, as: UTF8.self).contains(#""routers":1"#))
+    #expect(info.text.contains(#""routers":1"#))
     scene.commit { $0.publish(.offline, 1) }
     scene.tick()
     #expect(try !scene.pump().topics.contains("tk/bridge/info"))
@@ -318,9 +301,9 @@ struct PublisherTests {
     scene.publisher.setStoreProblem("disk full: free some space")
     let raised = try scene.pump()
     #expect(raised[0].topic.hasPrefix("tk/alert/") && raised[1].topic == "tk/bridge/event/alert")
-    #expect(String(decoding: raised[1].payload, as: UTF8.self).contains("alert_raised"))
-    let overview = String(decoding: raised.last?.payload ?? [], as: UTF8.self)
-    #expect(overview.hasPrefix(#"{"active":1,"alerts":[{"alertname":"StoreReadOnly""#))
+    #expect(raised[1].text.contains("alert_raised"))
+    let overview = raised.last?.text
+    #expect(overview?.hasPrefix(#"{"active":1,"alerts":[{"alertname":"StoreReadOnly""#) == true)
     scene.publisher.setStoreProblem("disk full: free some space")
     #expect(try scene.pump().isEmpty)
     scene.publisher.setStoreProblem(nil)
@@ -335,11 +318,11 @@ struct PublisherTests {
     #expect(try again(after: 86_000)?.messageExpiry == 400)
     let over = try #require(try again(after: 400))
     #expect(over.payload.isEmpty && over.messageExpiry == nil)
-    #expect(String(decoding: resolved[1].payload, as: UTF8.self).contains("alert_resolved"))
+    #expect(resolved[1].text.contains("alert_resolved"))
   }
 
   private func sequence(_ publication: Publication) -> Int? {
-    let text = String(decoding: publication.payload, as: UTF8.self)
+    let text = publication.text
     return (1...9).first { text.contains(#""seq":\#($0),"#) }
   }
 
@@ -347,7 +330,7 @@ struct PublisherTests {
   func refused() throws {
     let scene = try connected()
     let error = MosquittoError(.notAuthorized, "not authorized")
-    scene.commit { $0.publish(.announce, 1, .of(7)) }
+    scene.announce(1)
     try scene.pump(refusing: error) { $0.topic == Self.router }
     scene.commit { $0.publish(.announce, 1, .of(7, at: 2, channel: 20)) }
     try scene.pump()

@@ -2,6 +2,7 @@
 
 import Broker
 import Synchronization
+import TestKit
 import ThreadDataset
 
 @testable import Bridge
@@ -44,7 +45,7 @@ struct PublishingScene {
     _ kind: RouterMessage.Kind, _ agent: UInt64, _ dataset: DatasetSummary? = nil,
     from user: ExactName = "otbr", _ change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
-    var message = RouterMessage(kind, .router(BorderAgentID(high: agent, low: 0)))
+    var message = RouterMessage(kind, .router(.number(agent)))
     message.dataset = dataset
     change(&message)
     return handle(.message(message, from: user))
@@ -69,10 +70,21 @@ struct PublishingScene {
     seen?.network = id
     seen?.networkName = "net-\(network)"
     handle(.sightings(Sightings([seen].compactMap(\.self))))
-    var administrator = RequestContext(
-      Requester(.systemUser(0), team: "user/root"), reply: .caller, actor: "uid 0")
-    administrator.isAdministrator = true
-    handle(.request(.setPreferred(.network(id, router: nil)), administrator))
+    handle(.request(.setPreferred(.network(id, router: nil)), .administrator))
+  }
+
+  /// A login that has a key asks.
+  @discardableResult
+  mutating func ask(
+    _ request: HomeRequest = .getPreferred, by user: ExactName = "phone"
+  ) -> HomeOutput {
+    var requester = Requester(.login(user), team: user)
+    requester.fingerprint = "0123"
+    return handle(.request(request, .init(requester, reply: .caller, actor: user.text)))
+  }
+
+  mutating func decide(_ what: ConsentDecision.What, by approver: ConsentApprover = .statusPage) {
+    handle(.decision(ConsentDecision(what, by: approver)))
   }
 
   mutating func enroll(_ user: ExactName, trust: EnrolledClient.Trust = .broker) {
@@ -91,7 +103,7 @@ struct PublishingScene {
 
   /// Topics, and payloads as texts.
   func lines() -> [String] {
-    messages().map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+    messages().map { "\($0.topic) \($0.text)" }
   }
 }
 
@@ -112,20 +124,7 @@ extension DatasetSummary {
   }
 }
 
-/// SplitMix64: the same numbers in each run.
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   mutating func maybe<T>(_ value: T) -> T? {
     Bool.random(using: &self) ? value : nil
   }

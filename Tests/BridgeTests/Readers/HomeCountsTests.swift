@@ -61,7 +61,7 @@ struct HomeCountsTests {
         let requester = Requester(.systemUser(1_000), team: "otbr")
         $0.handle(
           .request(
-            .storeCredentials(.init(high: 1, low: 0), .of(1)),
+            .storeCredentials(.number(1), .of(1)),
             RequestContext(requester, reply: .caller, actor: "uid 1000")))
       }, counts: ["departed": 1, "credentials": 1, "networks": 1]),
     Row(
@@ -114,5 +114,25 @@ struct HomeCountsTests {
     for row in Self.rows { wanted.merge(row.counts, uniquingKeysWith: +) }
     #expect(shown(snapshot.counts) == wanted)
     #expect(snapshot.counts.alertsFiring == 2)
+  }
+}
+
+struct HistogramTests {
+  @Test("A value counts in the first bucket that it is not above")
+  func buckets() {
+    let histogram = Histogram([1, 2])
+    for value in [0, 1, 1.5, 2, 2.5, 1_000] { histogram.add(value) }
+    #expect(histogram.snapshot == .init(bounds: [1, 2], counts: [2, 2, 2], sum: 1_007))
+    histogram.add(.milliseconds(1_500))
+    #expect(histogram.snapshot.counts == [2, 3, 2] && histogram.snapshot.sum == 1_008.5)
+  }
+
+  @Test("Many threads lose nothing")
+  func threads() async {
+    let histogram = Histogram([1])
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<8 { group.addTask { for _ in 0..<1_000 { histogram.add(0.5) } } }
+    }
+    #expect(histogram.snapshot == .init(bounds: [1], counts: [8_000, 0], sum: 4_000))
   }
 }

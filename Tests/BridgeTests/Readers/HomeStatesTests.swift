@@ -39,17 +39,15 @@ struct HomeStatesTests {
     return scene
   }
 
-  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-
   @Test("Routers are those on the list, as they are published, in the order in which they came")
   func routers() {
     let (home, writer) = (scene().home, StateWriter(home: "home", isOnlyHome: true))
     let states = home.routerStates(in: "home")
     #expect(states.map { $0.borderAgentID.prefix(16).suffix(1) } == ["2", "1", "3", "9"])
     let published = home.routers.filter(\.isPresent).map {
-      text(writer.router($0, home.verdict(of: $0)))
+      writer.router($0, home.verdict(of: $0)).text
     }
-    #expect(states.map { text(WireJSON().encode($0)) } == published)
+    #expect(states.map { WireJSON().encode($0).text } == published)
   }
 
   @Test("Networks are as they are published, by name")
@@ -58,7 +56,7 @@ struct HomeStatesTests {
     let states = home.networkStates(in: "home")
     #expect(states.map(\.networkName) == ["guest", "net", "net-2"])
     #expect(
-      states.map { text(WireJSON().encode($0)) } == home.networks.map { text(writer.network($0)) })
+      states.map { WireJSON().encode($0).text } == home.networks.map { writer.network($0).text })
   }
 
   @Test("Alerts that fire are as they are published, the newest first; with all, those that ended")
@@ -72,8 +70,8 @@ struct HomeStatesTests {
       let states = scene.home.alertStates(in: "home", isOnlyHome: false, all: all)
       let wanted = scene.home.alerts.filter { $1.phase == .firing || all && $1.phase == .resolved }
       #expect(
-        Set(states.map { text(WireJSON().encode($0)) })
-          == Set(wanted.map { text(writer.alert($0, $1)) }))
+        Set(states.map { WireJSON().encode($0).text })
+          == Set(wanted.map { writer.alert($0, $1).text }))
       #expect(states.map(\.updatedAt) == states.map(\.updatedAt).sorted(by: >))
       #expect(states.contains { $0.status == .resolved } == all)
     }

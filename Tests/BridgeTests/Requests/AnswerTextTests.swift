@@ -11,7 +11,7 @@ import ThreadRequests
 /// Programs and automations are written against these codes, and people read these sentences.
 @Suite("Refusals of requests")
 struct AnswerTextTests {
-  private static let agent = BorderAgentID(high: 0xA1B2_C3D4_E5F6_0718, low: 0)
+  private static let agent = BorderAgentID.number(0xA1B2_C3D4_E5F6_0718)
   private static let network = ExtendedPANID(number: 0x1111_1111_2222_2222)
   private static let id = ConsentID(255)
 
@@ -35,8 +35,8 @@ struct AnswerTextTests {
 
   @Test("Of what does not open it is said what deletes it")
   func damaged() throws {
-    let writer = AnswerWriter(home: "home", summarize: \.summary) { _ in nil }
-    let summary = try #require(try OperationalDataset.sample().summary)
+    let writer = AnswerWriter(home: "home", summarize: { _ in nil }) { _ in nil }
+    let summary = try #require(DatasetSummary(.of(1), key: LoopKit.hashKey))
     let parts: [(RecordKey, String)] = [
       (.home, "the stored preferred network is damaged"),
       (.shared("ha", Self.network), "`threadkeeper networks forget`"),
@@ -195,6 +195,9 @@ struct AnswerTextTests {
       .consent(.tooManyGrants(500)), .approveConsent, .conflict, nil,
       "there are 500 grants already; revoke some, or approve for once"),
     Row(.expired, nil, .consentExpired, nil, "nobody has decided in time"),
+    Row(
+      .damaged, nil, .damagedCredentials, nil,
+      "it is not found, and records of the home are damaged: one of them may be it"),
     Row(.denied, nil, .consentDenied, nil, "a person has refused it"),
   ]
 

@@ -37,7 +37,7 @@ struct ConsentTextsTests {
     #expect(question(bob).shortRequester == "user bob")
 
     let router = ConsentSubject.Router(
-      agent: BorderAgentID(high: 0xA1B2_C3D4_E5F6_0718, low: 0), name: "Attic", networkName: "old")
+      agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", networkName: "old")
     let moved = question(
       Requester(.login("otbr"), team: "x y"), router: router, keyHasChanged: true)
     #expect(

@@ -47,27 +47,22 @@ struct DecisionTests {
 
   /// `phone` asks for the preferred network; `anna` is an approver, `ha` is Home Assistant, `hub` is nobody.
   private func scene(_ row: Row? = nil) throws -> RequestScene {
-    var scene = try RequestScene()
-    for user: ExactName in ["anna", "ha"] { try scene.enroll(user) }
-    scene.rules.approvers = ["anna"]
-    scene.rules.homeAssistantLogin = "ha"
-    scene.rules.homeAssistant = .all
-    if let row {
-      scene.rules.approversMustSign = row.mustSign
-      scene.rules.homeAssistant = row.extent
-      scene.buttonsAltered = row.isAltered
+    let scene = try RequestScene {
+      $0.approvers = ["anna"]
+      $0.homeAssistantLogin = "ha"
+      $0.homeAssistant = .all
+      if let row { ($0.approversMustSign, $0.homeAssistant) = (row.mustSign, row.extent) }
     }
-    let hex = try OperationalDataset.sample().hex
-    _ = scene.ask(
-      "credentials/store", #"{"border_agent_id":"0000000000000001","dataset":"\#(hex)"}"#,
-      from: "hub")
-    #expect(scene.ask("preferred/get", from: "phone") == nil)
+    for user: ExactName in ["anna", "ha"] { try scene.enroll(user) }
+    scene.buttonsAltered = row?.isAltered == true
+    try scene.kit.receive(.announce(1, user: "hub"))
+    #expect(try scene.ask("preferred/get") == nil)
     return scene
   }
 
   @Test("Approvers by their signature, Home Assistant by the button that is shown", arguments: rows)
   func decides(_ row: Row) throws {
-    var scene = try scene(row)
+    let scene = try scene(row)
     let id = try #require(scene.home.questions.first?.id)
     let token = row.token.map { $0 == "right" ? scene.rules.tokens.token(for: id) : $0 }
     let json =
@@ -75,7 +70,7 @@ struct DecisionTests {
     let published =
       row.isSealed
       ? try scene.askSealed("consent/approve", json, from: row.user)
-      : scene.ask("consent/approve", json, from: row.user)
+      : try scene.ask("consent/approve", json, from: row.user)
     if let field = row.field {
       #expect(published?.failure?.known == row.code)
       #expect(published?.failure?.field == field)
@@ -84,7 +79,7 @@ struct DecisionTests {
       #expect(published?.text == #"{"data":{},"status":"ok","v":1}"#)
       #expect(scene.home.questions.isEmpty)
       #expect(scene.home.grants.count == (row.scope == "always" ? 1 : 0))
-      #expect(scene.answerSettled().count == 1)
+      #expect(scene.published().count == 1)
     }
   }
 
@@ -95,61 +90,54 @@ struct DecisionTests {
       ("x", "no request has such an id: expected c- and 16 hexadecimal digits"),
     ])
   func stale(_ id: String, _ message: String) throws {
-    var scene = try scene()
+    let scene = try scene()
     let failure = try scene.askSealed("consent/deny", #"{"id":"\#(id)"}"#, from: "anna")?.failure
     #expect(failure?.known == .staleID)
     #expect(failure?.message == message)
     // Who may not decide learns nothing of ids.
-    #expect(
-      scene.ask("consent/deny", #"{"id":"\#(id)"}"#, from: "phone")?.failure?.known
-        == .notAuthorized)
+    let foreign = try scene.ask("consent/deny", #"{"id":"\#(id)"}"#)?.failure
+    #expect(foreign?.known == .notAuthorized)
   }
 
   @Test("To deny gives the requester an answer, and the same question is refused for a while")
   func denies() throws {
-    var scene = try scene()
+    let scene = try scene()
     let id = try #require(scene.home.questions.first?.id.questionText)
-    _ = try scene.askSealed("consent/deny", #"{"id":"\#(id)"}"#, from: "anna")
-    let denied = scene.answerSettled().first?.failure
-    #expect(denied?.known == .consentDenied)
-    #expect(denied?.message == "a person has refused it")
-    #expect(scene.ask("preferred/get", from: "phone")?.failure?.known == .consentDenied)
+    try scene.askSealed("consent/deny", #"{"id":"\#(id)"}"#, from: "anna")
+    #expect(scene.published().first?.failure?.known == .consentDenied)
+    #expect(try scene.ask("preferred/get")?.failure?.known == .consentDenied)
   }
 
   @Test("Nobody of this machine decides but the daemon's own user and root")
   func local() throws {
-    var scene = try scene()
+    let scene = try scene()
     let id = try #require(scene.home.questions.first?.id.questionText)
-    let failure = #expect(throws: AnswerFailure.self) {
-      try scene.call(.denyConsent) { $0.id = id }
+    for command in [RequestCommand.denyConsent, .askConsent] {
+      let answer = try scene.answered(command, as: 1_000) { ($0.id, $0.agent) = (id, .number(1)) }
+      #expect(answer.error?.message == "only the daemon's own user and root decide here")
     }
-    #expect(failure?.message == "only the daemon's own user and root decide here")
-    #expect(throws: AnswerFailure.self) {
-      try scene.call(.askConsent) { $0.agent = BorderAgentID(high: 1, low: 0) }
-    }
-    let asked = #expect(throws: AnswerFailure.self) {
-      try scene.call(.askConsent, as: 0, isAdministrator: true) {
-        $0.agent = BorderAgentID(high: 1, low: 0)
-      }
-    }
-    #expect(asked?.known == .notFound)
-    _ = try scene.call(.denyConsent, as: 0, isAdministrator: true) { $0.id = id }
+    let asked = try scene.answered(.askConsent) { $0.agent = .number(1) }
+    #expect(asked.error?.known == .notFound)
+    try scene.answered(.denyConsent) { $0.id = id }
     #expect(scene.home.decisions.last?.by == .commandLine(user: 0))
   }
 
   @Test("Home Assistant prefers a network by its button, while none is preferred")
   func choice() throws {
-    var scene = try scene()
+    let scene = try scene()
     let network = ExtendedPANID(number: 0x0101_0101_0101_0101)
     let token = scene.rules.tokens.token(forPreferring: network)
     let json = #"{"ext_pan_id":"\#(network)","token":"\#(token)"}"#
-    #expect(scene.ask("preferred/set", json, from: "ha")?.failure?.known == .notAuthorized)
-    _ = try scene.call(.forgetPreferred, as: 0, isAdministrator: true)
+    func prefer(from user: ExactName = "ha") throws -> ThreadAnswer? {
+      try scene.ask("preferred/set", json, from: user)?.answer
+    }
+    #expect(try prefer()?.error?.known == .notAuthorized)
+    try scene.answered(.forgetPreferred)
     scene.buttonsAltered = true
-    #expect(scene.ask("preferred/set", json, from: "ha")?.failure?.known == .notAuthorized)
+    #expect(try prefer()?.error?.known == .notAuthorized)
     scene.buttonsAltered = false
-    #expect(scene.ask("preferred/set", json, from: "phone")?.failure?.known == .notAuthorized)
-    #expect(scene.ask("preferred/set", json, from: "ha")?.answer?.data?.changed == true)
+    #expect(try prefer(from: "phone")?.error?.known == .notAuthorized)
+    #expect(try prefer()?.data?.changed == true)
     #expect(scene.home.preferred?.dataset.network == network)
   }
 
@@ -163,32 +151,28 @@ struct DecisionTests {
     _ extent: ConsentDecision.Extent?, _ login: ExactName, _ trust: EnrolledClient.Trust,
     _ count: Int
   ) throws {
-    var scene = try scene()
+    let scene = try scene()
     try scene.enroll("ha", trust: trust)
-    scene.rules.homeAssistant = extent
-    scene.rules.homeAssistantLogin = login
-    func asked() -> Int {
-      scene.rules.asked(in: scene.home, team: { $0 }, at: scene.now).count
+    var rules = scene.rules
+    (rules.homeAssistant, rules.homeAssistantLogin) = (extent, login)
+    func asked(after seconds: Int) -> Int {
+      rules.asked(in: scene.home, team: { $0 }, at: scene.now.adding(seconds: seconds)).count
     }
-    #expect(asked() == count)
-    scene.now = scene.now.adding(seconds: 120)
-    #expect(asked() == 0)
+    #expect(asked(after: 0) == count && asked(after: 120) == 0)
   }
 
   @Test("While no network is preferred, Home Assistant chooses one of those that routers are on")
   func choices() throws {
-    var scene = try scene()
-    for network in 1...7 as ClosedRange<UInt8> {
-      let agent = BorderAgentID(high: UInt64(network) + 10, low: 0)
-      let dataset = try OperationalDataset.sample(network, name: "n\(8 - network)")
-      var message = RouterMessage(.announce, .router(agent))
-      message.dataset = dataset.summary
-      scene.handle(.message(message, from: "hub"), dataset)
+    let scene = try scene()
+    for network: UInt8 in 1...7 {
+      let dataset = OperationalDataset.of(network, at: 2, name: "n\(8 - network)")
+      try scene.kit.receive(.announce(Int(network), dataset, user: "hub"))
     }
     #expect(scene.rules.choices(in: scene.home).isEmpty)
-    _ = try scene.call(.forgetPreferred, as: 0, isAdministrator: true)
+    try scene.answered(.forgetPreferred)
     #expect(scene.rules.choices(in: scene.home).map(\.name) == ["n1", "n2", "n3", "n4", "n5"])
-    scene.rules.homeAssistant = nil
-    #expect(scene.rules.choices(in: scene.home).isEmpty)
+    var rules = scene.rules
+    rules.homeAssistant = nil
+    #expect(rules.choices(in: scene.home).isEmpty)
   }
 }

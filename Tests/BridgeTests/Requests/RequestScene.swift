@@ -2,214 +2,253 @@
 
 import Broker
 import FoundationEssentials
+import KeychainCore
 import Synchronization
+import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 @testable import Bridge
 @testable import Home
 @testable import HomeStore
 
-/// A home with requests over MQTT and of programs on this machine, as the loop handles them. `phone` and `hub` are
-/// enrolled with keys of their own.
-struct RequestScene {
-  static let base = "tk"
-
-  var home: Home
-  var homeRules: HomeRules
-  var rules = RequestRules()
-  var exchange: SealedExchange
-  var sealedRequests = SealedRequests()
-  let callers = WaitingCallers()
+/// A home with requests over MQTT and of programs on this machine, through the loop. `phone` and `hub` are enrolled with
+/// keys of their own.
+final class RequestScene {
+  let kit: LoopKit
+  let service: RequestService
+  let rules: RequestRules
+  let log = RecordingLog()
   let daemon: Identity
   private(set) var clients: [ExactName: Identity] = [:]
-  var secrets: [RecordKey: OperationalDataset] = [:]
-  var now = WireTime(milliseconds: 1_700_000_000_000)
-  var buttonsAltered = false
+  private let follower: Follower
+  private let surroundings: Surroundings
 
-  init() throws {
-    let last = Mutex<UInt64>(0)
-    homeRules = HomeRules {
-      last.withLock {
-        $0 += 1
-        return $0
-      }
+  /// What may change while the service runs.
+  private final class Surroundings: Sendable {
+    let keys: Mutex<Identity?>
+    let buttonsAltered = Atomic(false)
+
+    init(_ keys: Identity) { self.keys = Mutex(keys) }
+  }
+
+  private final class Follower: LoopFollower {
+    let loop = Mutex<HomeLoop?>(nil)
+    let service: RequestService
+    /// What the home has to handle.
+    let owed = Mutex<[RequestService.OwedInput]>([])
+
+    init(_ service: RequestService) { self.service = service }
+
+    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
+
+    func committed(_ batch: CommittedBatch) {
+      guard let loop = loop.withLock({ $0 }) else { return }
+      let new = service.answer(batch, of: loop)
+      owed.withLock { $0 += new }
     }
-    let callers = callers
-    homeRules.isAwaited = { callers.isAwaited($0) }
-    home = Home(rules: homeRules)
+
+    func willHandle() { service.callers.look() }
+    func hasHandled() { service.callers.wake() }
+  }
+
+  init(_ change: (inout RequestRules) -> Void = { _ in }) throws {
     daemon = try Identity()
-    exchange = SealedExchange(daemon)
+    let surroundings = Surroundings(daemon)
+    self.surroundings = surroundings
+    let key = LoopKit.hashKey
+    var parts = RequestService.Parts(summarize: { DatasetSummary($0, key: key) })
+    change(&parts.rules)
+    rules = parts.rules
+    parts.version = "1.0"
+    parts.logger = log.logger
+    parts.exchange = { SealedExchange(surroundings.keys.withLock { $0 }) }
+    parts.buttonsAltered = { _ in surroundings.buttonsAltered.load(ordering: .relaxed) }
+    let callers = WaitingCallers()
+    var rules = LoopKit.rules()
+    rules.isAwaited = { callers.isAwaited($0) }
+    rules.adoptTimeout = 300
+    let home = ServedHome(name: "home", base: "tk/home", rules: rules)
+    let service = RequestService([home], parts, callers)
+    let follower = Follower(service)
+    let kit = try LoopKit(serving: [home], following: follower) { $0.request = service.read }
+    follower.loop.withLock { $0 = kit.loop }
+    (self.service, self.follower, self.kit) = (service, follower, kit)
     for user: ExactName in ["phone", "hub"] { try enroll(user) }
   }
 
-  mutating func enroll(_ user: ExactName, trust: EnrolledClient.Trust = .broker) throws {
+  var home: Home { kit.home }
+  var now: WireTime { kit.time.now }
+  var buttonsAltered: Bool {
+    get { surroundings.buttonsAltered.load(ordering: .relaxed) }
+    set { surroundings.buttonsAltered.store(newValue, ordering: .relaxed) }
+  }
+
+  func enroll(_ user: ExactName, trust: EnrolledClient.Trust = .broker) throws {
     let keys = try Identity()
     clients[user] = keys
-    handle(
-      .enroll(
-        EnrolledClient(
-          line: keys.keys.line, fingerprint: keys.keys.fingerprint, trust: trust, at: now,
-          by: "test"), user, by: .commandLine(user: 0)))
+    try kit.enroll(user, keys.keys, trust: trust)
   }
+
+  /// The daemon's own keys cannot be read any more.
+  func loseKeys() { surroundings.keys.withLock { $0 = nil } }
 
   @discardableResult
-  mutating func handle(_ input: HomeInput, _ dataset: OperationalDataset? = nil) -> HomeOutput {
-    let output = home.handle(input, at: now, rules: homeRules)
-    for move in output.secrets {
-      switch move.from {
-      case .input: secrets[move.to] = dataset
-      case .record(let key): secrets[move.to] = secrets[key]
-      case .nothing: secrets[move.to] = nil
-      }
-    }
-    return output
+  func handle(_ input: HomeInput) throws -> HomeOutput { try kit.loop.perform(input, in: "home") }
+
+  /// A second passes, and everything that routers publish has been received for a minute.
+  func tick() throws {
+    kit.time.advance(seconds: 1)
+    try kit.loop.tick(Link(connection: 1, listeningSince: now.adding(seconds: -60)))
   }
 
-  var writer: AnswerWriter {
-    var writer = AnswerWriter(home: "home", summarize: \.summary) { [secrets] in secrets[$0] }
-    let callers = callers
-    writer.transactions = { callers.transactions(of: $0) }
-    return writer
+  /// What the home has to handle of what became of its answers.
+  var owed: [RequestService.OwedInput] { follower.owed.withLock { $0 } }
+
+  /// The home handles what became of its answers.
+  func handleOwed() throws {
+    let owed = follower.owed.withLock { owed in
+      defer { owed = [] }
+      return owed
+    }
+    for one in owed { try kit.loop.perform(one.input, in: one.home) }
+  }
+
+  // MARK: What is stored
+
+  /// It becomes another one, or does not open any more.
+  func damage(_ dataset: OperationalDataset, with other: OperationalDataset? = nil) {
+    kit.memory.contents.withLock { contents in
+      for id in contents.rows.keys where contents.rows[id]?.secret == dataset.bytes {
+        contents.rows[id]?.secret = other?.bytes
+      }
+    }
+  }
+
+  func audit(_ action: AuditAction) -> [String] {
+    kit.memory.audit.filter { $0.action == action }.map(\.subject)
   }
 
   // MARK: Over MQTT
 
-  /// What is published, and to which topic; nil where a person is asked first.
-  struct Published {
-    let message: WaitingMessage
-    let isRefusal: Bool
+  /// What is published since the last call.
+  func published() -> [Publication] { service.queue.next(100, connection: 1, at: now) }
 
-    var answer: ThreadAnswer? { ThreadAnswer(json: message.publication.payload) }
-    var failure: AnswerFailure? { answer?.error }
-    var text: String { String(decoding: message.publication.payload, as: UTF8.self) }
+  static func message(
+    _ command: String, _ json: String = "{}", from user: ExactName = "phone"
+  ) -> IncomingMessage {
+    .of("tk/home/in/\(user.text)/request/\(command)", json)
   }
 
-  static func message(_ command: String, _ json: String, from user: ExactName) -> IncomingMessage {
-    IncomingMessage(
-      topic: "\(base)/in/\(user.text)/request/\(command)", payload: Array(json.utf8))
+  /// The first publication that follows; nil where a person is asked first.
+  func receive(_ message: IncomingMessage) throws -> Publication? {
+    _ = published()
+    try kit.receive(message)
+    return service.queue.next(1, connection: 1, at: now).first
   }
 
-  mutating func ask(_ command: String, _ json: String = "{}", from user: ExactName) -> Published? {
-    receive(Self.message(command, json, from: user), command, from: user)
+  @discardableResult
+  func ask(
+    _ command: String, _ json: String = "{}", from user: ExactName = "phone"
+  ) throws -> Publication? {
+    try receive(Self.message(command, json, from: user))
   }
 
-  /// The same in an envelope of the user's.
-  mutating func askSealed(
-    _ command: String, _ json: String = "{}", from user: ExactName, id: String = "1"
-  ) throws -> Published? {
-    try receive(
-      sealed(command, json, from: user, id: id), command, from: user)
+  /// The same in an envelope.
+  @discardableResult
+  func askSealed(
+    _ command: String, _ json: String = "{}", from user: ExactName = "phone", id: String = "1"
+  ) throws -> Publication? {
+    try receive(sealed(command, json, from: user, id: id))
   }
 
   func sealed(
-    _ command: String, _ json: String = "{}", from user: ExactName, id: String = "1",
+    _ command: String, _ json: String = "{}", from user: ExactName = "phone", id: String = "1",
     by signer: ExactName? = nil
   ) throws -> IncomingMessage {
-    let topic = "\(Self.base)/in/\(user.text)/request/\(command)"
+    let topic = Self.message(command, from: user).topic
     let envelope = try Envelope.seal(
       Array(json.utf8), to: daemon.keys, from: #require(clients[signer ?? user]),
       at: .init(
         topic: topic, order: .identifier(id), now: now.unixSeconds,
         lifetime: Envelope.requestLifetime))
-    return IncomingMessage(
-      topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("}".utf8))
-  }
-
-  mutating func receive(
-    _ message: IncomingMessage, _ command: String, from user: ExactName
-  ) -> Published? {
-    let inbound = MQTTRequest(message, command: command, user: user, base: Self.base)
-    let read = rules.read(
-      inbound, in: home, team: homeRules.team(user), with: exchange, &sealedRequests,
-      buttonsAltered: buttonsAltered, at: now
-    ) { $0.summary }
-    var answer: Result<AnswerData, AnswerFailure>
-    do throws(AnswerFailure) {
-      guard let data = try take(read.step.get()) else { return nil }
-      answer = .success(data)
-    } catch {
-      answer = .failure(error)
-    }
-    return exchange.message(
-      answer, to: read.requester, at: read.reply, in: home, timeout: read.timeout, now: now
-    ).map { Published(message: $0.message, isRefusal: $0.refusal != nil) }
-  }
-
-  private mutating func take(
-    _ step: AskedRequest.Step
-  ) throws(AnswerFailure) -> AnswerData? {
-    switch step.route {
-    case .ping: return .pong("1.0", at: now)
-    case .states: return AnswerData()
-    case .home(let input, let dataset):
-      let output = handle(input, dataset)
-      settled += output.settled
-      guard let answer = output.answer else { return nil }
-      return try writer.data(of: answer, to: step.request, step.context)
-    }
-  }
-
-  /// Answers that are owed, as the home gives them.
-  private(set) var settled: [SettledAnswer] = []
-
-  /// Answers those that have waited: over MQTT what is published, else the callers.
-  mutating func answerSettled() -> [Published] {
-    defer { settled = [] }
-    return settled.compactMap { one in
-      let answer = Result { () throws(AnswerFailure) in
-        try writer.data(of: one.answer) ?? AnswerData()
-      }
-      guard one.to != .caller else {
-        callers.deliver(answer, for: one.id)
-        return nil
-      }
-      return exchange.message(answer, to: one.requester, at: one.to, in: home, now: now)
-        .map { Published(message: $0.message, isRefusal: $0.refusal != nil) }
-    }
+    return .of(topic, #"{"sealed":\#(envelope.text)}"#)
   }
 
   /// What only this user can read in an answer.
-  func unsealed(_ published: Published, for user: ExactName) throws -> AnswerData {
-    let sealed = try #require(published.answer?.data?.sealed)
-    let opened = try Envelope.open(
-      Array(JSONEncoder().encode(sealed)), with: #require(clients[user]), from: [daemon.keys],
-      topic: published.message.publication.topic, now: now.unixSeconds)
-    return try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
+  func unsealed(_ publication: Publication?, for user: ExactName = "phone") throws -> AnswerData {
+    let publication = try #require(publication)
+    let sealed = try #require(publication.answer?.data?.sealed)
+    let envelope = try Array(JSONEncoder().encode(sealed))
+    let body = try open(envelope, of: publication.topic, for: user).body
+    return try JSONDecoder().decode(AnswerData.self, from: Data(body))
+  }
+
+  /// What only this user can read in the message of an adoption.
+  func opened(_ publication: Publication, for user: ExactName = "phone") throws -> OpenedEnvelope {
+    let envelope = UntrustedJSON.value(of: "sealed", in: publication.payload, depth: 4)
+    return try open(#require(envelope), of: publication.topic, for: user)
+  }
+
+  private func open(
+    _ envelope: [UInt8], of topic: String, for user: ExactName
+  ) throws -> OpenedEnvelope {
+    try Envelope.open(
+      envelope, with: #require(clients[user]), from: [daemon.keys], topic: topic,
+      now: now.unixSeconds)
   }
 
   // MARK: On the socket
 
-  mutating func call(
-    _ command: RequestCommand, as user: UInt32 = 1_000, isAdministrator: Bool = false,
-    _ change: (inout ThreadRequest) -> Void = { _ in }
-  ) throws(AnswerFailure) -> AnswerData? {
+  /// A call of the daemon's own user, or of another one.
+  func call(
+    _ command: RequestCommand, as user: UInt32 = 0, isAdministrator: Bool? = nil,
+    isThere: @escaping @Sendable () -> Bool = { true },
+    wake: @escaping @Sendable () -> Void = {}, _ change: (inout ThreadRequest) -> Void = { _ in }
+  ) -> RequestService.Outcome {
     var request = ThreadRequest(command)
+    request.transaction = "t"
     change(&request)
     var local = LocalRequest(request, user: user, team: user == 0 ? "root" : "bob")
-    local.isAdministrator = isAdministrator
-    let route = try rules.route(
-      of: request, local.context, buttonsAltered: buttonsAltered
-    ) { $0.summary }
-    return try take(.init(request: request, context: local.context, route: route))
+    local.isAdministrator = isAdministrator ?? (user == 0)
+    return service.answer(
+      local, by: kit.loop, isOwnUser: user == 0, at: now, isThere: isThere, wake: wake)
+  }
+
+  /// What is answered at once.
+  @discardableResult
+  func answered(
+    _ command: RequestCommand, as user: UInt32 = 0, isAdministrator: Bool? = nil,
+    isThere: Bool = true, _ change: (inout ThreadRequest) -> Void = { _ in }
+  ) throws -> ThreadAnswer {
+    let outcome = call(
+      command, as: user, isAdministrator: isAdministrator, isThere: { isThere }, change)
+    guard case .answer(let answer) = outcome else { throw AnswerFailure.nobodyWaits }
+    return answer
+  }
+
+  /// Where the caller of a command waits for a person.
+  func waits(
+    _ command: RequestCommand, isThere: @escaping @Sendable () -> Bool = { true },
+    wake: @escaping @Sendable () -> Void = {}
+  ) throws -> WaitingCallers.Place {
+    guard case .waiting(let place) = call(command, isThere: isThere, wake: wake) else {
+      throw AnswerFailure.nobodyWaits
+    }
+    return place
+  }
+
+  /// The first question that waits, or another one.
+  func approve(_ question: ConsentID? = nil, _ scope: ThreadRequests.ConsentScope = .once) throws {
+    let id = try #require(question ?? home.questions.first?.id)
+    let answer = try answered(.approveConsent) { ($0.id, $0.scope) = (id.questionText, scope) }
+    #expect(answer.status == .ok)
   }
 }
 
-extension OperationalDataset {
-  /// A complete one: equal numbers stand for equal values.
-  static func sample(
-    _ network: UInt8 = 1, key: UInt8 = 1, at seconds: UInt8 = 1, name: String = "home-thread"
-  ) throws -> OperationalDataset {
-    let keyHex = Hexadecimal.encode([UInt8](repeating: key, count: 16))
-    let nameHex = Hexadecimal.encode([UInt8(name.utf8.count)] + Array(name.utf8))
-    return try OperationalDataset(
-      hex: "0e080000000000\(Hexadecimal.encode([seconds]))0000000300000f35060004001fffe00208"
-        + Hexadecimal.encode([UInt8](repeating: network, count: 8))
-        + "0708fdad70bfe5aa15dd0510\(keyHex)03\(nameHex)010212340410\(keyHex)0c0402a0f7f8")
-  }
-
-  var summary: DatasetSummary? {
-    DatasetSummary(self) { bytes, kind in Hash128(hashing: [kind] + bytes) }
-  }
+extension Publication {
+  var answer: ThreadAnswer? { ThreadAnswer(json: payload) }
+  var failure: AnswerFailure? { answer?.error }
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import FoundationEssentials
-import KeychainCore
-import SodiumCrypto
 import Synchronization
 import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperSupport
 
 @testable import Bridge
 @testable import Home
@@ -17,293 +13,137 @@ import ThreadkeeperSupport
 
 @Suite("Requests through the loop")
 struct RequestServiceTests {
-  private let memory = MemoryStore()
-  private let time = LoopKit.Time()
-  private let service: RequestService
-  private let loop: HomeLoop
-  private let follower: Follower
-  private let daemon: Identity
-  private let phone: Identity
-  private let key: SecretBytes
-  private let log = RecordingLog()
+  private let scene: RequestScene
+  private var service: RequestService { scene.service }
+  private var loop: HomeLoop { scene.kit.loop }
 
-  private final class Follower: LoopFollower {
-    let loop = Mutex<HomeLoop?>(nil)
-    let batches = Atomic(0)
-    let service: RequestService
-    /// What the home has to handle; nil where nothing must be.
-    let owed = Mutex<[RequestService.OwedInput]?>(nil)
-
-    init(_ service: RequestService) { self.service = service }
-
-    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
-
-    func committed(_ batch: CommittedBatch) {
-      batches.add(1, ordering: .relaxed)
-      guard let loop = loop.withLock({ $0 }) else { return }
-      let new = service.answer(batch, of: loop)
-      owed.withLock { owed in
-        if owed == nil { #expect(new.isEmpty) }
-        owed? += new
-      }
-    }
-
-    func willHandle() { service.callers.look() }
-    func hasHandled() { service.callers.wake() }
-  }
-
+  /// Router 1 is on network 1, which is preferred; `anna` decides.
   init() throws {
-    let (daemon, phone) = (try Identity(), try Identity())
-    (self.daemon, self.phone) = (daemon, phone)
-    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
-    self.key = key
-    var parts = RequestService.Parts(summarize: { DatasetSummary($0, key: key) })
-    parts.rules.approvers = ["anna"]
-    parts.rules.approversMustSign = false
-    parts.version = "1.0"
-    parts.logger = log.logger
-    parts.exchange = { SealedExchange(daemon) }
-    let callers = WaitingCallers()
-    let last = Atomic<UInt64>(0)
-    var rules = HomeRules { last.add(1, ordering: .relaxed).newValue }
-    rules.isAwaited = { callers.isAwaited($0) }
-    rules.adoptTimeout = 300
-    let home = ServedHome(name: "home", base: "tk/home", rules: rules)
-    service = RequestService([home], parts, callers)
-    var reading = IntakeReading(hashKey: key)
-    reading.request = service.read
-    follower = Follower(service)
-    let time = time
-    loop = try HomeLoop(
-      [home], discovers: false, store: memory, reading: reading, follower: follower,
-      clock: { time.now })
-    let loop = loop
-    follower.loop.withLock { $0 = loop }
-    try loop.perform(
-      .enroll(
-        EnrolledClient(
-          line: phone.keys.line, fingerprint: phone.keys.fingerprint, trust: .broker,
-          at: time.now, by: "test"), "phone", by: .commandLine(user: 0)), in: "home")
-    try loop.received([LoopKit.announce(1)])
-  }
-
-  private var home: Home { loop.snapshot.homes["home"] ?? Home(rules: HomeRules { 0 }) }
-
-  /// What is published since the last call.
-  private func published() -> [Publication] {
-    service.queue.next(100, connection: 1, at: time.now)
-  }
-
-  private func ask(_ command: String, _ json: String = "{}") throws -> [ThreadAnswer] {
-    try loop.received([request(command, json)])
-    return published().compactMap { ThreadAnswer(json: $0.payload) }
-  }
-
-  private func request(
-    _ command: String, _ json: String = "{}", from user: String = "phone"
-  ) -> IncomingMessage {
-    IncomingMessage(
-      topic: "tk/home/in/\(user)/request/\(command)", payload: Array(json.utf8))
-  }
-
-  private func call(
-    _ command: RequestCommand, _ change: (inout ThreadRequest) -> Void = { _ in },
-    isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {}
-  ) -> RequestService.Outcome {
-    var request = ThreadRequest(command)
-    request.transaction = "t"
-    change(&request)
-    var local = LocalRequest(request, user: 0, team: "root")
-    local.isAdministrator = true
-    return service.answer(
-      local, by: loop, isOwnUser: true, at: time.now, isThere: isThere, wake: wake)
-  }
-
-  /// What is answered at once.
-  private func answered(
-    _ command: RequestCommand, isThere: Bool = true,
-    _ change: (inout ThreadRequest) -> Void = { _ in }
-  ) throws -> ThreadAnswer {
-    guard case .answer(let answer) = call(command, change, isThere: { isThere }) else {
-      throw AnswerFailure.nobodyWaits
+    scene = try RequestScene {
+      $0.approvers = ["anna"]
+      $0.approversMustSign = false
     }
-    return answer
+    try scene.kit.receive(.announce(1))
   }
 
-  private func approve() throws {
-    let id = try #require(home.questions.first?.id.questionText)
-    #expect(try answered(.approveConsent) { $0.id = id }.status == .ok)
-  }
+  private func answered() -> [ThreadAnswer] { scene.published().compactMap(\.answer) }
 
   @Test("A request is answered when it is on disk, on its topic and for thirty seconds")
   func answers() throws {
-    #expect(try ask("ping", #"{"transaction":"r"}"#).map(\.data?.version) == ["1.0"])
-    #expect(try ask("routers/list").map(\.status) == [.ok])
-    #expect(try ask("nothing").map(\.error?.known) == [.unsupported])
-    try loop.received([request("credentials/get", #"{"border_agent_id":"0000000000000001"}"#)])
-    let publication = try #require(published().first)
+    #expect(try scene.ask("ping", #"{"transaction":"r"}"#)?.answer?.data?.version == "1.0")
+    #expect(try scene.ask("routers/list")?.answer?.status == .ok)
+    #expect(try scene.ask("nothing")?.failure?.known == .unsupported)
+    let publication = try #require(
+      try scene.ask("credentials/get", #"{"border_agent_id":"0000000000000001"}"#))
     #expect(publication.topic == "tk/home/out/phone/response/credentials/get")
     #expect(publication.messageExpiry == 30)
-    #expect(ThreadAnswer(json: publication.payload)?.error?.known == .notFound)
+    #expect(publication.failure?.known == .notFound)
   }
 
   @Test("Answers, refusals and what is dropped are counted")
   func figures() throws {
-    _ = try ask("ping")
-    _ = try ask("nothing")
-    _ = try ask("preferred/available")
-    _ = call(.ping)
-    _ = call(.getCredentials) { $0.agent = LoopKit.agent(9) }
+    try scene.ask("ping")
+    try scene.ask("nothing")
+    try scene.ask("preferred/available")
+    _ = scene.call(.ping)
+    _ = scene.call(.getCredentials, { $0.agent = .agent(9) })
     #expect(service.figures == .init(answered: 3, refused: 2, dropped: 0))
-    #expect(try ask("preferred/get").isEmpty)
+    #expect(try scene.ask("preferred/get") == nil)
     #expect(service.figures.answered == 3)
-    try approve()
+    try scene.approve()
     #expect(service.figures == .init(answered: 5, refused: 2, dropped: 0))
     service.countRefusal()
     #expect(service.figures == .init(answered: 5, refused: 3, dropped: 0))
-    for _ in 0..<100 { _ = try loop.received([request("ping")]) }
+    for _ in 0..<100 { try scene.kit.receive(RequestScene.message("ping")) }
     #expect(service.figures.answered + service.figures.refused == 108)
-    let flood = published().compactMap { ThreadAnswer(json: $0.payload) }
+    let flood = answered()
     #expect(flood.count < 100)
     #expect(flood.last?.error == .tooManyRequests)
   }
 
-  @Test("What is not on disk is not answered")
-  func failedCommit() throws {
-    let dataset = LoopKit.dataset(1)
-    let store = request(
-      "credentials/store",
-      #"{"border_agent_id":"0000000000000009","dataset":"\#(dataset.hex)"}"#)
-    _ = published()
-    #expect(throws: MemoryStore.Failure.self) {
-      try memory.failing { try loop.received([store]) }
-    }
-    #expect(published().isEmpty)
-    try loop.received([store])
-    #expect(published().map { ThreadAnswer(json: $0.payload)?.data?.change } == [.stored])
+  private func store(at seconds: UInt64 = 1) -> IncomingMessage {
+    let hex = OperationalDataset.of(1, at: seconds).hex
+    return RequestScene.message(
+      "credentials/store", #"{"border_agent_id":"0000000000000009","dataset":"\#(hex)"}"#)
   }
 
-  @Test("A person is asked, and who asked over MQTT gets it sealed")
-  func consent() throws {
-    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
-    try approve()
-    let publication = try #require(published().first)
-    let answer = ThreadAnswer(json: publication.payload)
-    #expect(answer?.transaction == "r")
-    let sealed = try #require(answer?.data?.sealed)
-    let opened = try Envelope.open(
-      Array(JSONEncoder().encode(sealed)), with: phone, from: [daemon.keys],
-      topic: publication.topic, now: time.now.unixSeconds)
-    let data = try JSONDecoder().decode(AnswerData.self, from: Data(opened.body))
-    #expect(data.credentials?.first?.dataset == LoopKit.dataset(1))
+  @Test("What is not on disk is not answered")
+  func failedCommit() throws {
+    scene.kit.memory.refuses { try scene.kit.receive(store()) }
+    #expect(scene.published().isEmpty)
+    #expect(try scene.receive(store())?.answer?.data?.change == .stored)
   }
 
   @Test("A program waits for a person on its connection, unless it has hung up")
   func waits() throws {
-    guard case .waiting(let place) = call(.getPreferred) else {
-      Issue.record("it does not wait")
-      return
-    }
-    _ = published()
+    let place = try scene.waits(.getPreferred)
     #expect(service.callers.answer(at: place) == nil)
-    try approve()
-    #expect(published().isEmpty)
+    let pending = try scene.answered(.pendingConsents).data?.pending
+    #expect(pending?.first?.transactions == ["t"])
+    try scene.approve()
+    #expect(scene.published().isEmpty && scene.owed.isEmpty)
     let answer = service.callers.answer(at: place)
-    #expect(answer?.data?.credentials?.first?.dataset == LoopKit.dataset(1))
+    #expect(answer?.data?.credentials?.first?.dataset == .of(1))
     #expect(answer?.transaction == "t")
-    #expect(try answered(.getPreferred, isThere: false).error == .nobodyWaits)
-    #expect(home.questions.isEmpty)
-  }
+    #expect(try scene.answered(.getPreferred, isThere: false).error == .nobodyWaits)
+    #expect(scene.home.questions.isEmpty)
 
-  /// What is stored under a record does not open any more.
-  private func damage(_ dataset: OperationalDataset) {
-    memory.contents.withLock { contents in
-      for id in contents.rows.keys where contents.rows[id]?.secret == dataset.bytes {
-        contents.rows[id]?.secret = nil
-      }
-    }
-  }
-
-  /// The home handles what became of its answers.
-  private func tellHome() throws {
-    let owed = follower.owed.withLock { owed in
-      defer { owed = [] }
-      return owed ?? []
-    }
-    for one in owed { try loop.perform(one.input, in: one.home) }
-  }
-
-  private func audit(_ action: AuditAction) -> [String] {
-    memory.audit.filter { $0.action == action }.map(\.subject)
+    service.callers.forget(place)
+    service.callers.forget(try scene.waits(.getPreferred))
+    try scene.approve()
+    #expect(scene.home.decisions.last?.obstacle == .hungUp)
   }
 
   @Test(
     "What was agreed to and cannot be sent is noted in the audit and the history, by its reason")
   func notGiven() throws {
-    follower.owed.withLock { $0 = [] }
-    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
-    let id = try #require(home.questions.first?.id)
-    damage(LoopKit.dataset(1))
-    try approve()
-    #expect(
-      published().compactMap { ThreadAnswer(json: $0.payload)?.error?.known }
-        == [.damagedCredentials])
-    #expect(audit(.credentialsNotGiven).isEmpty)
-    try tellHome()
-    let note = try #require(audit(.credentialsNotGiven).first)
+    #expect(try scene.ask("preferred/get", #"{"transaction":"r"}"#) == nil)
+    let id = try #require(scene.home.questions.first?.id)
+    scene.damage(.of(1))
+    try scene.approve()
+    #expect(answered().map(\.error?.known) == [.damagedCredentials])
+    #expect(scene.audit(.credentialsNotGiven).isEmpty)
+    try scene.handleOwed()
+    let note = try #require(scene.audit(.credentialsNotGiven).first)
     #expect(
       note.hasSuffix(
         "to login phone (team phone) by \(id.questionText): what is stored is damaged"),
       "\(note)")
-    #expect(home.decisions.last?.obstacle == .damaged)
+    #expect(scene.home.decisions.last?.obstacle == .damaged)
   }
 
   @Test(
     "What a grant would give and does not open is noted in the audit, over MQTT and on the socket")
   func grantNotGiven() throws {
-    follower.owed.withLock { $0 = [] }
-    #expect(try ask("preferred/get").isEmpty)
-    let ofPhone = try #require(home.questions.first?.id.questionText)
-    guard case .waiting(let place) = call(.getPreferred) else {
-      Issue.record("it does not wait")
-      return
-    }
-    let ofRoot = try #require(home.questions.last?.id.questionText)
-    for id in [ofPhone, ofRoot] {
-      let answer = try answered(.approveConsent) {
-        $0.id = id
-        $0.scope = .always
-      }
-      #expect(answer.status == .ok)
-    }
+    #expect(try scene.ask("preferred/get") == nil)
+    let place = try scene.waits(.getPreferred)
+    for question in scene.home.questions { try scene.approve(question.id, .always) }
     service.callers.forget(place)
-    _ = published()
-    damage(LoopKit.dataset(1))
-    #expect(try ask("preferred/get").map(\.error?.known) == [.damagedCredentials])
-    #expect(try answered(.getPreferred).error?.known == .damagedCredentials)
-    try tellHome()
-    let notes = audit(.credentialsNotGiven)
+    scene.damage(.of(1))
+    #expect(try scene.ask("preferred/get")?.failure?.known == .damagedCredentials)
+    #expect(try scene.answered(.getPreferred).error?.known == .damagedCredentials)
+    try scene.handleOwed()
+    let notes = scene.audit(.credentialsNotGiven)
     #expect(notes.count == 2)
-    for grant in home.grants {
+    for grant in scene.home.grants {
       #expect(
         notes.contains { $0.contains("by \(grant.id.grantText): what is stored") }, "\(notes)")
     }
-    #expect(home.decisions.allSatisfy { $0.obstacle == nil })
+    #expect(scene.home.decisions.allSatisfy { $0.obstacle == nil })
   }
 
   @Test("Nothing is given that took the place of what a person has agreed to in the same batch")
   func replaced() throws {
-    follower.owed.withLock { $0 = [] }
-    #expect(try ask("preferred/get", #"{"transaction":"r"}"#).isEmpty)
-    let id = try #require(home.questions.first?.id.questionText)
-    try loop.received([
-      request("consent/approve", #"{"id":"\#(id)"}"#, from: "anna"),
-      request("preferred/set", #"{"dataset":"\#(LoopKit.dataset(2).hex)"}"#, from: "anna"),
-    ])
-    let answers = published().compactMap { ThreadAnswer(json: $0.payload) }
-    try tellHome()
-    #expect(home.decisions.last?.obstacle == .changed)
-    #expect(home.preferred?.dataset.network == LoopKit.dataset(2).extendedPANID)
+    #expect(try scene.ask("preferred/get", #"{"transaction":"r"}"#) == nil)
+    let id = try #require(scene.home.questions.first?.id.questionText)
+    let hex = OperationalDataset.of(2).hex
+    try scene.kit.receive(
+      RequestScene.message("consent/approve", #"{"id":"\#(id)"}"#, from: "anna"),
+      RequestScene.message("preferred/set", #"{"dataset":"\#(hex)"}"#, from: "anna"))
+    let answers = answered()
+    try scene.handleOwed()
+    #expect(scene.home.decisions.last?.obstacle == .changed)
+    #expect(scene.home.preferred?.dataset.network == OperationalDataset.of(2).extendedPANID)
     #expect(answers.map(\.status) == [.ok, .error, .ok])
     let refused = try #require(answers.first { $0.transaction == "r" })
     #expect(refused.error?.known == .conflict)
@@ -315,14 +155,14 @@ struct RequestServiceTests {
       var outcome = LoopOutcome(home: "home")
       outcome.output.orders = [
         AdoptionOrder(
-          agent: LoopKit.agent(2), user: "phone", message: 7, connection: 1,
-          deadline: time.now.adding(seconds: 300),
-          dataset: try #require(DatasetSummary(LoopKit.dataset(network), key: key)))
+          agent: .agent(2), user: "phone", message: 7, connection: 1,
+          deadline: scene.now.adding(seconds: 300),
+          dataset: try #require(DatasetSummary(.of(network), key: LoopKit.hashKey)))
       ]
-      var batch = CommittedBatch(time: time.now)
+      var batch = CommittedBatch(time: scene.now)
       batch.outcomes = [outcome]
       let owed = service.answer(batch, of: loop)
-      #expect(published().count == count)
+      #expect(scene.published().count == count)
       // With what is there then.
       let isDue = owed.contains { if case .deliveriesAreDue = $0.input { true } else { false } }
       #expect(isDue == (count == 0))
@@ -332,30 +172,28 @@ struct RequestServiceTests {
   @Test(
     "An adoption whose dataset does not open fails by that reason, and the log names the router")
   func damagedOrder() throws {
-    follower.owed.withLock { $0 = [] }
     try startAdoption()
-    try approve()
-    damage(LoopKit.dataset(1))
-    time.advance(seconds: 1)
-    try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
-    #expect(home.routers[LoopKit.agent(2)]?.adoption?.state == .sent)
-    #expect(published().allSatisfy { !$0.topic.contains("dataset/set") })
-    try tellHome()
-    #expect(home.routers[LoopKit.agent(2)]?.adoption?.state == .damagedCredentials)
-    let alert = home.alerts[AlertKey(.adoptionFailed, .router(LoopKit.agent(2)))]
+    try scene.approve()
+    scene.damage(.of(1))
+    try scene.tick()
+    #expect(scene.kit.router(2)?.adoption?.state == .sent)
+    #expect(scene.published().allSatisfy { !$0.topic.contains("dataset/set") })
+    try scene.handleOwed()
+    #expect(scene.kit.router(2)?.adoption?.state == .damagedCredentials)
+    let alert = scene.home.alerts[AlertKey(.adoptionFailed, .router(.agent(2)))]
     #expect(alert?.phase == .firing)
-    #expect(home.decisions.last?.obstacle == .damaged)
-    #expect(audit(.credentialsNotGiven).count == 1)
-    #expect(log.levels == [.error])
-    let line = try #require(log.lines.first)
-    #expect(line.contains("border_agent_id=\(LoopKit.agent(2))") && line.contains("remedy="))
+    #expect(scene.home.decisions.last?.obstacle == .damaged)
+    #expect(scene.audit(.credentialsNotGiven).count == 1)
+    #expect(scene.log.levels == [.error])
+    let line = try #require(scene.log.lines.first)
+    #expect(line.contains("border_agent_id=\(BorderAgentID.agent(2))") && line.contains("remedy="))
   }
 
   @Test("What becomes another dataset while it is read is looked at once more, and no damage")
   func race() throws {
     func store(_ dataset: OperationalDataset) throws {
-      let stored = try answered(.storeCredentials) {
-        ($0.agent, $0.dataset) = (LoopKit.agent(7), dataset)
+      let stored = try scene.answered(.storeCredentials) {
+        ($0.agent, $0.dataset) = (.agent(7), dataset)
       }
       #expect(stored.status == .ok)
     }
@@ -363,70 +201,61 @@ struct RequestServiceTests {
       rethrows
     {
       let left = Atomic(times)
-      memory.onRead.withLock {
+      scene.kit.memory.onRead.withLock {
         $0 = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } }
       }
-      defer { memory.onRead.withLock { $0 = nil } }
+      defer { scene.kit.memory.onRead.withLock { $0 = nil } }
       try body()
     }
-    let (loop, agent, key) = (loop, LoopKit.agent(7), key)
+    let (loop, agent, key) = (loop, BorderAgentID.agent(7), LoopKit.hashKey)
     let update: @Sendable () -> Void = {
       let seconds = Int.random(in: 100...1_000_000_000)
-      let dataset = LoopKit.dataset(3, seconds: UInt64(seconds))
+      let dataset = OperationalDataset.of(3, at: UInt64(seconds))
       guard let summary = DatasetSummary(dataset, key: key) else { return }
-      var context = RequestContext(
-        Requester(.systemUser(0), team: "root"), reply: .caller, actor: "test")
-      context.isAdministrator = true
       _ = try? loop.perform(
-        .request(.storeCredentials(agent, summary), context), in: "home", dataset: dataset)
+        .request(.storeCredentials(agent, summary), .administrator), in: "home", dataset: dataset)
     }
     let remove: @Sendable () -> Void = { _ = try? loop.perform(.remove(agent), in: "home") }
-    try store(LoopKit.dataset(3))
+    try store(.of(3))
     for command in [RequestCommand.listCredentials, .getCredentials] {
       try reading(update, times: 1) {
-        let answer = try answered(command) { $0.agent = agent }
+        let answer = try scene.answered(command) { $0.agent = agent }
         #expect(answer.data?.credentials?.count == 1 && answer.data?.damaged == nil, "\(command)")
         let dataset = answer.data?.credentials?.first?.dataset
-        #expect(dataset.flatMap { DatasetSummary($0, key: key) } == home.routers[agent]?.dataset)
+        #expect(
+          dataset.flatMap { DatasetSummary($0, key: key) } == scene.home.routers[agent]?.dataset)
       }
     }
     try reading(update, times: 100) {
-      let answer = try answered(.listCredentials)
+      let answer = try scene.answered(.listCredentials)
       #expect(answer.data?.credentials == [] && answer.data?.damaged == nil)
     }
     try reading(remove, times: 1) {
-      let answer = try answered(.listCredentials)
+      let answer = try scene.answered(.listCredentials)
       #expect(answer.data?.credentials == [] && answer.data?.damaged == nil)
     }
-    try store(LoopKit.dataset(3))
+    try store(.of(3))
     try reading(remove, times: 1) {
-      let answer = try answered(.getCredentials) { $0.agent = agent }
+      let answer = try scene.answered(.getCredentials) { $0.agent = agent }
       #expect(answer.error?.known == .notFound)
     }
   }
 
   @Test("Over MQTT credentials are given as they are after the batch")
   func raceInBatch() throws {
-    func store(_ seconds: UInt64) -> IncomingMessage {
-      request(
-        "credentials/store",
-        #"{"border_agent_id":"0000000000000009","dataset":"\#(LoopKit.dataset(1, seconds: seconds).hex)"}"#
-      )
-    }
-    try loop.received([store(5)])
-    _ = published()
-    try loop.received([
-      request("credentials/get", #"{"border_agent_id":"0000000000000009"}"#), store(6),
-    ])
-    #expect(published().compactMap { ThreadAnswer(json: $0.payload)?.status } == [.ok, .ok])
+    #expect(try scene.receive(store(at: 5))?.answer?.status == .ok)
+    try scene.kit.receive(
+      RequestScene.message("credentials/get", #"{"border_agent_id":"0000000000000009"}"#),
+      store(at: 6))
+    #expect(answered().map(\.status) == [.ok, .ok])
   }
 
   @Test("Who waits for a question that is over already has its answer at once")
   func tooLate() throws {
-    func late(_ decide: (String) throws -> Void) throws -> AnswerFailure? {
-      guard case .waiting(let first) = call(.getPreferred) else { return nil }
-      let question = try #require(home.questions.last { !$0.isDenied }?.id)
-      try decide(question.questionText)
+    func late(_ decide: (ConsentID) throws -> Void) throws -> AnswerCode? {
+      let first = try scene.waits(.getPreferred)
+      let question = try #require(scene.home.questions.last { !$0.isDenied }?.id)
+      try decide(question)
       service.callers.forget(first)
       let place = try service.callers.reserve(
         transaction: nil, isOwnUser: true, isThere: { true })
@@ -435,18 +264,19 @@ struct RequestServiceTests {
         try service.wait(at: place, for: question, in: "home", of: loop)
         return nil
       } catch {
-        return error
+        return error.known
       }
     }
-    let approved = try late { id in _ = try answered(.approveConsent) { $0.id = id } }
-    #expect(approved?.known == .conflict)
+    #expect(try late { try scene.approve($0) } == .conflict)
     let expired = try late { _ in
-      time.advance(seconds: 1_000)
+      scene.kit.time.advance(seconds: 1_000)
       try loop.tick(Link())
     }
-    #expect(expired?.known == .consentExpired)
-    let denied = try late { id in _ = try answered(.denyConsent) { $0.id = id } }
-    #expect(denied?.known == .consentDenied)
+    #expect(expired == .consentExpired)
+    let denied = try late { id in
+      try scene.answered(.denyConsent) { $0.id = id.questionText }
+    }
+    #expect(denied == .consentDenied)
   }
 
   @Test("Callers are asked and woken while the loop is free")
@@ -462,11 +292,8 @@ struct RequestServiceTests {
       _ = loop.batchLimit
       return true
     }
-    guard case .waiting(let place) = call(.getPreferred, isThere: isThere, wake: tick) else {
-      Issue.record("it does not wait")
-      return
-    }
-    try approve()
+    let place = try scene.waits(.getPreferred, isThere: isThere, wake: tick)
+    try scene.approve()
     #expect(service.callers.answer(at: place)?.status == .ok)
     #expect(calls.value.load(ordering: .relaxed) > 2)
   }
@@ -474,68 +301,99 @@ struct RequestServiceTests {
   @Test("An event is answered where its publisher asks, also that it was rejected")
   func events() throws {
     func publish(_ kind: String, _ number: Int, at topic: String?) throws -> [Publication] {
-      try loop.received([LoopKit.message(kind, number, responseTopic: topic)])
-      return published()
+      try scene.kit.receive(.message(kind, number, responseTopic: topic))
+      return scene.published()
     }
     let topic = "tk/home/out/otbr/response/event/7"
     let answers = try publish("heartbeat", 1, at: topic) + publish("heartbeat", 9, at: topic)
     #expect(answers.map(\.topic) == [topic, topic])
     #expect(answers.map(\.messageExpiry) == [30, 30])
-    let texts = answers.map { String(decoding: $0.payload, as: UTF8.self) }
-    #expect(texts.first == #"{"status":"ok","v":1}"#)
+    #expect(answers.first?.text == #"{"status":"ok","v":1}"#)
     #expect(
-      texts.last?.hasPrefix(#"{"error":{"code":"not_found","field":"border_agent_id","#) == true)
+      answers.last?.text.hasPrefix(#"{"error":{"code":"not_found","field":"border_agent_id","#)
+        == true)
     #expect(try publish("heartbeat", 1, at: nil).isEmpty)
     #expect(try publish("heartbeat", 1, at: "tk/home/out/else/response/event/7").isEmpty)
   }
 
   @Test("What only reads writes nothing, and is answered at once")
   func reads() throws {
-    let batches = follower.batches.load(ordering: .relaxed)
-    #expect(try answered(.listCredentials).data?.credentials == [])
-    let check = try answered(.checkPreferred) { $0.dataset = LoopKit.dataset(1) }
+    func batches() -> Int { scene.kit.follower.batches.withLock { $0.count } }
+    let before = batches()
+    #expect(try scene.answered(.listCredentials).data?.credentials == [])
+    let check = try scene.answered(.checkPreferred) { $0.dataset = .of(1) }
     #expect(check.data?.result == .match)
-    #expect(try answered(.ping).data?.version == "1.0")
-    #expect(try answered(.listRouters).data?.routers?.count == 1)
-    #expect(follower.batches.load(ordering: .relaxed) == batches)
-    #expect(published().isEmpty)
+    #expect(try scene.answered(.ping).data?.version == "1.0")
+    #expect(try scene.answered(.listRouters).data?.routers?.count == 1)
+    #expect(batches() == before)
+    #expect(scene.published().isEmpty)
   }
 
   @Test("A store that takes no changes refuses them, and says why on the socket and in the log")
   func readOnly() throws {
-    let answer = try memory.failing { try answered(.forgetPreferred) }
+    let answer = try scene.kit.memory.failing { try scene.answered(.forgetPreferred) }
     #expect(answer.error?.known == .store)
-    #expect(log.levels == [.error])
-    #expect(log.lines.first?.contains("command=preferred/forget") == true, "\(log.lines)")
-    #expect(home.preferred != nil)
+    #expect(scene.log.levels == [.error])
+    #expect(
+      scene.log.lines.first?.contains("command=preferred/forget") == true, "\(scene.log.lines)")
+    #expect(scene.home.preferred != nil)
   }
 
   /// A person is asked about router 2.
   private func startAdoption() throws {
-    try loop.received([LoopKit.announce(2, LoopKit.dataset(2), user: "phone")])
-    for _ in 0..<31 {
-      time.advance(seconds: 1)
-      try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
-    }
+    try scene.kit.receive(.announce(2, .of(2), user: "phone"))
+    for _ in 0..<31 { try scene.tick() }
   }
 
   @Test("A router is sent what a person has agreed to, and its home hears when it has arrived")
   func adoption() throws {
     try startAdoption()
-    try approve()
-    time.advance(seconds: 1)
-    try loop.tick(Link(connection: 1, listeningSince: time.now.adding(seconds: -60)))
-    let publication = try #require(published().last)
-    #expect(publication.topic == "tk/home/out/phone/dataset/set")
-    #expect(publication.messageExpiry == 300)
-    let envelope = try #require(
-      UntrustedJSON.value(of: "sealed", in: publication.payload, depth: 4))
-    let opened = try Envelope.open(
-      envelope, with: phone, from: [daemon.keys], topic: publication.topic,
-      now: time.now.unixSeconds)
-    #expect(String(decoding: opened.body, as: UTF8.self).contains(LoopKit.dataset(1).hex))
-    let order = service.queue.settled(publication.token, isDelivered: true)
-    #expect(order?.message == home.routers[LoopKit.agent(2)]?.adoption?.terms?.message)
+    try scene.approve()
+    try scene.tick()
+    let publication = try #require(scene.published().last)
+    #expect(publication.topic == "tk/home/out/phone/dataset/set" && !publication.retain)
+    #expect(publication.contentType == "application/json" && publication.messageExpiry == 300)
+    let hex = OperationalDataset.of(1).hex
+    let text = publication.text
+    #expect(text.hasPrefix(#"{"sealed":{"alg":"#) && text.hasSuffix(#"},"v":1}"#))
+    #expect(!text.contains(hex) && scene.owed.isEmpty)
+
+    let order = try #require(service.queue.settled(publication.token, isDelivered: true))
+    #expect(order.message == scene.kit.router(2)?.adoption?.terms?.message)
+    let id = "a-\(ExtendedPANID(number: order.message))"
+    let opened = try scene.opened(publication)
+    #expect(opened.order == .identifier(id))
+    #expect(
+      opened.body.text
+        == #"{"border_agent_id":"a000000000000002","dataset":"\#(hex)","id":"\#(id)"}"#)
+  }
+
+  private func message(
+    to user: ExactName = "hub", seconds: Int = 300, from daemon: Identity?
+  ) -> WaitingMessage? {
+    let order = AdoptionOrder(
+      agent: .number(1), user: user, message: 255, connection: 4,
+      deadline: scene.now.adding(seconds: seconds),
+      dataset: DatasetSummary(network: ExtendedPANID(number: 1), name: ""))
+    return SealedExchange(daemon).message(
+      order, .of(1), in: ("home", scene.home), base: "tk", now: scene.now)
+  }
+
+  @Test(
+    "The message of an adoption lives as long as the wait, at most as long as an envelope may",
+    arguments: [(300, 300), (3_600, 300), (20, 20), (0, 1), (-9, 1)])
+  func lifetime(_ left: Int, _ seconds: Int) {
+    let message = message(seconds: left, from: scene.daemon)
+    #expect(message?.expires == scene.now.adding(seconds: seconds))
+    #expect(message?.order == .init(home: "home", message: 255, connection: 4))
+  }
+
+  @Test("Nothing is sent to who is not enrolled any more, nor without the daemon's keys")
+  func noKey() throws {
+    #expect(message(to: "nobody", from: scene.daemon) == nil)
+    #expect(message(from: nil) == nil)
+    try scene.handle(.revoke("hub", forgets: false, by: .commandLine(user: 0)))
+    #expect(message(from: scene.daemon) == nil)
   }
 }
 

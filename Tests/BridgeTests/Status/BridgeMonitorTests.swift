@@ -6,6 +6,7 @@ import Testing
 
 @testable import Bridge
 @testable import Home
+@testable import KeychainCore
 
 @Suite("How the bridge is")
 struct BridgeMonitorTests {
@@ -135,6 +136,24 @@ struct BridgeMonitorTests {
       retryDelay: .seconds(1))
   }
 
+  @Test("A session that is taken over is news once, and the reason until it is the daemon's again")
+  func takeover() {
+    for connection in [\BridgeMonitor.Snapshot.intakeTakeover, \.statusTakeover] {
+      let monitor = BridgeMonitor()
+      let taken = refusal("same client id", reason: .sessionTakenOver, wasConnected: true)
+      #expect(monitor.noteTakeover(taken, of: connection))
+      #expect(!monitor.noteTakeover(taken, of: connection))
+      #expect(monitor.noteTakeover(refusal(), of: connection))
+      #expect(monitor.snapshot.takeover == "same client id")
+      let isIntake = connection == \.intakeTakeover
+      #expect(monitor.snapshot.intake == (isIntake ? .backingOff("same client id") : .connecting))
+      monitor.update { $0.isIntakeConnected = true }
+      #expect(monitor.snapshot.reason == "same client id" && monitor.snapshot.intake == .running)
+      monitor.update { $0[keyPath: connection] = nil }
+      #expect(monitor.snapshot.takeover == nil && monitor.snapshot.reason == nil)
+    }
+  }
+
   @Test("A login that is refused again for the same reason is no news")
   func refusedLogin() {
     #expect(monitor.noteRefusal(refusal(), at: \.intakeLogin))
@@ -159,5 +178,43 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.login == .accepted)
     _ = monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin)
     #expect(monitor.snapshot.login == .accepted)
+  }
+}
+
+@Suite("A failing store in words")
+struct StoreFailureTests {
+  @Test(
+    "Each failure names the path, and what to do",
+    arguments: [
+      (SQLiteError.Kind.full, "free some space"), (.readOnly, "writable again"),
+      (.busy, "stop it"), (.corrupt, "backup"), (.notADatabase, "backup"), (.io, "check it"),
+    ])
+  func kinds(kind: SQLiteError.Kind, words: String) {
+    let reason = StoreFailure.reason(SQLiteError(kind: kind, message: "m"), path: "/var/store")
+    #expect(reason.contains("/var/store"))
+    #expect(reason.contains(words))
+  }
+
+  @Test("A full disk is one in whatever words it comes")
+  func diskFull() {
+    #expect(
+      StoreFailure.reason(KeychainError(.diskFull, "m"), path: "/x")
+        == StoreFailure.reason(SQLiteError(kind: .full, message: "m"), path: "/x"))
+  }
+
+  @Test("A damaged file is one in whatever words it comes")
+  func damaged() {
+    let error = SQLiteError(kind: .corrupt, message: "m")
+    #expect(
+      StoreFailure.reason(KeychainError(error, while: "reading"), path: "/x")
+        == StoreFailure.reason(error, path: "/x"))
+    // A record that does not open is not the file.
+    #expect(StoreFailure.reason(KeychainError(.decode, "one record"), path: "/x") == "one record")
+  }
+
+  @Test("The keychain's own words are kept")
+  func keychain() {
+    #expect(
+      StoreFailure.reason(KeychainError(.readOnly, "rolled back"), path: "/x") == "rolled back")
   }
 }

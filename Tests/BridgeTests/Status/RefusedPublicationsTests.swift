@@ -36,8 +36,12 @@ struct RefusedPublicationsTests {
     #expect(
       monitor.snapshot.refusals
         == .init(topics: 2, last: "a", problem: "not allowed", isByAccess: true))
+    // One that was never refused says nothing; one that is let through again speaks for all.
+    #expect(try !send("c", .delivered))
+    #expect(monitor.snapshot.refusals?.topics == 2)
     #expect(try send("b", .delivered))
     #expect(monitor.snapshot.refusals == nil)
+    #expect(try !send("a", .delivered))
     #expect(log.lines.last == "the broker takes again what it has refused")
     try send("a", byAccess)
     #expect(log.lines.count == 3)
@@ -83,5 +87,43 @@ struct RefusedPublicationsTests {
     refused.restart()
     for one in late { #expect(!refused.acknowledged(one.token, byAccess)) }
     #expect(monitor.snapshot.refusals == nil && monitor.snapshot.refusedDevices == nil)
+  }
+}
+
+@Suite("Topics that the broker refuses")
+struct RefusedTopicsTests {
+  private let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
+
+  private func send(
+    _ topic: String, _ outcome: PublicationOutcome, to topics: inout RefusedTopics
+  ) throws -> Bool {
+    let sent = topics.send([Publication(topic: topic, payload: [])])
+    return topics.acknowledge(try #require(sent.first).token, outcome)
+  }
+
+  @Test("Each is counted once, and is gone when the broker takes it")
+  func counted() throws {
+    var topics = RefusedTopics()
+    #expect(topics.report == nil)
+    for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota, to: &topics)) }
+    #expect(
+      topics.report == .init(topics: 2, last: "a", problem: "too much", isByAccess: false))
+    #expect(try !send("c", .delivered, to: &topics))
+    #expect(topics.report?.topics == 2)
+    #expect(try !send("a", .delivered, to: &topics))
+    #expect(topics.report?.last == "b" && topics.report?.topics == 1)
+    #expect(try !send("b", .delivered, to: &topics))
+    #expect(topics.report == nil)
+  }
+
+  @Test("Names of the outbox stay, and every other publication gets one of its own")
+  func names() {
+    var topics = RefusedTopics()
+    let sent = topics.send([
+      Publication(topic: "a", payload: [], token: 7), Publication(topic: "b", payload: []),
+      Publication(topic: "c", payload: []),
+    ])
+    #expect(sent.first?.token == 7)
+    #expect(Set(sent.map(\.token)).count == 3)
   }
 }

@@ -35,22 +35,17 @@ struct MayConnectTests {
 
   @Test("While it may not, no connection is made at all; then it comes by itself")
   func nothingIsSent() async throws {
-    let (broker, held) = (try FakeBroker(), Held())
+    let held = Held()
     held.give(false)
-    var configuration = MosquittoConfiguration(
-      host: "127.0.0.1", port: broker.port, clientID: "shard",
-      reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
-    configuration.mayConnect = { held.look() }
-    let client = TestClient(configuration)
-    try await eventually("ten attempts") { client.handler.record.disconnections.count >= 10 }
-    let all = client.handler.record.disconnections
+    let (broker, client) = try FakeBroker.withClient(client: { $0.mayConnect = { held.look() } })
+    try await eventually("ten attempts") { client.record.disconnections.count >= 10 }
+    let all = client.record.disconnections
     #expect(all.allSatisfy { $0.error.reason == .sessionNotHeld && !$0.wasConnected })
     #expect(all.last?.failures ?? 0 >= 10 && all.allSatisfy { !$0.isFatal })
     #expect(broker.connectionCount == 0)
     held.give(true)
-    try await eventually { !client.handler.record.sessions.isEmpty }
+    try await eventually { !client.record.sessions.isEmpty }
     #expect(broker.connectionCount == 1)
-    try await client.stop()
   }
 
   @Test("A client waits for its place until another one's subscriptions are answered, and can stop")
@@ -59,7 +54,7 @@ struct MayConnectTests {
     func start(
       _ broker: FakeBroker, _ places: DispatchSemaphore?, _ held: Held = Held()
     ) -> TestClient {
-      var configuration = AcknowledgementOrderTests.configuration(broker)
+      var configuration = broker.configuration
       configuration.places = places
       configuration.mayConnect = { held.look() }
       return TestClient(configuration)
@@ -68,7 +63,7 @@ struct MayConnectTests {
     silent.subscribeCode = nil
     let brokers = [try FakeBroker(silent), try FakeBroker(), try FakeBroker(), try FakeBroker()]
     let first = start(brokers[0], places)
-    try await eventually { !first.handler.record.sessions.isEmpty }
+    try await eventually { !first.record.sessions.isEmpty }
     let waiting = [Held(), Held()]
     let stopped = start(brokers[1], places, waiting[0])
     let second = start(brokers[2], places, waiting[1])
@@ -85,7 +80,7 @@ struct MayConnectTests {
     try await second.ready()
     // One that is lost before it has subscribed leaves its place, too.
     brokers[0].dropConnection()
-    try await eventually { first.handler.record.sessions.count == 2 }
+    try await eventually { first.record.sessions.count == 2 }
     let third = start(brokers[1], places)
     brokers[0].change { $0.subscribeCode = 1 }
     brokers[0].dropConnection()
@@ -93,24 +88,24 @@ struct MayConnectTests {
     for client in [first, second, third, free] { try await client.stop() }
     #expect(places.wait(timeout: .now() + 10) == .success)
     places.signal()
+    // An optimized program frees an array, and what is in it alone, after its last use.
+    withExtendedLifetime(brokers) {}
   }
 
   @Test("A client that waits for its place, and loses its session, waits no longer")
   func placeOfNobody() async throws {
-    let (broker, held) = (try FakeBroker(), Held())
-    var configuration = AcknowledgementOrderTests.configuration(broker)
-    configuration.places = DispatchSemaphore(value: 0)
-    configuration.mayConnect = { held.look() }
-    let client = TestClient(configuration)
+    let held = Held()
+    let (broker, client) = try FakeBroker.withClient(client: {
+      $0.places = DispatchSemaphore(value: 0)
+      $0.mayConnect = { held.look() }
+    })
     try await eventually("it waits, and asks meanwhile") {
       held.asked.load(ordering: .relaxed) >= 4
     }
-    #expect(client.handler.record.disconnections.isEmpty)
+    #expect(client.record.disconnections.isEmpty)
     held.give(false)
-    try await eventually { !client.handler.record.disconnections.isEmpty }
-    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
+    #expect(try await client.disconnection().error.reason == .sessionNotHeld)
     #expect(broker.connectionCount == 0)
-    try await client.stop()
   }
 
   @Test("The session of another process at a real broker stays its own, with what waits in it")
@@ -122,16 +117,14 @@ struct MayConnectTests {
     let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
     try await owner.ready()
     try await eventually("ten attempts of the other") {
-      zombie.handler.record.disconnections.count >= 10
+      zombie.record.disconnections.count >= 10
     }
-    #expect(zombie.handler.record.sessions.count == 1)
+    #expect(zombie.record.sessions.count == 1)
     let publisher = try await TestPublisher.start(broker)
     for number in 0..<20 { try await publisher.publish("in/\(number)", "x") }
     try await eventually { owner.handler.messageCount == 20 }
-    #expect(owner.handler.record.disconnections.isEmpty)
+    #expect(owner.record.disconnections.isEmpty)
     #expect(zombie.handler.messages.isEmpty)
-    for client in [zombie, owner] { try await client.stop() }
-    try await publisher.stop()
   }
 
   @Test("A process that is stopped between its look and CONNECT sends none when it goes on")
@@ -141,12 +134,11 @@ struct MayConnectTests {
     try await owner.ready()
     // The session goes to the owner while the process stands still after its first look.
     let zombie = TestClient(configuration(broker) { held.look { held.give(false) } })
-    try await eventually { zombie.handler.record.disconnections.count >= 5 }
+    try await eventually { zombie.record.disconnections.count >= 5 }
     #expect(held.asked.load(ordering: .relaxed) >= 6)
-    #expect(zombie.handler.record.sessions.isEmpty)
-    #expect(zombie.handler.record.disconnections.allSatisfy { $0.error.reason == .sessionNotHeld })
-    #expect(owner.handler.record.disconnections.isEmpty)
-    for client in [zombie, owner] { try await client.stop() }
+    #expect(zombie.record.sessions.isEmpty)
+    #expect(zombie.record.disconnections.allSatisfy { $0.error.reason == .sessionNotHeld })
+    #expect(owner.record.disconnections.isEmpty)
   }
 
   @Test("A connection ends with the session: after a stop nothing is published, nor acknowledged")
@@ -159,19 +151,16 @@ struct MayConnectTests {
     client.handler.offer([Publication(topic: "out/stale", payload: [1])])
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish("in/a", "x")
-    try await eventually { client.handler.record.disconnections.count >= 5 }
-    #expect(client.handler.record.sessions.count == 1)
-    #expect(client.handler.record.disconnections.last?.error.reason == .sessionNotHeld)
+    try await eventually { client.record.disconnections.count >= 5 }
+    #expect(client.record.sessions.count == 1)
+    #expect(client.record.disconnections.last?.error.reason == .sessionNotHeld)
     let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
     try await eventually { owner.handler.messages.map(\.topic) == ["in/a"] }
-    #expect(owner.handler.record.sessions.first?.sessionPresent == true)
+    #expect(owner.record.sessions.first?.sessionPresent == true)
     #expect(client.handler.messages.map(\.topic) == ["in/a"])
     try await publisher.publish("out/end", "x")
     try await listener.wait { !$0.isEmpty }
     #expect(listener.messages.map(\.topic) == ["out/end"])
-    for client in [client, owner] { try await client.stop() }
-    try await publisher.stop()
-    try await listener.stop()
   }
 
   @Test("What is to be published between two ticks stays unsent")
@@ -185,15 +174,10 @@ struct MayConnectTests {
     try await client.ready()
     held.give(false)
     client.publish([Publication(topic: "out/stale", payload: [1])])
-    try await eventually { !client.handler.record.disconnections.isEmpty }
-    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish("out/end", "x")
+    #expect(try await client.disconnection().error.reason == .sessionNotHeld)
+    try await TestPublisher.start(broker).publish("out/end", "x")
     try await listener.wait { !$0.isEmpty }
     #expect(listener.messages.map(\.topic) == ["out/end"])
-    try await client.stop()
-    try await publisher.stop()
-    try await listener.stop()
   }
 
   @Test("A quiet connection ends with the next tick, and its last publications stay unsent")
@@ -203,10 +187,8 @@ struct MayConnectTests {
     let client = TestClient(configuration(broker) { held.look() })
     try await client.ready()
     held.give(false)
-    try await eventually { !client.handler.record.disconnections.isEmpty }
-    #expect(client.handler.record.disconnections.first?.error.reason == .sessionNotHeld)
+    #expect(try await client.disconnection().error.reason == .sessionNotHeld)
     try await client.stop(finalPublications: [Publication(topic: "out/last", payload: [1])])
     #expect(listener.messages.isEmpty)
-    try await listener.stop()
   }
 }

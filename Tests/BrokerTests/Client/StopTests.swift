@@ -7,90 +7,70 @@ import Testing
 
 @Suite("Ends", .timeLimit(.minutes(30)))
 struct StopTests {
-  struct NotStored: Error {}
-
-  static let will = Publication(topic: "bridge/state", payload: Array("offline".utf8), retain: true)
-
   @Test("The last will is sent when the connection dies, and not after a goodbye")
   func lastWill() async throws {
     let broker = try TestBroker()
     let subscriber = try await TestSubscriber.start(broker, "bridge/#")
     var configuration = broker.configuration(clientID: "status", "in/#")
-    configuration.lastWill = Self.will
+    configuration.lastWill = Publication(
+      topic: "bridge/state", payload: Array("offline".utf8), retain: true)
     let clean = TestClient(configuration)
     try await clean.ready()
     try await clean.stop(finalPublications: [
       Publication(topic: "bridge/state", payload: Array("stopped".utf8), retain: true)
     ])
-    let dying = TestClient(configuration) { _ in throw NotStored() }
+    let dying = TestClient(configuration) { _ in throw AcknowledgementOrderTests.NotStored() }
     try await dying.ready()
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish("in/a", "x")
+    try await TestPublisher.start(broker).publish("in/a", "x")
     try await subscriber.wait { $0.count >= 2 }
     let texts = subscriber.messages.prefix(2).map { String(decoding: $0.payload, as: UTF8.self) }
     #expect(texts == ["stopped", "offline"])
-    try await dying.stop()
-    try await publisher.stop()
-    try await subscriber.stop()
   }
 
   @Test("Final publications are acknowledged before the goodbye, however many they are")
   func finalPublications() async throws {
-    var behaviour = FakeBroker.Behaviour()
-    behaviour.receiveMaximum = 2
-    let fake = try FakeBroker(behaviour)
-    let client = TestClient(AcknowledgementOrderTests.configuration(fake))
+    let (fake, client) = try FakeBroker.withClient(broker: { $0.receiveMaximum = 2 })
     try await client.ready()
     try await client.stop(
       finalPublications: (1...7).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
-    #expect(client.handler.record.acknowledged.map(\.token) == Array(1...7))
+    #expect(client.record.acknowledged.map(\.token) == Array(1...7))
     try await eventually { fake.events.last == .closed }
-    let tail = fake.events.suffix(2)
-    #expect(Array(tail) == [.disconnected, .closed])
-    #expect(client.handler.record.disconnections.isEmpty, "it was asked for")
+    #expect(fake.events.suffix(2) == [.disconnected, .closed])
+    #expect(client.record.disconnections.isEmpty, "it was asked for")
   }
 
   @Test("A stop while the goodbye before a new connection waits still says the last words")
   func stopWhileReconnecting() async throws {
-    var behaviour = FakeBroker.Behaviour()
-    behaviour.acknowledges = false
-    let fake = try FakeBroker(behaviour)
-    var configuration = AcknowledgementOrderTests.configuration(fake)
-    // Longer than what is done here until the stop, on a busy machine too.
-    configuration.stopLimit = .seconds(15)
-    let client = TestClient(configuration)
+    let (fake, client) = try FakeBroker.withClient(
+      broker: { $0.acknowledges = false }, client: { $0.stopLimit = .seconds(600) })
     try await client.ready()
     client.publish([Publication(topic: "before", payload: [1], token: 1)])
-    try await eventually {
-      fake.events.contains { if case .published("before", _) = $0 { true } else { false } }
-    }
+    try await eventually { fake.published.count == 1 }
     // The goodbye waits for the acknowledgement, which does not come. Wishes are looked at before
     // the socket is read, so who has this message has seen the wish as well.
-    client.client.reconfigure(configuration)
-    fake.publish(AcknowledgementOrderTests.messages(1))
+    client.client.reconfigure(fake.configuration)
+    fake.publish(FakeBroker.messages(1))
     try await eventually { client.handler.messageCount == 1 }
     fake.change { $0.acknowledges = true }
-    try await client.stop(finalPublications: [Publication(topic: "last", payload: [1], token: 2)])
-    #expect(client.handler.record.acknowledged.map(\.token) == [2])
+    client.client.stop(finalPublications: [Publication(topic: "last", payload: [1], token: 2)])
+    try await eventually { client.record.acknowledged.map(\.token) == [2] }
+    // The goodbye waits no longer.
+    fake.send([0x40, 2, 0, UInt8(fake.published[0])])
+    try await client.end()
+    #expect(client.record.acknowledged.map(\.token) == [2, 1])
     try await eventually { fake.events.last == .closed }
-    #expect(Array(fake.events.suffix(2)) == [.disconnected, .closed])
+    #expect(fake.events.suffix(2) == [.disconnected, .closed])
     #expect(fake.connectionCount == 1)
   }
 
   @Test("A broker that does not acknowledge can't hold up a stop for longer than its limit")
   func stopLimit() async throws {
-    var behaviour = FakeBroker.Behaviour()
-    behaviour.acknowledges = false
-    let fake = try FakeBroker(behaviour)
-    var configuration = AcknowledgementOrderTests.configuration(fake)
-    configuration.stopLimit = .milliseconds(200)
-    let client = TestClient(configuration)
+    let (fake, client) = try FakeBroker.withClient(
+      broker: { $0.acknowledges = false }, client: { $0.stopLimit = .milliseconds(200) })
     try await client.ready()
-    let start = ContinuousClock.now
-    try await client.stop(finalPublications: [Publication(topic: "t", payload: [1])])
     // Without the limit it would wait for the broker, which never answers.
-    #expect(start.duration(to: .now) < .seconds(15))
-    #expect(client.handler.record.acknowledged.isEmpty)
+    try await client.stop(finalPublications: [Publication(topic: "t", payload: [1])])
+    #expect(client.record.acknowledged.isEmpty)
     try await eventually { fake.events.contains(.disconnected) }
   }
 
@@ -98,12 +78,12 @@ struct StopTests {
   func stopInBatch() async throws {
     let fake = try FakeBroker()
     let gate = DispatchSemaphore(value: 0)
-    let client = TestClient(AcknowledgementOrderTests.configuration(fake)) { _ in
+    let client = TestClient(fake.configuration) { _ in
       fake.mark("begin")
       gate.wait()
     }
     try await client.ready()
-    fake.publish(AcknowledgementOrderTests.messages(20))
+    fake.publish(FakeBroker.messages(20))
     try await eventually { fake.events.contains(.mark("begin")) }
     client.client.stop()
     for _ in 0..<20 { gate.signal() }
@@ -116,27 +96,25 @@ struct StopTests {
 
   @Test("A stop ends a waiting time at once, and run can't be called twice")
   func stopWhileWaiting() async throws {
-    let handler = RecordingHandler()
-    let client = MosquittoClient(
+    let client = TestClient(
       MosquittoConfiguration(
         host: "127.0.0.1", port: 1, clientID: "a",
-        reconnect: .init(initial: .seconds(600), ceiling: .seconds(600))), handler: handler)
-    let task = Task { try await client.run() }
-    try await eventually { !handler.record.disconnections.isEmpty }
-    client.stop()
-    try await task.value
-    await #expect(throws: MosquittoError.self) { try await client.run() }
+        reconnect: .init(initial: .seconds(600), ceiling: .seconds(600))))
+    _ = try await client.disconnection()
+    try await client.stop()
+    await #expect(throws: MosquittoError.self) { try await client.client.run() }
   }
 
   @Test("A stop before the start, and cancellation, end run cleanly")
   func earlyStop() async throws {
-    let broker = try TestBroker()
-    let early = MosquittoClient(broker.configuration(clientID: "a"), handler: RecordingHandler())
+    let fake = try FakeBroker()
+    let early = MosquittoClient(fake.configuration, handler: RecordingHandler())
     early.stop()
     try await early.run()
+    #expect(fake.connectionCount == 0)
 
     let handler = RecordingHandler()
-    let client = MosquittoClient(broker.configuration(clientID: "b"), handler: handler)
+    let client = MosquittoClient(fake.configuration, handler: handler)
     let task = Task { try await client.run() }
     try await eventually { handler.record.subscribed.count == 1 }
     task.cancel()
@@ -146,17 +124,12 @@ struct StopTests {
   @Test("A stop does not wait for an address that swallows connections")
   func blackHole() async throws {
     let hole = try BlackHole()
-    let handler = RecordingHandler()
-    let client = MosquittoClient(
-      MosquittoConfiguration(host: "127.0.0.1", port: hole.port, clientID: "a"), handler: handler)
-    let task = Task { try await client.run() }
+    let client = TestClient(
+      MosquittoConfiguration(host: "127.0.0.1", port: hole.port, clientID: "a"))
     try await eventually("a connection under way") { hole.isBeingCalled }
-    let start = ContinuousClock.now
-    client.stop()
-    try await task.value
     // The system gives such a connection up after two minutes.
-    #expect(start.duration(to: .now) < .seconds(30))
-    #expect(handler.record.disconnections.isEmpty)
+    try await client.stop()
+    #expect(client.record.disconnections.isEmpty)
   }
 
   @Test(
@@ -177,12 +150,11 @@ struct StopTests {
   ) async throws {
     var configuration = MosquittoConfiguration(host: "127.0.0.1", clientID: "a")
     change(&configuration)
-    let handler = RecordingHandler()
-    let client = MosquittoClient(configuration, handler: handler)
-    let error = try await #require(throws: MosquittoError.self) { try await client.run() }
+    let client = TestClient(configuration)
+    let error = try await #require(throws: MosquittoError.self) { try await client.end() }
     #expect(error.reason == .configuration)
     #expect(error.message.contains("`\(setting)`"))
-    #expect(handler.record.disconnections.map(\.isFatal) == [true])
+    #expect(client.record.disconnections.map(\.isFatal) == [true])
   }
 
   @Test("Neither a description nor a dump of the configuration shows the password")

@@ -45,6 +45,13 @@ import Testing
     }
   }
 
+  /// An envelope of the router's around what it claims to have signed.
+  private func resealed(_ signed: [UInt8], _ signature: String) throws -> [UInt8] {
+    try Envelope.seal(
+      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
+      to: daemon.keys)
+  }
+
   /// An envelope around claims of the test's own.
   private func sealed(claims: String, signer: Identity? = nil) throws -> [UInt8] {
     try Envelope.seal(signed: Array(claims.utf8), to: daemon.keys, from: signer ?? router)
@@ -73,8 +80,7 @@ import Testing
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
     #expect(Set(object.keys) == ["v", "typ", "alg", "kid", "ct"])
-    #expect(object["v"] as? Int == 1)
-    #expect(object["typ"] as? String == "sealed")
+    #expect(object["v"] as? Int == 1 && object["typ"] as? String == "sealed")
     #expect(object["alg"] as? String == "x25519-xsalsa20-poly1305-seal")
     let hash = try BLAKE2b.hash256(daemon.keys.sealingKey)
     #expect(object["kid"] as? String == hash.prefix(8).map { String(format: "%02x", $0) }.joined())
@@ -88,25 +94,18 @@ import Testing
         altered[position] ^= flip
         #expect(refusal(altered) != nil, "byte \(position) flipped by \(flip)")
       }
-    }
-    for length in 0..<bytes.count {
-      #expect(refusal(Array(bytes.prefix(length))) != nil)
+      #expect(refusal(Array(bytes.prefix(position))) != nil)
     }
   }
 
   @Test func everyAlteredByteOfWhatIsSignedIsRefused() throws {
     let signed = Array(claims(body: String(decoding: body, as: UTF8.self)).utf8)
     let signature = Base64.encode(try router.signing.sign(Envelope.domain + signed))
-    func resealed(_ signed: [UInt8]) throws -> [UInt8] {
-      try Envelope.seal(
-        inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
-        to: daemon.keys)
-    }
-    #expect(try open(resealed(signed)).body == body)
+    #expect(try open(resealed(signed, signature)).body == body)
     for position in signed.indices {
       var altered = signed
       altered[position] ^= 1
-      #expect(refusal(try resealed(altered)) != nil)
+      #expect(refusal(try resealed(altered, signature)) != nil)
     }
   }
 
@@ -160,10 +159,7 @@ import Testing
   @Test func aSignatureServesForNothingElse() throws {
     let signed = Array(claims().utf8)
     let signature = Base64.encode(try router.signing.sign(signed))
-    let bytes = try Envelope.seal(
-      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
-      to: daemon.keys)
-    #expect(refusal(bytes) == .badSignature)
+    #expect(refusal(try resealed(signed, signature)) == .badSignature)
   }
 
   @Test func whoOpensAnEnvelopeCannotPassItOn() throws {
@@ -240,7 +236,7 @@ import Testing
 
   @Test func anyBodyOnAnyTopicComesBack() throws {
     var generator = SystemRandomNumberGenerator()
-    for _ in 0..<200 {
+    for _ in 0..<50 {
       let characters = Array("aä/\"\\{}[],: \u{1F600}0\n")
       func text() -> String {
         String((0..<Int.random(in: 0...20)).map { _ in characters.randomElement() ?? "a" })

@@ -10,6 +10,13 @@ import ThreadkeeperSupport
 
 @Suite("The private broker and whose it is", .timeLimit(.minutes(30)))
 struct BrokerEndTests {
+  static func isAlive(_ identifier: Int32) -> Bool {
+    // A zombie that nobody has waited for is dead as well.
+    guard let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
+    else { return false }
+    return !status.contains(") Z ")
+  }
+
   @Test("Its unexpected end is reported with the end of its log, an ordered one is not")
   func unexpectedEnd() async throws {
     let directory = try OwnDirectory()
@@ -46,13 +53,10 @@ struct BrokerEndTests {
       try broker.start()
       kill(getpid(), SIGKILL)
     }
-    let text = try String(contentsOfFile: "\(path)/mosquitto.pid", encoding: .utf8)
-    let identifier = try #require(Int32(text.filter(\.isNumber)))
-    try await eventually("the end of the broker") {
-      !ProcessState.isAlive(identifier)
-    }
+    let identifier = try #require(Int32(directory.text("mosquitto.pid").filter(\.isNumber)))
+    try await eventually("the end of the broker") { !Self.isAlive(identifier) }
     // The lock went with the parent.
-    let next = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: path, logins: []))
+    let next = directory.broker()
     try next.start()
     next.stop()
   }
@@ -61,10 +65,8 @@ struct BrokerEndTests {
   func forgotten() async throws {
     for traps in ["", "trap '' TERM;"] {
       let directory = try OwnDirectory()
-      try FileManager.default.createDirectory(
-        atPath: directory.path, withIntermediateDirectories: true)
       // Our child, which we do not wait for until the end: it stays as a zombie.
-      let ready = "\(directory.path)/ready"
+      let ready = directory.path + ".ready"
       let forgotten = try Self.spawn([
         "/bin/sh", "-c", "\(traps) : > \(ready); while :; do sleep 0.1; done",
         "\(directory.path)/mosquitto.conf",
@@ -74,15 +76,12 @@ struct BrokerEndTests {
         waitpid(forgotten, nil, 0)
       }
       try await eventually { FileManager.default.fileExists(atPath: ready) }
-      try "\(forgotten)\n".write(
-        toFile: "\(directory.path)/mosquitto.pid", atomically: true, encoding: .utf8)
-      let broker = EmbeddedBroker(
-        EmbeddedBrokerConfiguration(
-          directory: directory.path, logins: [], stopLimit: .milliseconds(500)))
+      try directory.put("\(forgotten)\n", in: "mosquitto.pid")
+      let broker = directory.broker { $0.stopLimit = .milliseconds(500) }
       // On a thread of its own: a start that never returns must fail, not hang.
       Thread { try? broker.start() }.start()
       try await eventually("the start") { broker.isRunning }
-      #expect(!ProcessState.isAlive(forgotten))
+      #expect(!Self.isAlive(forgotten))
       #expect(
         FileManager.default.fileExists(atPath: "/proc/\(forgotten)"), "else it proves nothing")
       broker.stop()
@@ -103,17 +102,8 @@ struct BrokerEndTests {
   @Test("It lives on when the thread that started it is gone")
   func threadGone() async throws {
     let directory = try OwnDirectory()
-    let broker = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: directory.path, logins: []))
-    var thread = pthread_t()
-    let argument = Unmanaged.passRetained(broker).toOpaque()
-    pthread_create(
-      &thread, nil,
-      { argument in
-        let broker = argument.map { Unmanaged<EmbeddedBroker>.fromOpaque($0).takeRetainedValue() }
-        try? broker?.start()
-        return nil
-      }, argument)
-    pthread_join(thread, nil)
+    let broker = directory.broker()
+    try SystemThread { try? broker.start() }.join()
     let identifier = try #require(broker.processIdentifier)
     // By the time that a program has been run, the kernel would have ended it.
     try Program.check("mosquitto_pub", ["-p", "\(broker.port)", "-t", "t", "-m", "x"])

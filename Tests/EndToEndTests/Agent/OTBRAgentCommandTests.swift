@@ -36,22 +36,18 @@ struct OTBRAgentCommandTests {
     let routers = try await ThreadRouters(1)
     let none = try await run(arguments(routers.url(0), "--dry-run"))
     #expect(none.status == 69 && none.output.contains("nothing to announce"), "\(none.error)")
+    let away = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
+    #expect(away.status == 69 && away.output.contains("is it off?"), "\(away)")
     let id = try routers.order(0, "form", home.hex()).agent
     let outcome = try await run(arguments(routers.url(0), "--dry-run"))
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(
       outcome.output.hasPrefix("threadkeeper/in/attic/announce {") && outcome.output.contains(id))
     var needles = Needles()
-    needles.add("network key", home.networkKey)
-    #expect(needles.found(in: Data((outcome.output + outcome.error).utf8)) == [])
+    needles.add(home)
+    #expect(needles.found(in: outcome.output + outcome.error) == [])
     try await audience.caughtUp()
     #expect(audience.look { !$0.messages.contains { $0.topic.hasPrefix("threadkeeper/in/") } })
-  }
-
-  @Test("A router that does not answer ends a dry run with 69, and the reason")
-  func unreachable() async throws {
-    let outcome = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
-    #expect(outcome.status == 69 && outcome.output.contains("is it off?"), "\(outcome)")
   }
 
   @Test("Without libcurl it ends with 69, and says what to install")
@@ -77,10 +73,9 @@ struct OTBRAgentCommandTests {
       .ssid, ["--command", "echo home", "--access-point", "hall"], broker: broker, in: directory)
     try await eventually("the SSID's agent") { other.output.contains("connected to the broker") }
     #expect(try !hasLibrary(other.identifier))
-    let installation = try Installation(broker, hold: 1)
-    let daemon = try await installation.start()
-    #expect(try !hasLibrary(daemon.identifier))
-    #expect(try await daemon.stop() == .exit(0))
+    let running = try await RunningHome(on: broker)
+    #expect(try !hasLibrary(running.daemon.identifier))
+    try await running.stop()
     #expect(agent.end() == .exit(0) && other.end() == .exit(0))
   }
 
@@ -133,10 +128,7 @@ struct OTBRAgentCommandTests {
       #expect(outcome.status == 64 && outcome.error.contains(words), "\(wrong): \(outcome.error)")
       #expect(!outcome.error.contains("secret"))
     }
-  }
-
-  @Test("What can never work with the broker ends it with 78, in words of the options")
-  func brokerOptions() async throws {
+    // What can never work with the broker, in words of the options.
     for (option, value) in [("--base-topic", "a/#"), ("--port", "0"), ("--host", "")] {
       let outcome = try await run(
         ["agent", "otbr", "http://127.0.0.1:1", "--username", "attic", option, value])
@@ -186,39 +178,18 @@ struct OTBRAgentCommandTests {
     #expect(running.end() == .exit(0))
   }
 
-  @Test(
-    "A password that the broker refuses is named; with the right one the access list allows all that it does"
-  )
+  @Test("A password that the broker refuses is named, and a stop ends the agent all the same")
   func refusedPassword() async throws {
     let strict = try TestBroker(logins: [.init("attic", role: .client)])
     let routers = try await ThreadRouters(1)
     try routers.order(0, "form", home.hex())
-    let password = try directory.putSecret("not the password", "password")
     let agent = try AgentProcess(
-      .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file", password)
+      .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file",
+      try directory.putSecret("not the password", "password"))
     try await eventually("the warning") {
       agent.output.contains("refused the user name or password of `attic`")
     }
     #expect(!agent.output.contains("not the password"))
-    #expect(agent.end() == .exit(0))
-    // With the right one, the access list allows all that it does.
-    let right = try #require(strict.broker.password(of: "attic"))
-    Recorder.current?.note("the password of attic", right)
-    try Data((right + "\n").utf8).write(to: URL(fileURLWithPath: password))
-    let second = try AgentProcess(
-      .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file", password)
-    try await eventually("the announcement") { second.output.contains("announced, leader") }
-    #expect(second.end() == .exit(0))
-    #expect(!second.output.contains("warning"), "\(second.output)")
-  }
-
-  @Test("A broker that is not there is named, and a stop ends the agent all the same")
-  func noBroker() async throws {
-    let routers = try await ThreadRouters(1)
-    try routers.order(0, "form", home.hex())
-    broker.stop()
-    let agent = try AgentProcess(.otbr, [routers.url(0)], broker: broker, in: directory)
-    try await eventually("the warning") { agent.output.contains("warning") }
     #expect(agent.end() == .exit(0))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Foundation
 import Synchronization
 import TestKit
@@ -93,4 +94,23 @@ final class Ejabberd: Sendable {
   private var output: String {
     (try? String(contentsOfFile: directory.file("output"), encoding: .utf8)) ?? ""
   }
+}
+
+struct HouseEjabberd: HouseBroker {
+  private let broker: Ejabberd
+
+  init() throws {
+    let names = ["threadkeeper", "border-router", "monitor"]
+    broker = try Ejabberd(logins: Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0)-pw") }))
+  }
+
+  var port: UInt16 { broker.port }
+  var settings: [String] { ["username: threadkeeper", "password: threadkeeper-pw"] }
+  var keepsSessions: Bool { false }
+
+  func client(_ user: String, _ filters: String...) -> MosquittoConfiguration {
+    .house(user, "\(user)-pw", port: port, filters)
+  }
+
+  func restart() throws { try broker.restart() }
 }

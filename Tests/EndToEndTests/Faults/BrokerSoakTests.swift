@@ -28,7 +28,7 @@ struct BrokerSoakTests {
     let broker = try TestBroker(persistence: true)
     let installation = try Installation(port: broker.port, hold: 60, logLevel: "info")
     let daemon = try await installation.start()
-    let publisher = LoadPublisher(try SteadyLoad(rate: 300), to: broker)
+    let publisher = LoadPublisher(try HomeLoad(), rate: 300, to: broker)
     for _ in 1...Self.rounds {
       let acknowledged = publisher.load.acknowledged + .random(in: 1...300)
       try await eventually("the load to go on") { publisher.load.acknowledged >= acknowledged }
@@ -38,7 +38,7 @@ struct BrokerSoakTests {
     }
     try await publisher.finish()
     try await eventually(within: .seconds(120), "all messages") {
-      try await installation.json("status")["routers"]?.number == Int64(publisher.load.routers)
+      try await installation.status()["routers"]?.number == Int64(publisher.load.routers)
     }
     ledger.lose(try await publisher.load.lost(in: installation))
     try await installation.checkStop(daemon)
@@ -64,7 +64,7 @@ struct BrokerSoakTests {
           && heard.latest.values.contains { JSON($0)?["alertname"] == "SessionLost" }
       }
       try await eventually("the intake") {
-        try await installation.json("status")["intake"]?["state"] == "running"
+        try await installation.status()["intake"]?["state"] == "running"
       }
       ledger.lose(try await home.missing(version, in: installation))
       ledger.round()

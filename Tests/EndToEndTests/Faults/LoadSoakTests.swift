@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Synchronization
 import TestKit
 import Testing
 
@@ -23,14 +24,14 @@ struct LoadSoakTests {
         logLevel: "info")
       var daemon = try await installation.start()
       try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
-      let publisher = LoadPublisher(try SteadyLoad(rate: 0), to: broker)
+      let publisher = LoadPublisher(try HomeLoad(), rate: 0, to: broker)
       // It ends with a new router.
       publisher.load.end(after: Self.backlog)
       try await publisher.finish(after: Self.backlog, within: .seconds(180))
       let begin = ContinuousClock.now
       daemon = try await installation.start()
       try await eventually(within: .seconds(180), "all that waited") {
-        try await installation.json("status")["routers"]?.number == Int64(publisher.load.routers)
+        try await installation.status()["routers"]?.number == Int64(publisher.load.routers)
       }
       let seconds = begin.duration(to: .now).components.seconds
       ledger.lose(try await publisher.load.lost(in: installation))
@@ -58,7 +59,7 @@ struct LoadSoakTests {
       let home = try ReportingHome(Self.routers)
       try await publisher.publish(try home.reports(1))
       try await eventually(within: .seconds(120), "all routers") {
-        try await installation.json("status")["routers"]?.number == Int64(Self.routers)
+        try await installation.status()["routers"]?.number == Int64(Self.routers)
       }
       broker.kill()
       try broker.start()
@@ -118,4 +119,85 @@ struct LoadSoakTests {
       try await installation.checkStop(daemon)
     }
   }
+}
+
+/// The short form is `KillTests`.
+@Suite("kill -9 for minutes", .serialized)
+struct KillSoakTests {
+  private static let kills = 300
+
+  @Test(
+    "300 kills at any moment, at 2,000 messages a second, lose nothing that the broker took",
+    .enabled(if: Soak.kill.isWanted, "`make soak` runs it"))
+  func soakKill() async throws {
+    try await Soak.kill.measure { ledger in
+      let broker = try TestBroker()
+      let installation = try Installation(port: broker.port, hold: 60, logLevel: "notice")
+      let witness = try await Audience.start(broker, "threadkeeper/bridge/state")
+      var daemon = try await installation.start()
+      let publisher = LoadPublisher(try HomeLoad(), rate: 2_000, to: broker)
+      var online = 0
+      for kill in 1...Self.kills {
+        // One of three in its first steps, the others at work. How long those take depends on the machine.
+        if !kill.isMultiple(of: 3) {
+          try await eventually("the daemon to be online") {
+            count("online", witness) > online || !daemon.isRunning
+          }
+        }
+        try await Task.sleep(for: .milliseconds(.random(in: 1...600)))
+        try Soak.check(daemon.isRunning, "it ended by itself:\n\(daemon.log)")
+        try await daemon.kill9()
+        online = count("online", witness)
+        daemon = try installation.launch()
+        ledger.round()
+      }
+      let load = publisher.load
+      try await publisher.finish()
+      try await eventually(within: .seconds(180), "all \(load.acknowledged) messages") {
+        try await installation.status()["routers"]?.number == Int64(load.routers)
+      }
+      ledger.lose(try await load.lost(in: installation))
+      let wills = count("offline", witness)
+      try Soak.check(wills > Self.kills / 4, "only \(wills) last wills were published")
+      ledger.name("`bridge/state` `offline`, \(wills) times; \(load.acknowledged) messages")
+      try await installation.checkStop(daemon)
+    }
+  }
+
+  private func count(_ state: String, _ witness: Audience) -> Int {
+    let payload = Array(#"{"state":"\#(state)"}"#.utf8)
+    return witness.look { $0.messages.count { $0.payload == payload } }
+  }
+}
+
+/// Announces invented routers as fast as the broker takes them.
+private final class FloodingLogin: MosquittoHandler {
+  private let count: UInt64
+  private let state = Mutex((sent: UInt64(0), acknowledged: UInt64(0)))
+
+  init(count: UInt64) { self.count = count }
+
+  var isDone: Bool { state.withLock { $0.acknowledged >= count } }
+
+  func connected(_ session: MosquittoSession) {
+    state.withLock { $0.sent = $0.acknowledged }
+  }
+
+  func received(_ batch: [IncomingMessage]) throws {}
+
+  func publications(upTo limit: Int) -> [Publication] {
+    state.withLock { state in
+      let end = min(count, state.sent + UInt64(limit))
+      defer { state.sent = end }
+      return (state.sent..<end).map { number in
+        BorderRouter(number: 0x100_0000 + Int(number), user: "mallory").says("announce")
+      }
+    }
+  }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    state.withLock { $0.acknowledged += 1 }
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) {}
 }

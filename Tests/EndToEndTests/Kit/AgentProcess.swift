@@ -2,8 +2,9 @@
 
 import Foundation
 import TestKit
+import Testing
 
-/// `threadkeeper agent`, which runs until this object goes.
+/// `threadkeeper agent`, with options that have a test take seconds.
 final class AgentProcess: Sendable {
   enum Kind: String, Sendable {
     case otbr, ssid
@@ -18,12 +19,11 @@ final class AgentProcess: Sendable {
       }
     }
 
-    /// So that a test takes seconds.
     var options: [String] {
       switch self {
       case .otbr:
         [
-          "--poll", "1", "--hold", "2", "--heartbeat", "2", "--request-timeout", "2",
+          "--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "2",
           "--router-user", "\(getuid())",
         ]
       case .ssid: ["--interval", "1"]
@@ -32,8 +32,7 @@ final class AgentProcess: Sendable {
     }
   }
 
-  private let process: ChildProcess
-  private let log: String
+  private let process: DaemonProcess
 
   /// - Parameters:
   ///   - arguments: URLs of routers, a source, other options.
@@ -44,12 +43,10 @@ final class AgentProcess: Sendable {
     environment: [String: String] = [:], broker: TestBroker,
     in directory: TemporaryDirectory, _ more: String...
   ) throws {
-    log = directory.file("agent-\(UInt32.random(in: 0 ... .max)).log")
-    process = try ChildProcess(
-      ThreadkeeperBinary.executable.path,
-      Self.arguments(kind, arguments + more, user: user, broker),
+    process = try DaemonProcess(
+      Self.arguments(kind, arguments + more, user: user, broker), name: "the agent",
       environment: Self.environment(directory).merging(environment) { $1 },
-      streams: (.nothing, .file(log), .sameAsOutput))
+      errorFile: directory.file("agent-\(UInt32.random(in: 0 ... .max)).log"), keepsOutput: true)
   }
 
   static func arguments(
@@ -66,16 +63,39 @@ final class AgentProcess: Sendable {
     ]
   }
 
-  deinit { process.signal(SIGKILL) }
-
-  var output: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
-
+  var output: String { process.log }
   var identifier: Int32 { process.identifier }
 
   func signal(_ number: Int32) { process.signal(number) }
 
-  func end() -> ChildProcess.End {
-    process.signal(SIGTERM)
-    return process.wait(within: 60)
+  func end() -> ChildProcess.End { process.stopAndWait() }
+}
+
+/// A program of another user of this machine, at the port of something that is off. For root, who can be two users.
+enum Impostor {
+  /// Nobody's.
+  static let user = "65534"
+
+  /// Accepts connections, answers nothing, and writes down what comes.
+  static func start(_ url: String, _ received: String) throws -> ChildProcess {
+    let program = """
+      import os, socket, sys
+      file = open(sys.argv[2], "ab", buffering=0)
+      os.setuid(int(sys.argv[3]))
+      listener = socket.socket()
+      listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+      listener.bind(("127.0.0.1", int(sys.argv[1])))
+      listener.listen()
+      while True:
+          connection = listener.accept()[0]
+          file.write(connection.recv(65536))
+          connection.close()
+      """
+    return try ChildProcess(
+      "/usr/bin/env",
+      [
+        "python3", "-c", program, String(try #require(url.split(separator: ":").last)), received,
+        user,
+      ])
   }
 }

@@ -4,8 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// A page in a browser, as a person has it.
-struct BrowserTab {
+/// A page in the browser, as a person has it, with cookies of its own. It goes with this object.
+final class BrowserTab: Sendable {
   /// A key of the keyboard: https://www.w3.org/TR/uievents-key/
   enum Key: String {
     case tab = "Tab"
@@ -30,25 +30,36 @@ struct BrowserTab {
     }
   }
 
-  let browser: Browser
+  private let browser: Browser
+  private let context: String
   private let session: String
 
-  init(_ browser: Browser, width: Int = 1_000, height: Int = 900) async throws {
-    self.browser = browser
-    let target = try await browser.call("Target.createTarget", #"{"url":"about:blank"}"#)
+  init(width: Int = 1_000, height: Int = 900) async throws {
+    browser = try Browser.shared.get()
+    context = try #require(
+      try await browser.call("Target.createBrowserContext")["browserContextId"]?.text)
+    let target = try await browser.call(
+      "Target.createTarget", #"{"url":"about:blank","browserContextId":"\#(context)"}"#)
     let id = try #require(target["targetId"]?.text)
     let attached = try await browser.call(
       "Target.attachToTarget", #"{"targetId":"\#(id)","flatten":true}"#)
     session = try #require(attached["sessionId"]?.text)
     try await call("Page.enable")
-    try await call("Target.activateTarget", #"{"targetId":"\#(id)"}"#)
+    // Others have the focus of the window meanwhile.
+    try await call("Emulation.setFocusEmulationEnabled", #"{"enabled":true}"#)
     try await resize(width: width, height: height)
   }
 
+  deinit {
+    browser.post("Target.disposeBrowserContext", #"{"browserContextId":"\#(context)"}"#)
+  }
+
+  /// What `confirm` was asked so far.
+  var questions: [String] { browser.questions(of: session) }
+
   @discardableResult
   func call(_ method: String, _ parameters: String = "{}") async throws -> JSON {
-    try await browser.call(
-      method, parameters, session: method.hasPrefix("Target.") ? nil : session)
+    try await browser.call(method, parameters, session: session)
   }
 
   func resize(width: Int, height: Int, isPhone: Bool = false, scale: Int = 1) async throws {

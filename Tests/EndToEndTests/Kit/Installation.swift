@@ -114,9 +114,12 @@ final class Installation: Sendable {
   }
 
   private struct StatusReply: Decodable, Sendable { var status: JSON }
+  private struct Performed: Decodable, Sendable { var reply: JSON }
 
   private static let status = VarlinkMethod<VarlinkNothing, StatusReply>(
     "io.threadkeeper.Status", "Get", for: .owner)
+  private static let perform = VarlinkMethod<JSON, Performed>(
+    "io.threadkeeper.Admin", "Perform", for: .owner)
 
   /// What `threadkeeper status` has from a daemon, without running it each time; nil where none answers.
   private func daemonStatus() async throws -> JSON? {
@@ -124,6 +127,43 @@ final class Installation: Sendable {
     guard launcher.isEmpty else { return JSON(try await command("status", "--json").output) }
     let client = try? await VarlinkClient.connect(to: socketPath)
     return try? await client?.call(Self.status, VarlinkNothing()).status
+  }
+
+  /// The same of a daemon that must be there.
+  func status() async throws -> JSON {
+    guard let status = try await daemonStatus() else {
+      throw DaemonProcess.Unexpected(description: "no daemon answers")
+    }
+    return status
+  }
+
+  // MARK: Questions
+
+  /// What waits for consent, as `threadkeeper consent list` has it from a daemon.
+  func questions() async throws -> [JSON] {
+    guard let client = try await VarlinkClient.connect(to: socketPath) else {
+      throw DaemonProcess.Unexpected(description: "no daemon answers")
+    }
+    let list: JSON = ["operation": "ListConsents", "parameters": [:]]
+    return try await client.call(Self.perform, list).reply["pending"]?.list ?? []
+  }
+
+  /// The one question that waits and fits, once there is one.
+  func question(where fits: (JSON) -> Bool = { _ in true }) async throws -> JSON {
+    var found: [JSON] = []
+    try await eventually("a question") {
+      found = try await questions().filter(fits)
+      return found.count == 1
+    }
+    return found[0]
+  }
+
+  /// Approves or denies the one question that waits, once there is one; its id.
+  @discardableResult
+  func decide(_ verb: String, _ more: String...) async throws -> String {
+    let id = try await question()["id"]?.text ?? ""
+    try await run(["consent", verb, id] + more)
+    return id
   }
 
   /// The store's key is secret from when it is made.
@@ -148,16 +188,43 @@ final class Installation: Sendable {
       launcher: launcher)
   }
 
-  /// The same, for an answer that must be there.
-  func json(_ arguments: String...) async throws -> JSON {
-    let outcome = try await ThreadkeeperBinary.run(
-      arguments + ["--json", "--config", configuration], environment: environment,
-      launcher: launcher)
-    guard outcome.status == 0, let value = JSON(outcome.output) else {
+  /// The same for a command that must succeed; what it prints.
+  @discardableResult
+  func run(_ arguments: String...) async throws -> String { try await run(arguments) }
+
+  @discardableResult
+  func run(_ arguments: [String]) async throws -> String {
+    let outcome = try await command(arguments)
+    guard outcome.status == 0 else {
       throw DaemonProcess.Unexpected(
         description: "\(arguments) ended with \(outcome.status): \(outcome.error)")
     }
+    return outcome.output
+  }
+
+  /// The same, for an answer that must be there.
+  func json(_ arguments: String...) async throws -> JSON {
+    let output = try await run(arguments + ["--json"])
+    guard let value = JSON(output) else {
+      throw DaemonProcess.Unexpected(description: "\(arguments) printed no JSON: \(output)")
+    }
     return value
+  }
+
+  /// Enrolls a login's keys.
+  func enroll(_ user: String, _ line: String, _ more: String...) async throws {
+    try await run(["clients", "enroll", user, line] + more)
+  }
+
+  func enroll(_ login: SealingLogin, _ more: String...) async throws {
+    try await run(["clients", "enroll", login.user, login.identity.keys.line] + more)
+  }
+
+  /// Makes a login's key and enrolls it, so that its plaintext does not count; the key's file.
+  func enrolledKey(of user: String) async throws -> String {
+    let file = directory.file("\(user).key")
+    try await enroll(user, try await clientKeygen(file), "--trust", "signed")
+    return file
   }
 
   /// With a daemon that has the store, whether or not it reaches its broker, for as long as `body` runs; with the one

@@ -19,6 +19,12 @@ struct Needles: Sendable {
     addBase64(name, secret)
   }
 
+  /// Adds the secrets of a network.
+  mutating func add(_ network: ThreadNetwork) {
+    add("the network key of \(network.name)", network.networkKey)
+    add("the PSKc of \(network.name)", network.pskc)
+  }
+
   /// Adds a secret that a test has by itself, once. Values that stand in documentation are no secret, and
   /// occur in addresses: they are left out.
   mutating func note(_ name: String, _ secret: [UInt8]) {
@@ -80,9 +86,9 @@ struct Needles: Sendable {
   }
 
   private static func forms(_ text: Data) -> Data {
-    var lower = text
-    for index in lower.indices where (0x41...0x5A).contains(lower[index]) { lower[index] |= 0x20 }
-    return text + [0x0A] + lower + [0x0A] + text.filter { $0 != UInt8(ascii: "\\") }
+    let lower = text + [0x0A] + Data(String(decoding: text, as: UTF8.self).lowercased().utf8)
+    guard text.contains(UInt8(ascii: "\\")) else { return lower }
+    return lower + [0x0A] + Data(text.split(separator: UInt8(ascii: "\\")).joined())
   }
 
   /// What is found in the files below a directory, with their names, and how many files there were.
@@ -111,14 +117,26 @@ private struct Haystack {
 
   func holds(_ needle: Data) -> Bool {
     text.withUnsafeBufferPointer { text in
-      Self.text(needle).withUnsafeBufferPointer { needle in
-        guard let text = text.baseAddress, let needle = needle.baseAddress else { return false }
-        return strstr(text, needle) != nil
+      Self.text(needle).withUnsafeBufferPointer { bytes in
+        guard let text = text.baseAddress, let bytes = bytes.baseAddress else { return false }
+        return strstr(text, bytes) != nil
       }
     }
   }
 
+  /// Without a loop over the bytes: this is not optimized.
   private static func text(_ bytes: Data) -> [CChar] {
-    bytes.map { CChar(bitPattern: max($0, 1)) } + [0]
+    [CChar](unsafeUninitializedCapacity: bytes.count + 1) { buffer, count in
+      count = bytes.count + 1
+      bytes.copyBytes(to: UnsafeMutableRawBufferPointer(buffer))
+      buffer[bytes.count] = 0
+      var end = 0
+      while let start = buffer.baseAddress.map({ $0 + end }),
+        let zero = memchr(start, 0, bytes.count - end)
+      {
+        zero.storeBytes(of: 1, as: UInt8.self)
+        end += zero - UnsafeMutableRawPointer(start) + 1
+      }
+    }
   }
 }

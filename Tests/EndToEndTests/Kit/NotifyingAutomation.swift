@@ -133,15 +133,15 @@ private struct Trigger {
 }
 
 extension YAMLNode {
-  fileprivate var text: String? {
+  var text: String? {
     if case .scalar(let scalar) = content { scalar.text } else { nil }
   }
 
-  fileprivate var list: [YAMLNode] {
+  var list: [YAMLNode] {
     if case .sequence(let nodes) = content { nodes } else { [] }
   }
 
-  fileprivate subscript(_ name: String) -> YAMLNode? {
+  subscript(_ name: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }
     return pairs.first { $0.key.text == name }?.value
   }

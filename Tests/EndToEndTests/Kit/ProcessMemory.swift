@@ -2,6 +2,7 @@
 
 import Foundation
 import TestKit
+import Testing
 
 /// What a process has in its memory. For root: a daemon lets nobody else look.
 enum ProcessMemory {
@@ -61,5 +62,19 @@ enum ProcessMemory {
       }
     }
     return finds
+  }
+
+  /// Waits until nothing of it is found there: what is on its way to the disk or the broker may be there for a moment.
+  static func expectNone(of needles: [Needle], in process: Int32, after event: String) async throws
+  {
+    var finds: Set<String> = []
+    do {
+      try await eventually(within: .seconds(30), "rest") {
+        finds = try Self.finds(of: needles, in: process)
+        return finds.isEmpty
+      }
+    } catch is TimedOut {
+      Issue.record("left in memory after \(event): \(finds.sorted().joined(separator: "; "))")
+    }
   }
 }

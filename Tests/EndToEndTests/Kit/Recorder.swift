@@ -12,9 +12,9 @@ import Testing
 ///
 /// What routers and clients say, below `in/`, holds datasets in plaintext and is left out, unless the test
 /// says that all who publish are enrolled.
-final class Recorder: Sendable {
+final class Recorder: TestBrokerObserver {
   /// That of the test which runs.
-  @TaskLocal static var current: Recorder?
+  static var current: Recorder? { TestBroker.observer as? Recorder }
 
   /// Something secret in something that was published.
   struct Find: CustomStringConvertible {
@@ -41,10 +41,7 @@ final class Recorder: Sendable {
 
   /// Runs something whose brokers and secrets this one takes note of.
   func observe(_ body: () async throws -> Void) async throws {
-    try await Self.$current.withValue(self) {
-      try await TestBroker.$observer.withValue(
-        { [weak self] in self?.listen(to: $0) }, operation: body)
-    }
+    try await TestBroker.$observer.withValue(self, operation: body)
   }
 
   /// Lets the brokers go, which would be kept by what listens to them, and that by this.

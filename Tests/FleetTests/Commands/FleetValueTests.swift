@@ -35,7 +35,8 @@ struct FleetValueTests {
     #expect(settings.onMismatch == .adopt)
     #expect(try HomeSettings(["alerts.hold": "60"]).offlineAfter == nil)
     for wrong in [["alerts.hold": "soon"], ["mqtt.port": "1"], ["preferred.on_mismatch": "x"]] {
-      #expect(throws: CommandFailure.self) { try HomeSettings(wrong) }
+      let error = #expect(throws: CommandFailure.self) { try HomeSettings(wrong) }
+      #expect(error?.status == .usage)
     }
   }
 

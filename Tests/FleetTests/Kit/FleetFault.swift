@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
-
 import Foundation
 import Synchronization
 import TestKit
-
-/// What a scene did not come to.
-struct FleetFailure: Error, CustomStringConvertible {
-  let description: String
-}
 
 /// The faults of `make test-fleet`. Each has a short form, which is part of `make test`, and a long one, which runs where
 /// `FLEET_FAULTS` names it and writes its figures as a row of the table that `.ci/test-fleet` prints.
@@ -30,42 +24,40 @@ enum FleetFault: String, CaseIterable, Sendable {
 
   /// Figures of a run, from any thread.
   final class Ledger: Sendable {
-    private struct Figures {
+    struct Figures {
       var rounds = 0
       var lost = 0
       var messages: UInt64 = 0
+      /// Seconds from a fault to the first message of a shard that was published after it and is committed.
       var times: [Double] = []
+
+      /// The nearest rank of the times; nil where nothing was measured.
+      func percentile(_ part: Double) -> Double? {
+        let times = times.sorted()
+        guard !times.isEmpty else { return nil }
+        let rank = Int((part * Double(times.count)).rounded(.up))
+        return times[min(times.count - 1, max(0, rank - 1))]
+      }
     }
 
     /// Seconds that a fail-over may take in all but one of a hundred.
     let limit: Double
-    private let figures = Mutex(Figures())
+    private let state = Mutex(Figures())
 
     init(limit: Double?) { self.limit = limit ?? .infinity }
 
-    func round() { figures.withLock { $0.rounds += 1 } }
+    var figures: Figures { state.withLock { $0 } }
 
-    /// Seconds from a fault to the first message of a shard that was published after it and is committed.
-    func note(_ seconds: Double) { figures.withLock { $0.times.append(seconds) } }
+    func round() { state.withLock { $0.rounds += 1 } }
+
+    func note(_ seconds: Double) { state.withLock { $0.times.append(seconds) } }
 
     /// What the broker has acknowledged, and how much of it is not in the database.
     func check(_ messages: UInt64, lost: Int) {
-      figures.withLock {
+      state.withLock {
         $0.messages += messages
         $0.lost += lost
       }
-    }
-
-    var rounds: Int { figures.withLock { $0.rounds } }
-    var lost: Int { figures.withLock { $0.lost } }
-    var messages: UInt64 { figures.withLock { $0.messages } }
-    var times: [Double] { figures.withLock { $0.times.sorted() } }
-
-    /// The nearest rank; nil where nothing was measured.
-    func percentile(_ part: Double) -> Double? {
-      let times = times
-      guard !times.isEmpty else { return nil }
-      return times[min(times.count - 1, max(0, Int((part * Double(times.count)).rounded(.up)) - 1))]
     }
   }
 
@@ -78,34 +70,32 @@ enum FleetFault: String, CaseIterable, Sendable {
     let started = ContinuousClock.now
     do {
       try await body(ledger)
-      try Soak.check(ledger.rounds > 0, "there was no round")
-      try Soak.check(ledger.lost == 0, "\(ledger.lost) are lost")
-      if isLong, let limit, let p99 = ledger.percentile(0.99) {
+      let figures = ledger.figures
+      try Soak.check(figures.rounds > 0, "there was no round")
+      try Soak.check(figures.lost == 0, "\(figures.lost) are lost")
+      if isLong, let limit, let p99 = figures.percentile(0.99) {
         try Soak.check(p99 <= limit, "the 99th percentile is \(p99) s, the limit \(limit) s")
       }
-      note(ledger, started, "ok")
+      note(figures, started, "ok")
     } catch {
-      note(ledger, started, "failed")
+      note(ledger.figures, started, "failed")
       throw error
     }
   }
 
-  private func note(_ ledger: Ledger, _ started: ContinuousClock.Instant, _ result: String) {
-    func text(_ seconds: Double?) -> String {
-      seconds.map { String(format: "%.2f", $0) } ?? "-"
+  private func note(
+    _ figures: Ledger.Figures, _ started: ContinuousClock.Instant, _ result: String
+  ) {
+    guard isLong else { return }
+    let times = [0.5, 0.99, 1].map { part in
+      figures.percentile(part).map { String(format: "%.2f", $0) } ?? "-"
     }
-    let cells = [
-      rawValue, "\(ledger.rounds)", "\(started.duration(to: .now).components.seconds)",
-      "\(ledger.messages)", "\(ledger.lost)", text(ledger.percentile(0.5)),
-      text(ledger.percentile(0.99)), text(ledger.times.last), result,
-    ]
-    let row = cells.joined(separator: "|")
-    guard isLong, let path = ProcessInfo.processInfo.environment["FLEET_ROWS"],
-      let file = fopen(path, "a")
-    else { return }
-    fputs(row + "\n", file)
-    fclose(file)
+    let cells =
+      [
+        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)",
+        "\(figures.messages)", "\(figures.lost)",
+      ] + times + [result]
+    Soak.append(cells, to: "FLEET_ROWS")
   }
 }
-
 #endif

@@ -1,144 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
-
 import Broker
+import Fleet
 import Foundation
 import Home
 import Synchronization
 import TestKit
 import ThreadDataset
 
-/// A home of a fleet.
-struct FleetHome: Hashable, Sendable, CustomStringConvertible {
-  let shard: Int
-  let name: String
-
-  var description: String { "\(shard)/\(name)" }
-}
-
-/// Publishes to all homes at a steady rate what can be looked up afterwards. What a connection loses on its way is
-/// published again by the next one, in the same order.
+/// What routers of all homes publish.
 ///
 /// The homes take turns, and in each of them its routers; routers of all homes have the same ids. The first message of a
 /// router announces it, on the network of its home. Of the others every third is a newer dataset, with the message's
 /// number as its timestamp, and the rest are names with that number.
-final class FleetLoad: MosquittoHandler {
-  private struct State {
-    var next: UInt64 = 1
-    /// The newest that was handed to a connection.
-    var newest: UInt64 = 0
-    /// The oldest that the broker has not acknowledged.
-    var oldest: UInt64 = 1
-    var acknowledged: Set<UInt64> = []
-    var refused = 0
-    var end: UInt64 = .max
-  }
-
-  let homes: [FleetHome]
-  let routers: Int
-  private let base: String
-  private let rate: Double
+struct FleetLoad: LoadContents {
+  let homes: [HomeAddress]
+  /// Of each home.
+  let routers = 4
   private let networks: [OperationalDataset]
-  private let startedAt = ContinuousClock.now
-  private let state = Mutex(State())
 
-  /// - Parameters:
-  ///   - routers: of each home.
-  ///   - rate: messages a second, of all homes together.
-  init(_ homes: [FleetHome], routers: Int = 4, base: String, rate: Double) throws {
-    (self.homes, self.routers, self.base, self.rate) = (homes, routers, base, rate)
+  init(_ homes: [HomeAddress]) throws {
+    self.homes = homes
     networks = try homes.indices.map { try Self.network($0).dataset(at: 1) }
   }
 
   /// The network of a home: nobody else's.
   static func network(_ home: Int) -> SampleNetwork {
     SampleNetwork(
-      extendedPANID: "f1ee7000" + hex(home, 8), name: "net-\(home)",
-      networkKey: "c0ffee11d00dfeed5ca1ab1e" + hex(home + 1, 8))
+      extendedPANID: "f1ee7000" + hex(home), name: "net-\(home)",
+      networkKey: "c0ffee11d00dfeed5ca1ab1e" + hex(home + 1))
   }
 
-  static func agent(_ router: Int) -> String { "a1b2c3d4" + hex(router + 1, 8) }
+  static func agent(_ router: Int) -> String { "a1b2c3d4" + hex(router + 1) }
 
-  private static func hex(_ number: Int, _ digits: Int) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: digits - text.count) + text
+  private static func hex(_ number: Int) -> String { String(format: "%08x", number) }
+
+  /// Each router has been announced.
+  func last(from number: UInt64) -> UInt64 { max(number, UInt64(homes.count * routers)) }
+
+  private func place(_ number: UInt64) -> (home: Int, router: Int, turn: Int) {
+    let index = Int(number - 1)
+    return (index % homes.count, index / homes.count % routers, index / homes.count / routers)
   }
 
-  /// Messages that the broker has acknowledged, without a gap.
-  var acknowledged: UInt64 { state.withLock { $0.oldest - 1 } }
-
-  /// The newest that was handed to a connection.
-  var newest: UInt64 { state.withLock { $0.newest } }
-
-  /// Those that the broker refused: nobody has them.
-  var refused: Int { state.withLock { $0.refused } }
-
-  /// No message comes after those that were handed over, and each router has been announced.
-  func end() {
-    state.withLock { $0.end = max($0.newest, UInt64(homes.count * routers)) }
-  }
-
-  var isDone: Bool { state.withLock { $0.oldest > $0.end } }
-
-  // MARK: What the client asks
-
-  func connected(_ session: MosquittoSession) {
-    state.withLock { state in
-      state.next = state.oldest
-      state.acknowledged = []
-    }
-  }
-
-  func received(_ batch: [IncomingMessage]) throws {}
-
-  func publications(upTo limit: Int) -> [Publication] {
-    state.withLock { state in
-      let due = min(state.end, UInt64(startedAt.duration(to: .now) / .seconds(1) * rate))
-      let last = min(due, state.next + UInt64(limit) - 1)
-      guard state.next <= last else { return [] }
-      defer { state.next = last + 1 }
-      state.newest = max(state.newest, last)
-      return (state.next...last).map(message)
-    }
-  }
-
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    state.withLock { state in
-      if outcome != .delivered { state.refused += 1 }
-      state.acknowledged.insert(token)
-      while state.acknowledged.remove(state.oldest) != nil { state.oldest += 1 }
-    }
-  }
-
-  func disconnected(_ event: MosquittoDisconnection) {}
-
-  // MARK: The messages
-
-  private func place(_ number: UInt64) -> (home: Int, router: Int, turn: UInt64) {
-    let index = number - 1
-    let (homes, routers) = (UInt64(homes.count), UInt64(routers))
-    return (Int(index % homes), Int(index / homes % routers), index / homes / routers)
-  }
-
-  /// The home that a message is for.
-  func home(of number: UInt64) -> FleetHome { homes[place(number).home] }
-
-  private func message(_ number: UInt64) -> Publication {
+  func message(_ number: UInt64) -> Publication {
     let (home, router, turn) = place(number)
-    let agent = "\"border_agent_id\":\"\(Self.agent(router))\""
-    let topic = "\(base)/\(homes[home].shard)/\(homes[home].name)/in/routers/"
-    var publication =
-      if turn.isMultiple(of: 3) {
-        Publication(
-          topic: topic + (turn == 0 ? "announce" : "dataset"),
-          payload: Array("{\(agent),\"dataset\":\"\(dataset(home, number))\"}".utf8))
-      } else {
-        Publication(
-          topic: topic + "announce", payload: Array("{\(agent),\"name\":\"Name \(number)\"}".utf8))
-      }
-    publication.token = number
-    return publication
+    let isDataset = turn.isMultiple(of: 3)
+    let field =
+      isDataset ? #""dataset":"\#(dataset(home, number))""# : #""name":"Name \#(number)""#
+    return Publication(
+      topic: "\(TestFleet.base)/\(homes[home])/in/routers/"
+        + (isDataset && turn > 0 ? "dataset" : "announce"),
+      payload: Array(#"{"border_agent_id":"\#(Self.agent(router))",\#(field)}"#.utf8))
   }
 
   private func dataset(_ home: Int, _ number: UInt64) -> String {
@@ -147,18 +61,16 @@ final class FleetLoad: MosquittoHandler {
     return (try? stamp.map { try networks[home].replacing(.activeTimestamp($0)) })??.hex ?? ""
   }
 
-  // MARK: What came of them
-
   /// What the broker acknowledged last of a router.
   struct Expected: Equatable, Sendable {
     var name: String?
     var stamp: UInt64?
   }
 
-  /// By home and router.
-  func expected() -> [FleetHome: [BorderAgentID: Expected]] {
-    var expected: [FleetHome: [BorderAgentID: Expected]] = [:]
-    for number in 1...max(acknowledged, 1) {
+  /// By home and router, after so many messages.
+  func expected(after count: UInt64) -> [HomeAddress: [BorderAgentID: Expected]] {
+    var expected: [HomeAddress: [BorderAgentID: Expected]] = [:]
+    for number in 1...max(count, 1) {
       let (home, router, turn) = place(number)
       guard let agent = BorderAgentID(hex: Self.agent(router)) else { continue }
       if turn.isMultiple(of: 3) {
@@ -171,40 +83,81 @@ final class FleetLoad: MosquittoHandler {
   }
 }
 
-/// A client that publishes a load until it goes.
-final class FleetPublisher: Sendable {
-  let load: FleetLoad
-  private let client: MosquittoClient
-  private let tasks: [Task<Void, any Error>]
+/// Looks at the retained states of all routers: a message whose number is in one of them is committed.
+final class FleetWatch: Sendable {
+  private struct Seen {
+    /// The newest state of each router, by its topic.
+    var states: [String: [UInt8]] = [:]
+    /// Messages after this one are waited for.
+    var mark: UInt64 = 0
+    /// When a message after the mark was seen first, by shard.
+    var first: [Int: ContinuousClock.Instant] = [:]
+  }
 
-  init(_ load: FleetLoad, to broker: TestBroker) {
-    var configuration = broker.configuration(clientID: "load-\(UInt32.random(in: 0 ... .max))")
-    configuration.cleanStart = true
-    configuration.sessionExpiry = 0
-    let client = MosquittoClient(configuration, handler: load)
-    self.load = load
-    self.client = client
-    tasks = [
-      Task { try await client.run() },
-      Task {
-        while true {
-          try await Task.sleep(for: .milliseconds(10))
-          client.wake()
+  private final class Holder: Sendable {
+    let seen = Mutex(Seen())
+  }
+
+  private let client: TestClient
+  private let holder: Holder
+
+  static func start(_ broker: TestBroker) async throws -> FleetWatch {
+    let watch = FleetWatch(
+      broker.configuration(passing: "watch", ["\(TestFleet.base)/+/+/router/+"]))
+    try await watch.client.ready()
+    return watch
+  }
+
+  private init(_ configuration: MosquittoConfiguration) {
+    let holder = Holder()
+    self.holder = holder
+    client = TestClient(configuration) { batch in
+      let now = ContinuousClock.now
+      for message in batch {
+        guard let shard = message.topic.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
+        else { continue }
+        let number = Self.number(message.payload)
+        holder.seen.withLock {
+          $0.states[message.topic] = message.payload
+          if number > $0.mark, $0.first[shard] == nil { $0.first[shard] = now }
         }
-      },
-    ]
+      }
+    }
   }
 
-  deinit {
-    client.stop()
-    tasks.last?.cancel()
+  /// From here on messages after this one are waited for.
+  func mark(_ number: UInt64) {
+    holder.seen.withLock { ($0.mark, $0.first) = (number, [:]) }
   }
 
-  /// Waits until the broker has acknowledged the last message.
-  func finish(within limit: Duration = .seconds(120)) async throws {
-    load.end()
-    try await eventually(within: limit, "the broker to acknowledge all of the load") { load.isDone }
+  /// When a message after the mark was seen first in a shard.
+  func first(in shard: Int) -> ContinuousClock.Instant? {
+    holder.seen.withLock { $0.first[shard] }
   }
+
+  private struct Shown: Decodable {
+    var name: String?
+    var active_timestamp: UInt64?
+  }
+
+  private static func shown(_ payload: [UInt8]) -> Shown? {
+    try? JSONDecoder().decode(Shown.self, from: Data(payload))
+  }
+
+  /// The number of the newest message that a state shows.
+  private static func number(_ payload: [UInt8]) -> UInt64 {
+    let shown = shown(payload)
+    let name = shown?.name?.split(separator: " ").last.flatMap { UInt64($0) }
+    return max(name ?? 0, shown?.active_timestamp ?? 0)
+  }
+
+  /// What the retained state of a router says of name and timestamp.
+  func shown(_ home: HomeAddress, _ agent: String) -> FleetLoad.Expected? {
+    holder.seen.withLock { $0.states["\(TestFleet.base)/\(home)/router/\(agent)"] }
+      .flatMap(Self.shown).map { .init(name: $0.name, stamp: $0.active_timestamp) }
+  }
+
+  /// All topics of routers that were published to.
+  var topics: Set<String> { holder.seen.withLock { Set($0.states.keys) } }
 }
-
 #endif

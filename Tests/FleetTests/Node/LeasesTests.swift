@@ -119,25 +119,16 @@ struct LeasesTests {
 
   @Test("What could not start is released with the reason, and not claimed for 30 s")
   func failed() {
-    var leases = leases(started: false)
-    #expect(leases.ended(17, .noKey, at: start) == [.release(claim, .noKey)])
-    #expect(leases.count == 0)
-    #expect(leases.unclaimable(at: start + .seconds(29)) == [17])
-    #expect(leases.unclaimable(at: start + .seconds(30)) == [])
-  }
-
-  @Test("What could not start because the database was not there may be claimed at once")
-  func unavailable() {
-    var leases = leases(started: false)
-    #expect(leases.ended(17, nil, at: start) == [.release(claim, .free)])
-    #expect(leases.unclaimable(at: start) == [])
-  }
-
-  @Test("A shard that was rolled back is released so that nobody claims it")
-  func rolledBack() {
-    var leases = leases(started: false)
-    #expect(leases.ended(17, .rolledBack, at: start) == [.release(claim, .rolledBack)])
-    #expect(leases.unclaimable(at: start) == [])
+    // Of a database that was not there it may be claimed at once; and nobody claims what was rolled back.
+    for (failure, state, pause) in [
+      (.noKey, .noKey, 30), (nil, .free, 0), (.rolledBack, .rolledBack, 0),
+    ] as [(LeaseState?, LeaseState, Int)] {
+      var leases = leases(started: false)
+      #expect(leases.ended(17, failure, at: start) == [.release(claim, state)])
+      #expect(leases.count == 0)
+      #expect(leases.unclaimable(at: start + .seconds(pause - 1)) == (pause > 0 ? [17] : []))
+      #expect(leases.unclaimable(at: start + .seconds(pause)) == [])
+    }
   }
 
   @Test("A node that leaves gives everything back, and what has not ended in time as well")

@@ -78,8 +78,6 @@ struct FleetDocumentTests {
 struct FleetPageTests {
   private let store: TemporaryStore
   private let bridge: Bridge
-  private let database: FleetDatabase
-  private let name: String
 
   init() throws {
     store = try TemporaryStore()
@@ -87,14 +85,23 @@ struct FleetPageTests {
       BridgeConfiguration(MovedStore.settings(store)),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       store: SealedRecords(store.keychain), logger: Logger(label: "test"))
-    let server = try PostgresServer.shared()
-    name = try server.makeDatabase()
+  }
+
+  private func page(
+    _ shards: [Int], _ problems: FleetPage.Problems = .init(), database url: String
+  ) throws -> FleetPage {
     var settings = MovedStore.settings(store)
-    settings.store.url = SecretText(server.url(database: name))
-    database = try FleetDatabase(settings)
-    try PostgresPool(url: server.url(database: name), size: 1).withConnection {
-      try FleetSchema.create(name: "north", shards: 3, on: $0)
-    }
+    settings.store.url = SecretText(url)
+    return FleetPage(
+      try FleetDatabase(settings),
+      shards: { [bridge] in shards.map { .init(shard: $0, bridge: bridge) } },
+      problems: { problems })
+  }
+
+  /// Of a fleet with three shards and two nodes.
+  private func page(_ shards: [Int] = [1]) throws -> FleetPage {
+    let server = try PostgresServer.shared()
+    let name = try server.makeFleet(shards: 3)
     try server.run(
       """
       INSERT INTO threadkeeper.node (name, address, version, capacity, seen) VALUES
@@ -104,29 +111,19 @@ struct FleetPageTests {
         WHERE shard = 1;
       UPDATE threadkeeper.lease SET state = 'rolled_back' WHERE shard = 2;
       """, database: name)
+    return try page(shards, database: server.url(database: name))
   }
 
-  private func page(
-    _ shards: [Int] = [1], _ problems: FleetPage.Problems = .init(), database: FleetDatabase? = nil
-  ) -> FleetPage {
-    FleetPage(
-      database ?? self.database,
-      shards: { [bridge] in shards.map { .init(shard: $0, bridge: bridge) } },
-      problems: { problems })
-  }
-
-  /// Of a server that is not there.
-  private var lost: FleetDatabase {
-    get throws {
-      var settings = MovedStore.settings(store)
-      settings.store.url = SecretText("host=\(store.path) dbname=none connect_timeout=2")
-      return try FleetDatabase(settings)
-    }
+  /// Where there is no server.
+  private func lonely(
+    _ shards: [Int], _ problems: FleetPage.Problems = .init()
+  ) throws -> FleetPage {
+    try page(shards, problems, database: "host=\(store.path) dbname=none connect_timeout=2")
   }
 
   @Test("Metrics have each shard of the process, and the fleet as the database has it")
   func metrics() async throws {
-    let text = MetricsText.encode(await page([1, 3]).metrics())
+    let text = MetricsText.encode(try await page([1, 3]).metrics())
     for line in [
       #"threadkeeper_broker_connected{shard="1"} 0"#,
       #"threadkeeper_broker_connected{shard="3"} 0"#,
@@ -149,7 +146,7 @@ struct FleetPageTests {
 
   @Test("A node that does not reach the database says so, and has no figures of the fleet")
   func lostDatabase() async throws {
-    let page = page([], .init(database: "PostgreSQL cannot be reached"), database: try lost)
+    let page = try lonely([], .init(database: "PostgreSQL cannot be reached"))
     let text = MetricsText.encode(await page.metrics())
     #expect(text.contains("\nthreadkeeper_database_connected 0\n"))
     #expect(!text.contains("threadkeeper_fleet_"))
@@ -159,23 +156,25 @@ struct FleetPageTests {
   }
 
   @Test("A node is ready while all that it has takes up events")
-  func readiness() {
-    #expect(page([]).readiness.ready)
-    let failing = page([1]).readiness
+  func readiness() throws {
+    #expect(try lonely([]).readiness.ready)
+    let failing = try lonely([1]).readiness
     #expect(failing.checks.filter { !$0.ok }.map(\.name) == ["intake"])
     #expect(failing.checks.last?.reason?.hasPrefix("shard 1: ") == true)
-    #expect(page([], .init(broker: "the broker is away")).readiness.checks.first?.ok == false)
+    let away = try lonely([], .init(broker: "the broker is away"))
+    #expect(away.readiness.checks.first?.ok == false)
   }
 
   @Test("The page is under `/`, needs the token where there is one, and changes nothing")
   func routes() async throws {
+    let page = try page()
     let routes = PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 0, token: "0123456789abcdef"), source: page())
+      PageConfiguration(address: "127.0.0.1", port: 0, token: "0123456789abcdef"), source: page)
     #expect(await routes.reply(to: PageRequest("/")).status == .unauthorized)
     let shown = "Bearer 0123456789abcdef"
     let reply = await routes.reply(to: PageRequest("/", authorization: shown))
     let text = String(decoding: reply.body, as: UTF8.self)
-    #expect(reply.status == .ok && text.contains("threadkeeper fleet north"))
+    #expect(reply.status == .ok && text.contains("threadkeeper fleet test"))
     #expect(
       text.contains("<td>rolled back</td>") && text.contains("<td>node-b</td><td>silent</td>"))
     let change = await routes.reply(
@@ -184,7 +183,7 @@ struct FleetPageTests {
         body: Array(#"{"id":"c-0123456789abcdef"}"#.utf8)))
     #expect(change.status != .ok)
     await #expect(throws: PageRefusal.self) {
-      try await page().make(.deny(id: "c-0123456789abcdef"))
+      try await page.make(.deny(id: "c-0123456789abcdef"))
     }
   }
 
@@ -206,7 +205,7 @@ struct FleetPageTests {
     let own = Self.names(in: try Self.file("docs/reference/fleet.md"))
       .subtracting(["threadkeeper_node", "threadkeeper_reader"])
     let all = own.union(Self.names(in: try Self.file("docs/guides/monitoring.md")))
-    let given = Self.names(in: MetricsText.encode(await page().metrics()))
+    let given = Self.names(in: MetricsText.encode(try await page().metrics()))
     #expect(given.subtracting(all).isEmpty, "\(given.subtracting(all))")
     #expect(own.subtracting(given).isEmpty, "\(own.subtracting(given))")
     for file in ["threadkeeper-fleet.rules.yml", "grafana.json"] {

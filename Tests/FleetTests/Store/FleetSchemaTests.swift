@@ -12,14 +12,10 @@ import ThreadkeeperDaemon
 struct FleetSchemaTests {
   @Test("A node's role can do what a store does, and a reader sees nothing that is sealed")
   func roles() throws {
-    let server = try PostgresServer()
+    let server = try PostgresServer.shared()
+    let (node, reader) = try PostgresServer.roles.get()
     let name = try server.makeDatabase()
     try server.run(FleetSchema.script, database: name)
-    try server.run(
-      """
-      CREATE ROLE a_node LOGIN IN ROLE threadkeeper_node;
-      CREATE ROLE a_reader LOGIN IN ROLE threadkeeper_reader;
-      """)
     try PostgresPool(url: server.url(database: name)).withConnection {
       try FleetSchema.create(name: "north", shards: 2, on: $0)
       // What is there stays.
@@ -27,7 +23,7 @@ struct FleetSchemaTests {
     }
     #expect(
       try server.run("SELECT name, version FROM threadkeeper.fleet", database: name) == ["north|1"])
-    let pool = PostgresPool(url: server.url(database: name, user: "a_node"))
+    let pool = PostgresPool(url: server.url(database: name, user: node))
     try pool.withConnection { _ = try $0.query("UPDATE threadkeeper.shard SET epoch = 1") }
     let store = ShardStore(
       shard: 3, epoch: 1, pool: pool, keys: try ShardKeys.make(shard: 3).keys,
@@ -47,28 +43,32 @@ struct FleetSchemaTests {
       #expect(throws: PostgresError.self) { try pool.withConnection { _ = try $0.query(sql) } }
     }
     for view in ["shard_status", "home_list", "node_status"] {
-      try server.run("SELECT * FROM threadkeeper.\(view)", database: name, user: "a_reader")
+      try server.run("SELECT * FROM threadkeeper.\(view)", database: name, user: reader)
     }
     for table in [
       "fleet", "shard", "lease", "node", "home", "key_slot", "record", "outbox", "audit",
       "record_0",
     ] {
       let error = #expect(throws: PostgresError.self) {
-        try PostgresPool(url: server.url(database: name, user: "a_reader"))
+        try PostgresPool(url: server.url(database: name, user: reader))
           .withConnection { _ = try $0.query("SELECT * FROM threadkeeper.\(table)") }
       }
       #expect(error?.sqlState == "42501")
     }
   }
 
-  @Test("A program that is too old for a database says so")
+  @Test("A program that is too old for a database, or too new, says so")
   func version() throws {
-    let fleet = try FleetFixture()
-    try fleet.run("UPDATE threadkeeper.fleet SET oldest = 2, version = 2")
+    let fleet = try TestFleet(shards: 1)
+    let database = try FleetDatabase(fleet.settings())
+    for (version, oldest, words) in [(2, 2, "a newer program"), (0, 0, "an older program")] {
+      try fleet.sql("UPDATE threadkeeper.fleet SET version = \(version), oldest = \(oldest)")
+      let error = #expect(throws: CommandFailure.self) { try database.fleet() }
+      #expect(error?.status == .configuration && error?.remedy?.contains(words) == true)
+    }
+    try fleet.sql("UPDATE threadkeeper.fleet SET version = 2, oldest = 2")
     let error = #expect(throws: CommandFailure.self) {
-      try PostgresPool(url: fleet.url).withConnection {
-        try FleetSchema.create(name: "test", shards: 1, on: $0)
-      }
+      try database.connected { try FleetSchema.create(name: "test", shards: 1, on: $0) }
     }
     #expect(error?.message.contains("too old") == true)
   }
@@ -90,6 +90,37 @@ struct FleetSchemaTests {
         == ["1|2"])
     #expect(
       try fleet.run("SELECT homes_version FROM threadkeeper.shard ORDER BY id") == ["2", "1"])
+  }
+
+  @Test("A key that its program does not give back is not stored; what is missing is made later")
+  func keys() throws {
+    let fleet = try TestFleet(shards: 0)
+    var settings = try fleet.settings()
+    func make(
+      _ seal: String, _ unseal: String, shards: Int? = nil, name: String? = nil
+    ) throws -> [String] {
+      settings.fleet.sealCommand = ["sh", "-c", seal]
+      settings.fleet.unsealCommand = ["sh", "-c", unseal]
+      _ = try FleetInit(settings, FleetDatabase(settings))
+        .run(shards: shards, name: name, progress: { _ in })
+      return try fleet.sql("SELECT sealed FROM threadkeeper.key_slot ORDER BY shard")
+    }
+    for (seal, unseal, status) in [
+      ("printf sealed; cat", "cat", ExitStatus.configuration), ("cat", "cat", .configuration),
+      ("exit 1", "cat", .temporary),
+    ] {
+      let error = #expect(throws: CommandFailure.self) { try make(seal, unseal, shards: 1) }
+      #expect(error?.status == status, "\(seal)")
+      #expect(try fleet.sql("SELECT count(*) FROM threadkeeper.key_slot") == ["0"])
+    }
+    let (seal, unseal) = ("printf sealed; cat", "tail -c +7")
+    let first = try make(seal, unseal)
+    #expect(first.count == 1)
+    // What is there stays.
+    let both = try make(seal, unseal, shards: 2)
+    #expect(both.count == 2 && both[0] == first[0])
+    let error = #expect(throws: CommandFailure.self) { try make(seal, unseal, name: "other") }
+    #expect(error?.status == .usage)
   }
 }
 #endif

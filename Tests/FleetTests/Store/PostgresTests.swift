@@ -92,27 +92,7 @@ struct PostgresTests {
     }
   }
 
-  @Test(
-    "A server that has stopped is waited for until the deadline, and the connection is given up")
-  func deadline() throws {
-    let server = try PostgresServer()
-    let pool = PostgresPool(url: server.url(), size: 2)
-    try pool.withConnection { _ = try $0.query("SELECT 1") }
-    server.pause()
-    let start = ContinuousClock.now
-    for sql in ["SELECT 1", "SELECT 2"] {
-      let error = #expect(throws: PostgresError.self) {
-        try pool.withConnection(until: .now + .milliseconds(300)) { try $0.query(sql) }
-      }
-      #expect(error?.kind == .connection)
-    }
-    // The second has to connect: libpq's shortest limit is two seconds.
-    #expect(ContinuousClock.now - start < .seconds(20))
-    server.resume()
-    #expect(try pool.withConnection { try $0.query("SELECT 3")[0][0]?.int } == 3)
-  }
-
-  @Test("A pool lends as many connections as it has, and makes new ones after a restart")
+  @Test("A pool lends as many connections as it has, makes new ones, and waits until a deadline")
   func pool() throws {
     let server = try PostgresServer()
     let pool = PostgresPool(url: server.url(), size: 1)
@@ -126,14 +106,34 @@ struct PostgresTests {
     // What was open is gone.
     #expect(
       try pool.withConnection { try $0.query("SELECT txid_current_if_assigned()")[0][0] } == nil)
+    func works() throws -> Bool {
+      try pool.withConnection { try $0.query("SELECT 1")[0][0]?.int } == 1
+    }
     server.kill()
-    #expect(throws: PostgresError.self) { try pool.withConnection { try $0.query("SELECT 1") } }
+    #expect(throws: PostgresError.self) { try works() }
     try server.start()
-    #expect(try pool.withConnection { try $0.query("SELECT 1")[0][0]?.int } == 1)
+    #expect(try works())
     // It says so on each connection.
     server.stop()
     try server.start()
-    #expect(try pool.withConnection { try $0.query("SELECT 1")[0][0]?.int } == 1)
+    #expect(try works())
+    server.pause()
+    let start = ContinuousClock.now
+    for sql in ["SELECT 1", "SELECT 2"] {
+      let error = #expect(throws: PostgresError.self) {
+        try pool.withConnection(until: .now + .milliseconds(300)) { try $0.query(sql) }
+      }
+      #expect(error?.kind == .connection)
+    }
+    // The second has to connect: libpq's shortest limit is two seconds.
+    #expect(ContinuousClock.now - start < .seconds(20))
+    server.resume()
+    #expect(try works())
+  }
+
+  @Test("An error says nothing of a server that was not reached")
+  func noState() {
+    #expect(PostgresError(.connection, "no server").sqlState.isEmpty)
   }
 }
 #endif

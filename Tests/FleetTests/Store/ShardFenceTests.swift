@@ -93,7 +93,7 @@ struct ShardFenceTests {
       }
       ended.signal()
     }
-    for _ in 1...300 {
+    for _ in 1...100 {
       var changes = RecordChanges.announcements(10...10)
       changes.messages = []
       try store.commit(changes)
@@ -142,38 +142,33 @@ struct ShardFenceTests {
   @Test("A connection that is cut around COMMIT loses nothing, and writes nothing twice")
   func unknownOutcomes() throws {
     let fleet = try FleetFixture()
-    let relay = try PostgresRelay(to: "\(fleet.server.directory)/.s.PGSQL.\(fleet.server.port)")
-    let store = try fleet.claim(
-      url: "host=127.0.0.1 port=\(relay.port) dbname=\(fleet.name) user=postgres")
+    let (relay, url) = try fleet.relay()
+    let store = try fleet.claim(url: url)
     try store.commit(.announcements(1...10))
     var expected = 1
-    for round in 0..<5 {
-      for (position, cut) in PostgresRelay.Cut.allCases.enumerated() {
-        let cuts = relay.cuts
-        relay.cutNextCommit(cut)
-        let first = Int64(100 + 300 * (3 * round + position))
-        try store.commit(.announcements(first...(first + 299)))
-        expected += 1
-        #expect(relay.cuts == cuts + 1, "\(cut)")
-        #expect(!store.isLost && store.generation == expected, "\(cut)")
-        let records = 10 + 300 * (expected - 1)
-        #expect(
-          try fleet.counts() == ["\(records)|\(expected)|\(expected)|\(expected)"],
-          "\(cut)")
-      }
+    let cuts = Relay.CommitCut.allCases
+    for (round, cut) in (cuts + cuts).enumerated() {
+      relay.cutNextCommit(cut)
+      let first = Int64(100 + 300 * round)
+      try store.commit(.announcements(first...(first + 299)))
+      expected += 1
+      #expect(relay.commitCuts == round + 1, "\(cut)")
+      #expect(!store.isLost && store.generation == expected, "\(cut)")
+      let records = 10 + 300 * (expected - 1)
+      #expect(
+        try fleet.counts() == ["\(records)|\(expected)|\(expected)|\(expected)"], "\(cut)")
     }
     let reader = try fleet.claim()
-    #expect(try reader.contents().count == 10 + 300 * 15 && reader.condition == .healthy)
+    #expect(try reader.contents().count == 10 + 300 * 6 && reader.condition == .healthy)
     #expect(try reader.auditProblem() == nil)
   }
 
   @Test("A commit whose owner is claimed while its answer is lost counts only if it was done")
   func claimedMeanwhile() throws {
-    for cut in PostgresRelay.Cut.allCases {
+    for cut in Relay.CommitCut.allCases {
       let fleet = try FleetFixture()
-      let relay = try PostgresRelay(to: "\(fleet.server.directory)/.s.PGSQL.\(fleet.server.port)")
-      let store = try fleet.claim(
-        url: "host=127.0.0.1 port=\(relay.port) dbname=\(fleet.name) user=postgres")
+      let (relay, url) = try fleet.relay()
+      let store = try fleet.claim(url: url)
       try store.commit(.announcements(1...10))
       try fleet.run(
         """
@@ -198,15 +193,16 @@ struct ShardFenceTests {
   @Test("A client that has stopped in the middle of a commit keeps nobody from the shard")
   func stoppedClient() throws {
     let fleet = try FleetFixture()
-    let proxy = try PostgresProxy(fleet.server)
+    let (relay, url) = try fleet.relay()
+    defer { relay.hangUp() }
     let lease = LeaseTerm(lasting: .seconds(600))
-    let zombie = try fleet.claim(url: proxy.url(fleet.name), lease: lease)
+    let zombie = try fleet.claim(url: url, lease: lease)
     try zombie.commit(.announcements(1...500))
-    let size = try proxy.count { try zombie.commit(.announcements(501...1_000)) }.bytes
-    proxy.stop(after: size * 9 / 10)
+    let size = try relay.traffic { try zombie.commit(.announcements(501...1_000)) }.bytes
+    relay.stopClients(after: size * 9 / 10)
     var changes = RecordChanges.announcements(1...500, "zombie")
     changes.messages = []
-    lease.last(.seconds(1))
+    lease.last(.milliseconds(300))
     #expect(throws: PostgresError.self) { try zombie.commit(changes) }
     // No lock is waited for.
     try fleet.run("SET lock_timeout = '100ms'; UPDATE threadkeeper.shard SET epoch = epoch + 1")
@@ -216,44 +212,39 @@ struct ShardFenceTests {
     #expect(owner.condition == .healthy)
   }
 
-  @Test("A server that does not answer blocks no longer than the lease")
-  func silentServer() throws {
+  @Test(
+    "While PostgreSQL is away a commit is refused at once; one that does not answer blocks for a lease"
+  )
+  func away() throws {
     let server = try PostgresServer()
     let fleet = try FleetFixture(server)
     let lease = LeaseTerm(lasting: .seconds(600))
     let store = try fleet.claim(lease: lease)
     try store.commit(.announcements(1...10))
+    server.kill()
+    let error = #expect(throws: PostgresError.self) { try store.commit(.announcements(11...20)) }
+    #expect(error?.isUnsent == true && !store.isLost)
+    try server.start()
+    // The next one goes on.
+    try store.commit(.announcements(11...20))
+    #expect(try fleet.counts()[0].hasPrefix("20|"))
     server.pause()
-    lease.last(.seconds(2))
+    lease.last(.milliseconds(500))
     let start = ContinuousClock.now
-    #expect(throws: PostgresError.self) { try store.commit(.announcements(11...20)) }
+    #expect(throws: PostgresError.self) { try store.commit(.announcements(21...30)) }
     // An attempt to connect may have begun before.
     #expect(ContinuousClock.now - start < .seconds(20))
     #expect(store.isLost)
     server.resume()
     let reader = try fleet.claim()
-    #expect([10, 20].contains(try reader.contents().count) && reader.condition == .healthy)
-  }
-
-  @Test("While PostgreSQL is away a commit is refused at once, and the next one goes on")
-  func away() throws {
-    let server = try PostgresServer()
-    let fleet = try FleetFixture(server)
-    let store = try fleet.claim()
-    try store.commit(.announcements(1...10))
-    server.kill()
-    let error = #expect(throws: PostgresError.self) { try store.commit(.announcements(11...20)) }
-    #expect(error?.isUnsent == true && !store.isLost)
-    try server.start()
-    try store.commit(.announcements(11...20))
-    #expect(try fleet.claim().contents().count == 20)
+    #expect([20, 30].contains(try reader.contents().count) && reader.condition == .healthy)
   }
 
   @Test("A batch of 500 is one round trip")
   func roundTrips() throws {
     let fleet = try FleetFixture()
-    let proxy = try PostgresProxy(fleet.server)
-    let store = try fleet.claim(url: proxy.url(fleet.name))
+    let (relay, url) = try fleet.relay()
+    let store = try fleet.claim(url: url)
     try store.commit(.announcements(1...500))
     var message: Int64 = 500
     for first in [501, 501, 1_001, 1_001] as [Int64] {
@@ -262,7 +253,7 @@ struct ShardFenceTests {
       changes.messages = (1...500).map { StoredMessage(id: message + $0, bytes: [1, 2, 3]) }
       changes.published = message
       message += 500
-      let found = try proxy.count { try store.commit(changes) }
+      let found = try relay.traffic { try store.commit(changes) }
       #expect(found.bytes > 100_000)
       // The first time each is prepared, in the same round trip.
       #expect(found.turns == 1)

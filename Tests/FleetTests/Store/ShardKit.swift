@@ -4,7 +4,6 @@
 import Foundation
 import KeychainCore
 import SodiumCrypto
-import Synchronization
 import TestKit
 import Testing
 
@@ -25,14 +24,17 @@ struct FleetFixture {
 
   init(_ server: PostgresServer? = nil, shards: Int = 1) throws {
     self.server = try server ?? .shared()
-    name = try self.server.makeDatabase()
+    name = try self.server.makeFleet(shards: shards)
     keys = try (1...shards).map { try ShardKeys.make(shard: $0).keys }
-    try PostgresPool(url: url, size: 1).withConnection {
-      try FleetSchema.create(name: "test", shards: shards, on: $0)
-    }
   }
 
   var url: String { server.url(database: name) }
+
+  /// A way to the server that can be disturbed, and how a store uses it.
+  func relay() throws -> (relay: Relay, url: String) {
+    let relay = try Relay(toPostgres: server.socketPath)
+    return (relay, relay.url(database: name))
+  }
 
   @discardableResult
   func run(_ sql: String) throws -> [String] { try server.run(sql, database: name) }
@@ -82,89 +84,34 @@ extension RecordChanges {
   }
 }
 
-/// Stands between a client and the server, on a Unix socket. It counts answers, and may let only part of a commit pass.
-final class PostgresProxy: Sendable {
-  private struct State {
-    var turns = 0
-    var isOfServer = true
-    var left = Int.max
-    var bytes = 0
-  }
-  private let directory: TemporaryDirectory
-  private let state = Mutex(State())
-  private let target: String
+/// A copy of all that a database has of shards, which can be put back as an administrator would restore it.
+struct SavedShards {
+  private static let tables = ["record", "outbox", "audit"]
+  private let server: PostgresServer
+  private let database: String
 
-  init(_ server: PostgresServer) throws {
-    directory = try TemporaryDirectory()
-    target = "\(server.directory)/.s.PGSQL.\(server.port)"
-    let listener = try #require(Self.socket(directory.file(".s.PGSQL.5432")) { bind($0, $1, $2) })
-    listen(listener, 16)
-    Thread.detachNewThread { [weak self] in
-      while true {
-        let client = accept(listener, nil, nil)
-        guard client >= 0, let self, let server = Self.socket(self.target, { connect($0, $1, $2) })
-        else { return }
-        Thread.detachNewThread { self.forward(client, server, isOfServer: false) }
-        Thread.detachNewThread { self.forward(server, client, isOfServer: true) }
-      }
+  /// Makes the copy.
+  init(_ server: PostgresServer, _ database: String) throws {
+    (self.server, self.database) = (server, database)
+    for table in ["shard"] + Self.tables {
+      try server.run(
+        "CREATE TABLE public.\(table) AS TABLE threadkeeper.\(table)", database: database)
     }
   }
 
-  func url(_ database: String) -> String {
-    "host=\(directory.path) port=5432 dbname=\(database) user=postgres"
-  }
-
-  /// How often the client has sent something after an answer, and how much.
-  func count(_ body: () throws -> Void) rethrows -> (turns: Int, bytes: Int) {
-    state.withLock { $0 = State() }
-    try body()
-    return state.withLock { ($0.turns, $0.bytes) }
-  }
-
-  /// From now on only so many bytes reach the server; the connection stays.
-  func stop(after bytes: Int) { state.withLock { $0.left = bytes } }
-
-  private func forward(_ source: Int32, _ sink: Int32, isOfServer: Bool) {
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(source, &buffer, buffer.count)
-      guard count > 0 else { break }
-      let allowed = state.withLock { state in
-        if !isOfServer, state.isOfServer { state.turns += 1 }
-        state.isOfServer = isOfServer
-        guard !isOfServer else { return count }
-        state.bytes += count
-        let allowed = min(count, state.left)
-        state.left -= allowed
-        return allowed
-      }
-      var sent = 0
-      while sent < allowed {
-        let written = buffer[sent..<allowed].withUnsafeBytes {
-          send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-        guard written > 0 else { break }
-        sent += written
-      }
+  func restore(_ shard: Int = 1) throws {
+    let rows = Self.tables.map {
+      """
+      DELETE FROM threadkeeper.\($0) WHERE shard = \(shard);
+      INSERT INTO threadkeeper.\($0) SELECT * FROM public.\($0) WHERE shard = \(shard);
+      """
     }
-    // The server keeps what was stopped: as if a client had lost power.
-    if state.withLock({ $0.left == .max }) { shutdown(sink, Int32(SHUT_RDWR)) }
-  }
-
-  private static func socket(
-    _ path: String, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32? {
-    let descriptor = Foundation.socket(
-      AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        use(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    return result == 0 ? descriptor : nil
+    try server.run(
+      rows.joined() + """
+        UPDATE threadkeeper.shard s SET (epoch, generation, manifest, published)
+          = (o.epoch, o.generation, o.manifest, o.published)
+        FROM public.shard o WHERE o.id = s.id AND s.id = \(shard)
+        """, database: database)
   }
 }
 #endif

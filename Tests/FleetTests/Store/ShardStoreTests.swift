@@ -11,78 +11,46 @@ import Testing
 
 @Suite("The store of a shard", .enabled(if: PostgresServer.isAvailable))
 struct ShardStoreTests {
-  private static let samples: [Int64: [String?]] = [
-    1: ["router 1", "dataset 1"], 2: ["router 2", "dataset 2"], 3: ["alert", nil],
-  ]
-
   private func addSamples(_ store: ShardStore) throws {
     try store.commit(
       .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
     try store.commit(.of(.sample(3, "alert")))
   }
 
-  @Test(arguments: RecordStoreContract.all)
-  func contract(_ contract: RecordStoreContract) throws {
-    let fleet = try FleetFixture()
-    try contract.check(fleet.claim()) {
-      let store = try fleet.claim()
-      #expect(try store.unreadable() == [] && store.condition == .healthy)
+  /// A shard for each of them.
+  private static let fleet = Result { try FleetFixture(shards: RecordStoreContract.all.count) }
+
+  @Test(arguments: RecordStoreContract.all.indices)
+  func contract(_ index: Int) throws {
+    let fleet = try Self.fleet.get()
+    func open() throws -> ShardStore {
+      let store = try fleet.claim(index + 1)
+      _ = try store.load { _ in }
+      #expect(store.condition == .healthy)
       return store
     }
+    try RecordStoreContract.all[index].check(open(), open) { part in
+      // Another byte before the tag.
+      try fleet.alter(
+        """
+        UPDATE record SET \(part) = set_byte(\(part), length(\(part)) - 17,
+          get_byte(\(part), length(\(part)) - 17) # 1) WHERE id = 1 AND shard = \(index + 1)
+        """)
+    }
+    #expect(try open().unreadable() == [])
+  }
+
+  @Test("What the database's administrator changes is noticed when the shard is read")
+  func rows() throws {
+    let fleet = try FleetFixture(shards: 2)
     let store = try fleet.claim()
-    #expect(try store.unreadable() == [] && store.condition == .healthy)
-  }
-
-  /// Another byte before the tag, which the manifest does not see.
-  private func damage(_ part: String, _ fleet: FleetFixture) throws {
-    try fleet.alter(
-      """
-      UPDATE record SET \(part) = set_byte(\(part), length(\(part)) - 17,
-        get_byte(\(part), length(\(part)) - 17) # 1) WHERE id = 1
-      """)
-  }
-
-  @Test("A state that does not open is left out and named, and all else goes on")
-  func damagedState() throws {
-    let fleet = try FleetFixture()
-    try addSamples(fleet.claim())
-    try damage("state", fleet)
-    let store = try fleet.claim()
-    let damaged = DamagedRecord(id: RecordID(1), home: 7, hasSecret: true)
-    var found: [Int64] = []
-    #expect(try store.load { found.append($0.id.rawValue) } == [damaged])
-    #expect(found == [2, 3] && store.condition == .healthy)
-    refuses(.decode) { _ = try store.withSecret(of: RecordID(1)) { _ in } }
-    #expect(try store.unreadable() == [damaged])
-    try store.commit(.of(.sample(4, "copy", .copy(of: RecordID(1)))))
-    // Written again, it is whole.
-    try store.commit(.of(.sample(1, "again"), .sample(5, "copy", .copy(of: RecordID(2)))))
-    let all: [Int64: [String?]] = [
-      1: ["again", "dataset 1"], 2: Self.samples[2]!, 3: Self.samples[3]!, 4: ["copy", nil],
-      5: ["copy", "dataset 2"],
-    ]
-    #expect(try store.contents() == all)
-    #expect(try fleet.claim().contents() == all)
-  }
-
-  @Test("Of a secret that does not open nothing is copied, and the commit goes on")
-  func damagedSecret() throws {
-    let fleet = try FleetFixture()
-    try addSamples(fleet.claim())
-    try damage("secret", fleet)
-    let store = try fleet.claim()
-    #expect(try store.load { _ in } == [])
-    refuses(.decode) { _ = try store.withSecret(of: RecordID(1)) { _ in } }
-    #expect(try store.unreadable().map(\.id) == [RecordID(1)])
-    try store.commit(.of(.sample(3, "alert", .copy(of: RecordID(1)))))
-    try store.commit(.of(.init(id: RecordID(1), home: 7, state: nil)))
-    #expect(try store.contents() == [2: Self.samples[2], 3: ["alert", nil]])
-    #expect(try store.unreadable() == [])
-  }
-
-  @Test(
-    "What the database's administrator changes is noticed when the shard is read",
-    arguments: [
+    try addSamples(store)
+    try fleet.alter("CREATE TABLE old AS SELECT * FROM record WHERE id = 2")
+    var changes = RecordChanges.of(.sample(2, "newer", .text("newer")))
+    changes.audit = [.init(actor: nil, .consentExpired, "one")]
+    try store.commit(changes)
+    let saved = try SavedShards(fleet.server, fleet.name)
+    for sql in [
       "DELETE FROM record WHERE id = 2",
       "INSERT INTO record SELECT shard, 9, home, version, secret_version, state, secret FROM record WHERE id = 1",
       "DELETE FROM record WHERE id = 2; INSERT INTO record SELECT * FROM old",
@@ -97,24 +65,19 @@ struct ShardStoreTests {
       "UPDATE record SET state = '' WHERE id = 2",
       "DELETE FROM threadkeeper.audit WHERE id = 1",
       "UPDATE threadkeeper.shard SET generation = generation + 1 WHERE id = 1",
-    ])
-  func rows(_ sql: String) throws {
-    let fleet = try FleetFixture(shards: 2)
-    let store = try fleet.claim()
-    try addSamples(store)
-    try fleet.alter("CREATE TABLE old AS SELECT * FROM record WHERE id = 2")
-    var changes = RecordChanges.of(.sample(2, "newer", .text("newer")))
-    changes.audit = [.init(actor: nil, .consentExpired, "one")]
-    try store.commit(changes)
-    try fleet.alter(sql)
-    let reader = try fleet.claim()
-    _ = try reader.load { _ in }
-    #expect(reader.condition == .readOnly(.manifestMismatch))
-    refuses(.readOnly) { try reader.commit(.of(.sample(4, "new"))) }
-    refuses(.decode) { _ = try reader.withSecret(of: RecordID(99)) { _ in } }
-    let other = try fleet.claim(2)
-    _ = try other.load { _ in }
-    #expect((other.condition == .healthy) == !sql.contains("shard = 2"))
+    ] {
+      try fleet.alter(sql)
+      let reader = try fleet.claim()
+      _ = try reader.load { _ in }
+      #expect(reader.condition == .readOnly(.manifestMismatch), "\(sql)")
+      refuses(.readOnly) { try reader.commit(.of(.sample(4, "new"))) }
+      refuses(.decode) { _ = try reader.withSecret(of: RecordID(99)) { _ in } }
+      let other = try fleet.claim(2)
+      _ = try other.load { _ in }
+      #expect((other.condition == .healthy) == !sql.contains("shard = 2"), "\(sql)")
+      for shard in 1...2 { try saved.restore(shard) }
+    }
+    #expect(try fleet.claim().contents().count == 3, "the restored one")
   }
 
   @Test("What is changed behind an open store is not taken for what was written")
@@ -272,23 +235,11 @@ struct ShardStoreTests {
     }
     #expect(try fleet.claim(2).compare(anchorOf: 2, hash: second.hash) == .notGenuine)
     // All of it goes back, and on another way.
-    for table in ["shard", "record", "audit", "outbox"] {
-      try fleet.run("CREATE TABLE public.\(table) AS SELECT * FROM threadkeeper.\(table)")
-    }
+    let saved = try SavedShards(fleet.server, fleet.name)
     let last = try fleet.claim()
     try last.commit(.of(.sample(4, "lost")))
     let lost = try last.anchor
-    for table in ["record", "audit", "outbox"] {
-      try fleet.run(
-        "DELETE FROM threadkeeper.\(table); INSERT INTO threadkeeper.\(table) SELECT * FROM public.\(table)"
-      )
-    }
-    try fleet.run(
-      """
-      UPDATE threadkeeper.shard s SET generation = o.generation, manifest = o.manifest
-      FROM public.shard o WHERE o.id = s.id
-      """
-    )
+    try saved.restore()
     let reader = try fleet.claim()
     _ = try reader.load { _ in }
     #expect(reader.condition == .healthy)

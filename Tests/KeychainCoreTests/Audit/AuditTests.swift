@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeychainCore
+import SodiumCrypto
 import TestKit
 import Testing
+
+@testable import KeychainCore
 
 @Suite struct AuditTests {
   private let store: TemporaryStore
 
   init() throws {
-    var options = KeychainOptions()
-    options.auditor = "tester"
-    store = try TemporaryStore(options: options)
+    store = try TemporaryStore { $0.auditor = "tester" }
   }
 
   private struct Undone: Error {}
@@ -25,7 +25,7 @@ import Testing
   private func actions(_ record: AuditRecord) -> [AuditAction] { record.lines.map(\.action) }
 
   @Test func eachTransactionSaysWhoDidWhat() throws {
-    let item = try store.keychain.add(Sample.password("anna", secret: "Sesame-3f"))
+    let item = try store.add("anna", secret: "Sesame-3f")
     try store.keychain.database.write { tx in
       let item = try store.keychain.update(item, secret: Sample.secret("Sesame-4a"), in: tx)
       let labelled = try store.keychain.update(item, attributes: [.label: .string("x")], in: tx)
@@ -53,14 +53,14 @@ import Testing
     try store.keychain.database.write { tx in
       for number in 0..<6 {
         store.keychain.act(as: number % 2 == 0 ? "even" : "odd", in: tx)
-        try store.keychain.add(Sample.password("user \(number)"), in: tx)
+        try store.keychain.add("user \(number)", in: tx)
       }
     }
     let found = try records()
     #expect(found.map(\.actor) == ["even", "odd"] && found.map(\.lines.count) == [3, 3])
     try store.keychain.database.write { tx in
       for number in 0..<2_500 {
-        try store.keychain.add(Sample.password("many \(number)"), in: tx)
+        try store.keychain.add("many \(number)", in: tx)
       }
     }
     #expect(try records().map(\.lines.count) == [3, 3, 1_000, 1_000, 500])
@@ -71,19 +71,19 @@ import Testing
   @Test func whatIsUndoneIsNotInIt() throws {
     #expect(throws: Undone.self) {
       try store.keychain.database.write { tx in
-        try store.keychain.add(Sample.password("anna"), in: tx)
+        try store.keychain.add("anna", in: tx)
         throw Undone()
       }
     }
     #expect(try records().isEmpty)
     try store.keychain.database.write { tx in
-      try store.keychain.add(Sample.password("berta"), in: tx)
+      try store.keychain.add("berta", in: tx)
       try? tx.savepoint {
         store.keychain.act(as: "somebody", in: tx)
-        try store.keychain.add(Sample.password("carla"), in: tx)
+        try store.keychain.add("carla", in: tx)
         throw Undone()
       }
-      try store.keychain.add(Sample.password("dora"), in: tx)
+      try store.keychain.add("dora", in: tx)
     }
     let found = try records()
     #expect(found.count == 1 && found[0].actor == "tester")
@@ -98,10 +98,8 @@ import Testing
     (["DELETE FROM audit WHERE id > 7"], "cut off"),
     (["DELETE FROM audit"], "cut off"),
     (
-      [
-        "UPDATE audit SET id = 100 WHERE id = 3", "UPDATE audit SET id = 3 WHERE id = 4",
-        "UPDATE audit SET id = 4 WHERE id = 100",
-      ], "record 3 of the audit was altered"
+      [(3, 100), (4, 3), (100, 4)].map { "UPDATE audit SET id = \($1) WHERE id = \($0)" },
+      "record 3 of the audit was altered"
     ),
     (
       ["DELETE FROM audit WHERE id = 4"]
@@ -112,27 +110,22 @@ import Testing
 
   @Test("Records that were removed, cut off or moved are told", arguments: alterations)
   func altered(_ statements: [String], _ words: String) throws {
-    for number in 0..<10 { try store.keychain.add(Sample.password("user \(number)")) }
+    for number in 0..<10 { try store.add("user \(number)") }
     try store.reopen {
-      let raw = try RawStore(store.location.databasePath)
+      let raw = try store.raw()
       for statement in statements { try raw.run(statement) }
     }
     let problem = try #require(try store.keychain.auditProblem())
     #expect(problem.contains(words))
     // What the manifest sees stops the store too.
-    if problem.contains("cut off") {
-      refuses(.readOnly) { try store.keychain.add(Sample.password("anna")) }
-    }
+    if problem.contains("cut off") { refuses(.readOnly) { try store.add("anna") } }
   }
 
   @Test func everyByteOfARecordCounts() throws {
-    for number in 0..<3 { try store.keychain.add(Sample.password("user \(number)")) }
+    for number in 0..<3 { try store.add("user \(number)") }
     store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    guard case .blob(let sealed) = try raw.run("SELECT sealed FROM audit WHERE id = 2")[0][0] else {
-      Issue.record("no record")
-      return
-    }
+    let raw = try store.raw()
+    let sealed = try raw.blob("SELECT sealed FROM audit WHERE id = 2")
     try store.reopen()
     for place in sealed.indices {
       var altered = sealed
@@ -147,10 +140,10 @@ import Testing
   }
 
   @Test func aRestoreIsInTheRestoredAudit() throws {
-    try store.keychain.add(Sample.password("anna"))
+    try store.add("anna")
     let path = store.path + "/backup"
     _ = try store.keychain.backup(to: path)
-    try store.keychain.add(Sample.password("berta"))
+    try store.add("berta")
     var options = KeychainOptions()
     options.auditor = "restorer"
     try store.reopen {
@@ -159,6 +152,90 @@ import Testing
     }
     #expect(try records().map(\.actor) == ["tester", "restorer"])
     #expect(try records().map(actions) == [[.added], [.restored]])
+    #expect(try store.keychain.auditProblem() == nil)
+  }
+
+  private func epochs() throws -> [RawStore.Value] {
+    let raw = try store.raw()
+    return try raw.run("SELECT hex(substr(sealed, 2, 4)) FROM audit ORDER BY id").map { $0[0] }
+  }
+
+  private func names(_ epochs: [Int]) -> [RawStore.Value] {
+    epochs.map { .text(Array("0B00000\($0)".utf8)) }
+  }
+
+  @Test func newRootKeysBeginANewEpochThatSealsTheOneBefore() throws {
+    try store.add("anna")
+    let leaked = LeakedKeys(store.keychain)
+    try store.keychain.rotateKeys([store.keyFile])
+    try store.add("berta")
+    try store.keychain.rotateKeys([store.keyFile])
+    try store.add("carla")
+    for _ in 0..<2 {
+      #expect(try records().map(\.number) == [1, 2, 3, 4, 5])
+      #expect(try records()[1].lines.map(\.action) == [.rotated])
+      #expect(try store.keychain.auditProblem() == nil)
+      // The record of the renewal itself is under the new key.
+      #expect(try leaked.opens(store.keychain).filter { $0.hasPrefix("audit") } == ["audit 1"])
+      try store.reopen()
+    }
+    store.keychain.close()
+    #expect(try epochs() == names([1, 2, 2, 3, 3]))
+  }
+
+  /// A record that is sealed with the first key, after one of those that are there.
+  private func forged(after last: Int64, with old: AuditKey) throws -> [RawStore.Value] {
+    let keychain = store.keychain
+    let before = try #require(try keychain.database.read { try AuditRow.find(last, in: $0) })
+    let record = AuditRecord(number: last + 1, time: 1, actor: "nobody", lines: [])
+    let sealed = try old.seal(
+      record.encoded(link: old.link(to: before.sealed)), number: last + 1, store: keychain.storeID)
+    return [.blob(sealed), .integer(last + 1)]
+  }
+
+  private func auditKey() throws -> AuditKey {
+    let id = KeyID(.audit, epoch: 1)
+    return try store.keychain.database.read {
+      try AuditKey(id, store.keychain.keys.key(id, in: $0), in: KeyArena())
+    }
+  }
+
+  /// With the old key the old records can be rewritten, each with its link; the new epoch does not follow.
+  @Test func theOldKeyCannotRewriteWhatTheNewEpochSealed() throws {
+    for number in 0..<3 { try store.add("user \(number)") }
+    let old = try auditKey()
+    try store.keychain.rotateKeys([store.keyFile])
+    try store.add("last")
+    #expect(try store.keychain.auditProblem() == nil)
+    try store.alter("UPDATE audit SET sealed = ? WHERE id = ?", forged(after: 2, with: old))
+    #expect(
+      try store.keychain.auditProblem()?.contains("record 4 of the audit does not follow") == true)
+  }
+
+  @Test func aRecordUnderAnOlderKeyThanTheOneBeforeIsNone() throws {
+    try store.add("anna")
+    let old = try auditKey()
+    try store.keychain.rotateKeys([store.keyFile])
+    try store.alter("INSERT INTO audit (sealed, id) VALUES (?, ?)", forged(after: 2, with: old))
+    #expect(try store.keychain.auditProblem()?.contains("under an older key") == true)
+  }
+
+  @Test func theSlotsThatGoAndTheRotationAreInIt() throws {
+    let spare = KeySlotSecret.keyFile(path: store.path + "/spare.key")
+    try store.keychain.addKeySlot(spare, label: "spare", for: "command of user 7")
+    try store.keychain.rotateKeys([store.keyFile], for: "command of user 8")
+    let slot = try store.keychain.addKeySlot(spare)
+    try store.keychain.removeKeySlot(slot.number, for: "command of user 11")
+    let found = try records()
+    #expect(
+      found.map { $0.lines.map(\.action) } == [
+        [.slotAdded], [.rotated, .slotRemoved], [.slotAdded], [.slotRemoved],
+      ])
+    #expect(found[1].lines[1].subject == "keyFile spare")
+    #expect(
+      found.map(\.actor) == [
+        "command of user 7", "command of user 8", "tester", "command of user 11",
+      ])
     #expect(try store.keychain.auditProblem() == nil)
   }
 }

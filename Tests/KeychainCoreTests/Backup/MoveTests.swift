@@ -19,19 +19,17 @@ struct MoveTests {
   private let code = RecoveryCode()
   private static let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse battery"))
 
-  private var location: StoreLocation { StoreLocation(directory: machine.file("store")) }
+  private var location: StoreLocation { StoreLocation(directory: machine.file("deep/store")) }
   private var keyFile: String { machine.file("store.key") }
 
   init() throws {
-    var options = KeychainOptions()
-    options.passwordHash = .floor
-    old = try TemporaryStore(options: options)
+    old = try TemporaryStore()
     machine = try TemporaryDirectory()
     backup = machine.file("backup")
     try old.keychain.addKeySlot(Self.passphrase)
     try old.keychain.addKeySlot(.recoveryCode(code))
-    try old.keychain.add(Sample.password("anna"))
-    try old.keychain.add(Sample.password("bert", accessible: .whenUnlocked))
+    try old.add("anna")
+    try old.add("bert", accessible: .whenUnlocked)
     _ = try old.keychain.backup(to: backup)
   }
 
@@ -48,7 +46,7 @@ struct MoveTests {
     defer { keychain.close() }
     #expect(keychain.condition == .healthy && keychain.notices.isEmpty)
     #expect(try keychain.verify().matchesManifest && keychain.auditProblem() == nil)
-    return Set(try keychain.items(ItemQuery()).compactMap { $0[.account]?.string })
+    return try keychain.accounts()
   }
 
   @Test(
@@ -58,10 +56,10 @@ struct MoveTests {
     let report = try Keychain.restore(
       backup, to: location, with: [secret(way)], keyFile: keyFile)
     #expect(report.madeKeyFile && report.items == 2 && !report.replaced)
+    #expect(report.behindBy == nil && report.changesLost == nil)
     // A key file opens no locked class.
     #expect(report.locked == (way == .keyFile ? 1 : 0) && report.leftOut == 0)
-    let mode = try FileManager.default.attributesOfItem(atPath: keyFile)[.posixPermissions]
-    #expect((mode as? NSNumber)?.intValue == 0o400)
+    #expect(try mode(keyFile) == 0o400)
     #expect(
       try Data(contentsOf: URL(fileURLWithPath: keyFile))
         != Data(contentsOf: URL(fileURLWithPath: old.keyFilePath)))
@@ -114,7 +112,7 @@ struct MoveTests {
     bytes[bytes.count - 1] ^= 1
     try Data(bytes).write(to: URL(fileURLWithPath: backup))
     refuses(.decode) {
-      _ = try Keychain.restore(backup, to: location, with: [Self.passphrase], keyFile: keyFile)
+      try Keychain.restore(backup, to: location, with: [Self.passphrase], keyFile: keyFile)
     }
     #expect(!FileManager.default.fileExists(atPath: keyFile) && !Keychain.exists(at: location))
   }

@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func byAnEmptyAttribute() throws {
-    try keychain.add(Sample.password("nobody", service: ""))
+    try keychain.add("nobody", service: "")
     #expect(try count(ItemQuery(.genericPassword, [.service: .string("")])) == 1)
     #expect(
       try count(ItemQuery(.genericPassword, [.service: .string(""), .account: .string("nobody")]))
@@ -101,9 +101,31 @@ import Testing
 
   @Test func byReference() throws {
     let item = try #require(try keychain.items(ItemQuery(.internetPassword)).first)
-    #expect(try keychain.items(ItemQuery(reference: item.reference)).map(\.id) == [item.id])
+    let query = ItemQuery(reference: item.reference)
+    #expect(try keychain.items(query).map(\.id) == [item.id])
+    #expect(try keychain.first(query)?.item.id == item.id)
     let wrong = ItemReference(rowID: item.rowID + 1, id: item.id)
     #expect(try keychain.items(ItemQuery(reference: wrong)).isEmpty)
+  }
+
+  /// What `first` finds is in `ModelTests`.
+  @Test func theFirstIsNotFoundWhereItIsNotMeant() throws {
+    let whole: ItemAttributes = [
+      .account: .string("user 0"), .service: .string("service 0"), .accessGroup: .string("own"),
+    ]
+    for query in [
+      ItemQuery(.genericPassword, whole.merging([.account: .string("nobody")]) { $1 }),
+      ItemQuery(.genericPassword, whole.merging([.label: .string("none has it")]) { $1 }),
+      ItemQuery(.genericPassword, whole, accessible: .always),
+      ItemQuery(.genericPassword, whole, accessGroups: ["other"]),
+      ItemQuery(.genericPassword, whole, limit: 0),
+    ] {
+      let found = try keychain.first(query)
+      #expect(found == nil, "\(query)")
+    }
+    #expect(try keychain.first(ItemQuery(.genericPassword, whole))?.secret.text == "secret")
+    try store.alter("DELETE FROM items")
+    refuses(.decode) { try keychain.first(ItemQuery(.genericPassword, whole)) }
   }
 
   @Test func theyAreCounted() throws {
@@ -113,7 +135,7 @@ import Testing
     }
     #expect(try keychain.database.read { try counts(in: $0) } == [13, 11, 2, 0])
     let inside = try keychain.database.write { tx in
-      try keychain.add(Sample.password("new"), in: tx)
+      try keychain.add("new", in: tx)
       return try counts(in: tx)
     }
     #expect(inside == [14, 12, 2, 0])

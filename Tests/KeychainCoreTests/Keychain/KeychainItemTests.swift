@@ -9,21 +9,20 @@ import Testing
 @Suite struct KeychainItemTests {
   @Test func anItemIsFoundAgainAfterReopening() throws {
     let store = try TemporaryStore()
-    try store.keychain.add(Sample.password("anna"))
+    try store.add("anna")
     try store.reopen()
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
-    let query = ItemQuery(
-      .genericPassword, [.account: .string("anna"), .service: .string("mail")])
+    let query = Sample.query("anna")
     let items = try store.keychain.items(query)
     let item = try #require(items.first)
     #expect(items.count == 1 && item.accessGroup == "own")
     #expect(item.accessible == .afterFirstUnlock)
-    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.text(of: item) == "secret")
   }
 
   @Test func everyPartOfAnItemHasANonceOfItsOwn() throws {
     let store = try TemporaryStore()
-    for number in 0..<20 { try store.keychain.add(Sample.password("user-\(number)")) }
+    for number in 0..<20 { try store.add("user-\(number)") }
     let drawn = try store.keychain.database.read { tx in
       try tx.all("SELECT uuid, wrapped_key, metadata, secret FROM items") { row in
         // Names are shorter: a nonce that begins with one would be found by it.
@@ -44,7 +43,7 @@ import Testing
       .endDate: .date(microseconds: .min), .label: .data([]),
       ItemAttribute(rawValue: 255): .string("of a later version"),
     ]
-    let added = try store.keychain.add(
+    let added = try store.add(
       NewItem(
         .genericPassword, attributes: attributes, secret: Sample.secret(""), accessible: .always))
     try store.reopen()
@@ -55,35 +54,36 @@ import Testing
     #expect(try store.keychain.secret(of: found).count == 0)
   }
 
-  @Test(arguments: [0, 1, 63, 64, 65, 4096, 100_000, 1 << 20])
-  func aSecretOfAnyLengthComesBack(_ count: Int) throws {
+  @Test func aSecretOfAnyLengthComesBack() throws {
     let store = try TemporaryStore()
-    let secret = SecretBytes(random: count)
-    let item = try store.keychain.add(
-      NewItem(.genericPassword, attributes: [:], secret: secret, accessible: .afterFirstUnlock))
-    #expect(try store.keychain.secret(of: item) == secret)
+    for count in [0, 1, 63, 64, 65, 4096, 100_000, 1 << 20] {
+      let secret = SecretBytes(random: count)
+      let item = try store.add(
+        NewItem(
+          .genericPassword, attributes: [.account: .string("\(count)")], secret: secret,
+          accessible: .afterFirstUnlock))
+      #expect(try store.keychain.secret(of: item) == secret)
+    }
   }
 
   @Test func whatIsTooLargeIsRefused() throws {
     let store = try TemporaryStore()
     let large = NewItem(
       .genericPassword, attributes: [:], secret: SecretBytes(random: NewItem.secretLimit + 1))
-    refuses(.dataTooLarge) { try store.keychain.add(large) }
+    refuses(.dataTooLarge) { try store.add(large) }
     let wide = NewItem(
       .genericPassword,
       attributes: [.comment: .string(String(repeating: "x", count: NewItem.attributesLimit))],
       secret: Sample.secret(""))
-    refuses(.dataTooLarge) { try store.keychain.add(wide) }
+    refuses(.dataTooLarge) { try store.add(wide) }
     #expect(try store.keychain.items(ItemQuery()).isEmpty)
     #expect(try store.keychain.verify().matchesManifest)
   }
 
   @Test func theDatesAreStamped() throws {
     let clock = ManualClock(microseconds: 1_000_000)
-    var options = KeychainOptions()
-    options.now = { clock.microseconds }
-    let store = try TemporaryStore(options: options)
-    let item = try store.keychain.add(Sample.password("anna"))
+    let store = try TemporaryStore { $0.now = { clock.microseconds } }
+    let item = try store.add("anna")
     #expect(item.created == 1_000_000 && item.modified == 1_000_000)
     clock.advance(microseconds: 1_000_000)
     let changed = try store.keychain.update(item, secret: Sample.secret("new"))
@@ -93,35 +93,35 @@ import Testing
 
   @Test func anItemThatIsGoneIsNotFound() throws {
     let store = try TemporaryStore()
-    let item = try store.keychain.add(Sample.password("anna"))
+    let item = try store.add("anna")
     try store.keychain.delete(item)
     #expect(try store.keychain.items(ItemQuery()).isEmpty)
-    refuses(.itemNotFound) { _ = try store.keychain.secret(of: item) }
+    refuses(.itemNotFound) { try store.keychain.secret(of: item) }
     refuses(.itemNotFound) { try store.keychain.delete(item) }
     refuses(.itemNotFound) { try store.keychain.update(item, attributes: [:]) }
     // Another item in the same row is not the same item.
-    try store.keychain.add(Sample.password("bert"))
-    refuses(.itemNotFound) { _ = try store.keychain.secret(of: item) }
+    try store.add("bert")
+    refuses(.itemNotFound) { try store.keychain.secret(of: item) }
   }
 
   @Test func whatATransactionThrowsAwayIsAsIfItNeverWas() throws {
     struct Refusal: Error {}
     let store = try TemporaryStore()
     let keychain = store.keychain
-    let kept = try keychain.add(Sample.password("kept"))
+    let kept = try keychain.add("kept")
     #expect(throws: Refusal.self) {
       try keychain.database.write { tx in
         // The first item of its class: its class key is thrown away too.
-        try keychain.add(Sample.password("lost", accessible: .always), in: tx)
+        try keychain.add("lost", accessible: .always, in: tx)
         try keychain.delete(kept, in: tx)
         throw Refusal()
       }
     }
     #expect(try keychain.items(ItemQuery()).map(\.id) == [kept.id])
-    let again = try keychain.add(Sample.password("again", accessible: .always))
+    let again = try keychain.add("again", accessible: .always)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
-    #expect(try store.keychain.secret(of: again) == Sample.secret("secret"))
+    #expect(try store.text(of: again) == "secret")
   }
 
   @Test func aSavepointUndoesItemsToo() throws {
@@ -129,20 +129,20 @@ import Testing
     let store = try TemporaryStore()
     let keychain = store.keychain
     try keychain.database.write { tx in
-      try keychain.add(Sample.password("kept"), in: tx)
+      try keychain.add("kept", in: tx)
       do {
         try tx.savepoint {
-          try keychain.add(Sample.password("lost", accessible: .always), in: tx)
+          try keychain.add("lost", accessible: .always, in: tx)
           throw Refusal()
         }
       } catch is Refusal {}
-      try keychain.add(Sample.password("also kept", accessible: .always), in: tx)
+      try keychain.add("also kept", accessible: .always, in: tx)
     }
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
     let items = try store.keychain.items(ItemQuery())
     #expect(items.map { $0[.account] } == [.string("kept"), .string("also kept")])
-    for item in items { #expect(try store.keychain.secret(of: item) == Sample.secret("secret")) }
+    for item in items { #expect(try store.text(of: item) == "secret") }
   }
 
   @Test func theTableOfAnotherComponentCommitsTogether() throws {
@@ -152,8 +152,8 @@ import Testing
     #expect(throws: KeychainError.self) {
       try keychain.database.write { tx in
         try tx.execute("INSERT INTO routers VALUES ('a')")
-        try keychain.add(Sample.password("anna"), in: tx)
-        try keychain.add(Sample.password("anna"), in: tx)
+        try keychain.add("anna", in: tx)
+        try keychain.add("anna", in: tx)
       }
     }
     let count = try keychain.database.read {
@@ -161,5 +161,63 @@ import Testing
     }
     #expect(count == 0)
     #expect(try keychain.items(ItemQuery()).isEmpty)
+  }
+
+  @Test func onlyWhatIsGivenChanges() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let item = try keychain.add("anna")
+    let labelled = try keychain.update(item, attributes: [.label: .string("Anna's")])
+    #expect(labelled[.label] == .string("Anna's") && labelled[.account] == .string("anna"))
+    #expect(try keychain.text(of: labelled) == "secret")
+    let renewed = try keychain.update(labelled, secret: Sample.secret("new"))
+    #expect(renewed[.label] == .string("Anna's"))
+    let bare = try keychain.update(renewed, removing: [.label])
+    #expect(bare[.label] == nil)
+    try store.reopen()
+    let found = try #require(try store.keychain.items(ItemQuery()).first)
+    #expect(found.attributes == bare.attributes && found.version == 4)
+    #expect(try store.text(of: found) == "new")
+    #expect(store.keychain.condition == .healthy)
+  }
+
+  @Test func anItemThatWasReadEarlierStillGivesItsSecret() throws {
+    let store = try TemporaryStore()
+    let keychain = store.keychain
+    let old = try keychain.add("anna")
+    try keychain.update(old, secret: Sample.secret("second"))
+    #expect(try keychain.text(of: old) == "second")
+    try keychain.update(old, attributes: [.label: .string("x")])
+    #expect(try keychain.text(of: old) == "second")
+  }
+
+  @Test func neighboursAreNotConfused() throws {
+    let store = try TemporaryStore()
+    // The same bytes, cut at another place, or in another class; the same character in other bytes.
+    for (account, service) in [
+      ("ab", "c"), ("a", "bc"), ("abc", ""), ("e\u{301}", "c"), ("\u{E9}", "c"),
+    ] { try store.add(account, service: service) }
+    try store.add(
+      NewItem(
+        .internetPassword,
+        attributes: [.account: .string("abc"), .accessGroup: .string("own")],
+        secret: Sample.secret("x"), accessible: .always))
+    #expect(try store.keychain.items(Sample.query("ab", service: "c")).count == 1)
+  }
+
+  @Test func anotherGroupIsAnotherItem() throws {
+    let store = try TemporaryStore()
+    let first = try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-a"))
+    refuses(.duplicateItem) {
+      try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-a"))
+    }
+    try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-b"))
+    try store.add(Sample.credential("a1b2c3d4e5f60718", home: "cabin"))
+    let named: ItemAttributes = [
+      .account: .string("a1b2c3d4e5f60718"), .service: .string("thread-network/home"),
+    ]
+    #expect(try store.keychain.items(ItemQuery(.genericPassword, named)).count == 2)
+    let one = ItemQuery(.genericPassword, named, accessGroups: ["team-a"])
+    #expect(try store.keychain.items(one).map(\.id) == [first.id])
   }
 }

@@ -10,26 +10,31 @@ import Testing
 
 /// Two keychains on one store, as two programs have them.
 @Suite struct SharedStoreTests {
-  private func item(_ account: String, _ accessible: Accessibility = .afterFirstUnlock) -> NewItem {
-    NewItem(
-      .genericPassword,
-      attributes: [.account: .string(account), .accessGroup: .string("own")],
-      secret: SecretBytes(copying: Array(account.utf8)), accessible: accessible)
+  @discardableResult
+  private func add(
+    _ account: String, _ keychain: Keychain, _ accessible: Accessibility = .afterFirstUnlock
+  ) throws -> Item {
+    try keychain.write {
+      try keychain.add(account, secret: account, accessible: accessible, in: $0)
+    }
   }
 
-  private func shared(_ store: TemporaryStore, _ options: KeychainOptions = .init()) throws
-    -> Keychain
-  {
+  private func anchor(_ keychain: Keychain) throws -> String {
+    try String(
+      contentsOfFile: keychain.location.anchorPath(keychain.storeID), encoding: .utf8)
+  }
+
+  private func shared(
+    _ store: TemporaryStore, _ change: (inout KeychainOptions) -> Void = { _ in }
+  ) throws -> Keychain {
     store.keychain.close()
-    return try Keychain.open(
-      at: store.location, with: store.keyFile, access: .shared, options: options)
+    return try TemporaryStore.open(in: store.path, access: .shared, change)
   }
 
   private func accounts(_ keychain: Keychain) throws -> [String] {
     try keychain.read { tx in
       try keychain.items(matching: ItemQuery(.genericPassword), in: tx).map { item in
-        let secret = try keychain.secret(of: item, in: tx)
-        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        try keychain.secret(of: item, in: tx).text
       }
     }
   }
@@ -39,7 +44,7 @@ import Testing
     let (one, other) = (try shared(store), try shared(store))
     for number in 0..<20 {
       let keychain = number.isMultiple(of: 2) ? one : other
-      try keychain.write { tx in _ = try keychain.add(item("\(number)"), in: tx) }
+      try add("\(number)", keychain)
       #expect(try accounts(one).count == number + 1)
       #expect(try accounts(other).count == number + 1)
     }
@@ -55,28 +60,27 @@ import Testing
     let store = try TemporaryStore()
     let (one, other) = (try shared(store), try shared(store))
     #expect(try accounts(other).isEmpty)
-    try one.write { tx in _ = try one.add(item("a", .always), in: tx) }
-    try other.write { tx in _ = try other.add(item("b", .always), in: tx) }
-    try one.write { tx in _ = try one.add(item("c", .whenUnlocked), in: tx) }
+    try add("a", one, .always)
+    try add("b", other, .always)
+    try add("c", one, .whenUnlocked)
     #expect(try accounts(other) == ["a", "b", "c"])
     #expect(try accounts(one) == ["a", "b", "c"])
   }
 
   @Test func whoHoldsTheStoreForLongKeepsTheOthersOutOfWriting() throws {
     let store = try TemporaryStore()
-    try store.keychain.write { tx in _ = try store.keychain.add(item("a"), in: tx) }
-    var options = KeychainOptions()
-    options.turnLimit = 50_000_000
-    let other = try Keychain.open(
-      at: store.location, with: store.keyFile, access: .shared, options: options)
+    try add("a", store.keychain)
+    let other = try TemporaryStore.open(in: store.path, access: .shared) {
+      $0.turnLimit = 50_000_000
+    }
     #expect(try accounts(other) == ["a"], "reading waits for nobody")
     let error = #expect(throws: KeychainError.self) {
-      try other.write { tx in _ = try other.add(item("b"), in: tx) }
+      try add("b", other)
     }
     #expect(error?.status == .notAvailable)
     #expect(error?.lockHolder != nil)
     store.keychain.close()
-    try other.write { tx in _ = try other.add(item("b"), in: tx) }
+    try add("b", other)
     #expect(try accounts(other) == ["a", "b"])
   }
 
@@ -87,38 +91,22 @@ import Testing
     for _ in 0..<3 {
       #expect(throws: KeychainError.self) {
         try one.write { tx in
-          _ = try one.add(item("a"), in: tx)
+          try one.add("a", in: tx)
           throw Failure()
         }
       }
       #expect(try accounts(other).isEmpty)
     }
-    try other.write { tx in _ = try other.add(item("a"), in: tx) }
+    try add("a", other)
     #expect(try accounts(one) == ["a"])
-  }
-
-  @Test func otherWaysIntoTheStoreMeanToOpenItAgain() throws {
-    let store = try TemporaryStore()
-    let one = try shared(store)
-    try one.write { tx in _ = try one.add(item("a", .whenUnlocked), in: tx) }
-    #expect(!one.isOutdated)
-    try store.reopen()
-    try store.keychain.addKeySlot(.keyFile(path: store.path + "/second.key"))
-    store.keychain.close()
-    #expect(throws: KeychainError.self) { try accounts(one) }
-    #expect(one.isOutdated)
-    #expect(throws: KeychainError.self) {
-      try one.write { tx in _ = try one.add(item("b"), in: tx) }
-    }
-    let again = try shared(store)
-    #expect(try accounts(again) == ["a"])
   }
 
   @Test func aWayIntoASharedStoreIsAddedInTurn() throws {
     let store = try TemporaryStore()
-    var options = KeychainOptions()
-    options.turnLimit = 50_000_000
-    let (one, other) = (try shared(store, options), try shared(store, options))
+    let (one, other) = (
+      try shared(store) { $0.turnLimit = 50_000_000 },
+      try shared(store) { $0.turnLimit = 50_000_000 }
+    )
     let second = KeySlotSecret.keyFile(path: store.path + "/second.key")
     let lock = try StoreLock(store.location.lockPath)
     let error = #expect(throws: KeychainError.self) { try one.addKeySlot(second) }
@@ -131,9 +119,11 @@ import Testing
     let store = try TemporaryStore()
     let (one, other) = (try shared(store), try shared(store))
     let slot = try one.addKeySlot(.keyFile(path: store.path + "/second.key"))
-    try one.write { tx in _ = try one.add(item("a"), in: tx) }
+    try add("a", one)
     #expect(try accounts(one) == ["a"] && !one.isOutdated)
     #expect(throws: KeychainError.self) { try accounts(other) }
+    #expect(other.isOutdated)
+    #expect(throws: KeychainError.self) { try add("b", other) }
     let again = try shared(store)
     try one.removeKeySlot(slot.number)
     #expect(try accounts(one) == ["a"] && !one.isOutdated)
@@ -143,21 +133,19 @@ import Testing
   /// The other is ahead; this one has something to write down too.
   @Test func theAnchorNeverGoesBack() throws {
     let store = try TemporaryStore()
-    var options = KeychainOptions()
-    options.anchorInterval = 3_600_000_000_000
-    let (one, other) = (try shared(store, options), try shared(store, options))
-    try one.write { tx in _ = try one.add(item("a"), in: tx) }
-    try one.write { tx in _ = try one.add(item("b"), in: tx) }
+    let (one, other) = (
+      try shared(store) { $0.anchorInterval = 3_600_000_000_000 },
+      try shared(store) { $0.anchorInterval = 3_600_000_000_000 }
+    )
+    try add("a", one)
+    try add("b", one)
     for number in 0..<5 {
-      try other.write { tx in _ = try other.add(item("\(number)"), in: tx) }
-    }
-    func anchor() throws -> String {
-      try String(contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
+      try add("\(number)", other)
     }
     other.close()
-    let written = try anchor()
+    let written = try anchor(one)
     one.close()
-    #expect(try anchor() == written)
+    #expect(try anchor(one) == written)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
   }
@@ -167,16 +155,13 @@ import Testing
     let store = try TemporaryStore()
     let one = try shared(store)
     for account in ["a", "b"] {
-      try one.write { tx in _ = try one.add(item(account), in: tx) }
+      try add(account, one)
     }
-    func anchor() throws -> String {
-      try String(contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
-    }
-    let before = try anchor()
+    let before = try anchor(one)
     #expect(one.owesUpkeep)
     let lock = try StoreLock(store.location.lockPath)
     try one.tick()
-    #expect(try anchor() == before)
+    #expect(try anchor(one) == before)
     #expect(one.owesUpkeep)
     withExtendedLifetime(lock) {}
   }
@@ -185,22 +170,18 @@ import Testing
     let store = try TemporaryStore()
     let one = try shared(store)
     for account in ["a", "b"] {
-      try one.write { tx in _ = try one.add(item(account), in: tx) }
+      try add(account, one)
     }
     #expect(one.owesUpkeep)
     try one.tick()
     #expect(!one.owesUpkeep)
-    let text = try String(
-      contentsOfFile: store.location.anchorPath(one.storeID), encoding: .utf8)
-    #expect(text == "generation 3\n")
+    #expect(try anchor(one) == "generation 3\n")
   }
 
   /// Threads that wait for another process wait side by side.
   @Test func manyThreadsWaitNoLongerThanOne() throws {
     let store = try TemporaryStore()
-    var options = KeychainOptions()
-    options.turnLimit = 1_000_000_000
-    let one = try shared(store, options)
+    let one = try shared(store) { $0.turnLimit = 1_000_000_000 }
     let lock = try StoreLock(store.location.lockPath)
     let refusals = Locked<[LockHolder?]>([])
     let threads = DispatchGroup()
@@ -208,10 +189,10 @@ import Testing
     for number in 0..<8 {
       threads.enter()
       Thread.detachNewThread {
-        do throws(KeychainError) {
-          try one.write { tx in _ = try one.add(item("\(number)"), in: tx) }
+        do {
+          try add("\(number)", one)
         } catch {
-          refusals.withLock { $0.append(error.lockHolder) }
+          refusals.withLock { $0.append((error as? KeychainError)?.lockHolder) }
         }
         threads.leave()
       }
@@ -222,35 +203,11 @@ import Testing
     withExtendedLifetime(lock) {}
   }
 
-  /// What a reader held back when it was deleted goes with the next tick.
-  @Test func whatWasDeletedLeavesTheLog() throws {
-    let marker = "marker-\(UUID().uuidString)"
-    let store = try TemporaryStore()
-    let one = try shared(store)
-    try one.write { tx in _ = try one.add(item(marker), in: tx) }
-    try one.read { tx in
-      // A snapshot needs the log while the item goes.
-      _ = try one.items(matching: ItemQuery(.genericPassword), in: tx)
-      try one.write { tx in
-        for item in try one.items(matching: ItemQuery(.genericPassword), in: tx) {
-          try one.delete(item, in: tx)
-        }
-      }
-      #expect(try logSize(store) > 0)
-    }
-    try one.tick()
-    #expect(try logSize(store) == 0)
-  }
-
   /// A hundred changes in a row do not move the log a hundred times.
   @Test func deferredErasureWaitsForItsOwner() throws {
     let store = try TemporaryStore()
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    let one = try shared(store, options)
-    let items = try (0..<10).map { number in
-      try one.write { tx in try one.add(item("\(number)"), in: tx) }
-    }
+    let one = try shared(store) { $0.defersUpkeep = true }
+    let items = try (0..<10).map { try add("\($0)", one) }
     try one.tick()
     for item in items.prefix(5) { try one.write { tx in try one.delete(item, in: tx) } }
     _ = try accounts(one)

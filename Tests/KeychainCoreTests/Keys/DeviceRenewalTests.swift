@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainCore
 
-/// A rotation, and a first passphrase, where the device key is not beside the store.
+/// A rotation, and a first passphrase, where the device key is not beside the store, or something else lies there.
 @Suite struct DeviceRenewalTests {
   private static let classes: [Accessibility] = [
     .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
@@ -17,10 +17,7 @@ import Testing
   private let away: String
 
   init() throws {
-    var options = KeychainOptions()
-    options.passwordHash = .floor
-    options.auditor = "tester"
-    store = try TemporaryStore(options: options)
+    store = try TemporaryStore { $0.auditor = "tester" }
     away = store.location.deviceKeyPath + ".away"
     for accessible in Self.classes { try add(accessible.code, accessible) }
     try add("anywhere", .afterFirstUnlock)
@@ -28,33 +25,36 @@ import Testing
 
   @discardableResult
   private func add(_ account: String, _ accessible: Accessibility) throws -> Item {
-    try store.keychain.add(Sample.password(account, secret: account, accessible: accessible))
+    try store.add(account, secret: account, accessible: accessible)
   }
 
+  private var path: String { store.location.deviceKeyPath }
+
   private func takeAway() throws {
-    try store.reopen {
-      try FileManager.default.moveItem(atPath: store.location.deviceKeyPath, toPath: away)
-    }
+    try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: away) }
   }
 
   /// As the file of another machine.
   private func putAnother() throws {
-    _ = try KeyFile.createIfAbsent(store.location.deviceKeyPath)
+    _ = try KeyFile.createIfAbsent(path)
     try store.reopen()
   }
 
-  private func bringBack() throws {
-    try store.reopen {
-      try? FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
-      try FileManager.default.moveItem(atPath: away, toPath: store.location.deviceKeyPath)
-    }
+  private func exchange() throws {
+    try FileManager.default.moveItem(atPath: path, toPath: away)
+    _ = try KeyFile.createIfAbsent(path)
+  }
+
+  private func putBack() throws {
+    try? FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: away, toPath: path)
   }
 
   private func readable() throws -> Set<String> {
     Set(
       try store.keychain.items(ItemQuery()).compactMap { item in
         guard let secret = try? store.keychain.secret(of: item) else { return nil }
-        return secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        return secret.text
       })
   }
 
@@ -73,10 +73,10 @@ import Testing
     let error = try refusal { try store.keychain.rotateKeys([store.keyFile]) }
     #expect(error.status == .notAvailable && !error.isTemporary)
     #expect(error.message.hasPrefix("3 items for this device only need their device key"))
-    #expect(error.message.contains(store.location.deviceKeyPath), "\(error)")
+    #expect(error.message.contains(path), "\(error)")
     #expect(error.message.contains("--delete-device-items"), "\(error)")
     #expect(try store.keychain.slots() == slots)
-    try bringBack()
+    try store.reopen { try putBack() }
     #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
     try store.reopen()
     #expect(try readable() == Self.all)
@@ -91,7 +91,7 @@ import Testing
     let error = try refusal { try store.keychain.addKeySlot(passphrase) }
     #expect(error.status == .notAvailable && error.message.hasPrefix("1 items"), "\(error)")
     #expect(try store.keychain.slots().count == 1)
-    try bringBack()
+    try store.reopen { try putBack() }
     try store.keychain.addKeySlot(passphrase)
     #expect(try leaked.opens(store.keychain).allSatisfy { !$0.contains("19.") })
     #expect(try readable() == Self.all)
@@ -132,6 +132,133 @@ import Testing
   @Test func withTheRightDeviceKeyNothingIsDeleted() throws {
     let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
     #expect(report == RotationReport(items: 4))
+    #expect(try readable() == Self.all)
+  }
+
+  enum Spoiling: CaseIterable {
+    case open, link, linkToNothing, malformed, directory
+  }
+
+  private func spoil(_ how: Spoiling) throws {
+    let files = FileManager.default
+    if how == .open {
+      #expect(chmod(path, 0o644) == 0)
+      return
+    }
+    try files.moveItem(atPath: path, toPath: away)
+    switch how {
+    case .open: break
+    case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: away)
+    case .linkToNothing:
+      try files.createSymbolicLink(atPath: path, withDestinationPath: away + ".none")
+    case .malformed:
+      try Data("what is this?\n".utf8).write(to: URL(fileURLWithPath: path))
+      chmod(path, 0o400)
+    case .directory: try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+  }
+
+  private func fix(_ how: Spoiling) throws {
+    if how == .open {
+      #expect(chmod(path, 0o400) == 0)
+    } else {
+      try putBack()
+    }
+  }
+
+  @Test(arguments: Spoiling.allCases)
+  func nothingIsDeletedWhileSomethingIsInItsPlace(_ how: Spoiling) throws {
+    try store.reopen { try spoil(how) }
+    for deletes in [false, true] {
+      let error = #expect(throws: KeychainError.self) {
+        try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes)
+      }
+      #expect(error?.status == .notAvailable && error?.message.contains(path) == true)
+    }
+    try store.reopen { try fix(how) }
+    #expect(try readable() == Self.all)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
+  }
+
+  @Test func aDeviceKeyInUseWhoseFileIsLostIsWrittenAgain() throws {
+    let bytes = FileManager.default.contents(atPath: path)
+    // In memory from here on.
+    #expect(try readable() == Self.all)
+    try FileManager.default.removeItem(atPath: path)
+    let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
+    #expect(report == RotationReport(items: 4, hasWrittenDeviceKey: true))
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    try store.reopen()
+    #expect(try readable() == Self.all)
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
+  }
+
+  /// With and without a class that the new session key wraps.
+  @Test(arguments: [false, true])
+  func aFirstPassphraseWritesALostDeviceKeyToo(_ hasLockedOnes: Bool) throws {
+    if !hasLockedOnes {
+      try store.keychain.database.write { [keychain = store.keychain] tx in
+        let query = ItemQuery(
+          .genericPassword, [.account: .string(Accessibility.whenUnlockedThisDeviceOnly.code)])
+        for item in try keychain.items(matching: query, in: tx) {
+          try keychain.delete(item, in: tx)
+        }
+      }
+    }
+    let all =
+      hasLockedOnes
+      ? Self.all : Self.all.subtracting([Accessibility.whenUnlockedThisDeviceOnly.code])
+    let bytes = FileManager.default.contents(atPath: path)
+    #expect(try readable() == all)
+    try FileManager.default.removeItem(atPath: path)
+    var times = 0
+    try store.keychain.addKeySlot(passphrase) { times += 1 }
+    #expect(times == 1)
+    #expect(FileManager.default.contents(atPath: path) == bytes)
+    try store.reopen(with: passphrase)
+    #expect(try readable() == all)
+    // A second one makes no new session key.
+    try store.keychain.addKeySlot(.passphrase(Sample.secret("another one"))) { times += 1 }
+    #expect(times == 1)
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: all.count))
+  }
+
+  @Test func aFirstPassphraseLeavesTheDeviceKeyInUseWhenAnotherIsInItsPlace() throws {
+    #expect(try readable() == Self.all)
+    try exchange()
+    let slots = try store.keychain.slots()
+    refuses(.notAvailable) { try store.keychain.addKeySlot(passphrase) }
+    #expect(try store.keychain.slots() == slots)
+    try putBack()
+    try store.keychain.addKeySlot(passphrase)
+    try store.reopen(with: passphrase)
+    #expect(try readable() == Self.all)
+  }
+
+  @Test func aDeviceKeyInUseIsNotReplacedByAnother() throws {
+    #expect(try readable() == Self.all)
+    try exchange()
+    for deletes in [false, true] {
+      refuses(.notAvailable) {
+        try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes)
+      }
+    }
+    try store.reopen {
+      try putBack()
+    }
+    #expect(try readable() == Self.all)
+  }
+
+  /// Read once, it must not stand for the right one that was put back since.
+  @Test func anotherOneInMemoryGivesWayToTheFile() throws {
+    try store.reopen {
+      try exchange()
+    }
+    #expect(try readable() == ["anywhere"])
+    try putBack()
+    #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))
+    #expect(try readable() == Self.all)
+    try store.reopen()
     #expect(try readable() == Self.all)
   }
 }

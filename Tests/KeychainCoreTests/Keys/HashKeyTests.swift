@@ -9,13 +9,7 @@ import Testing
 struct HashKeyTests {
   private let store: TemporaryStore
 
-  init() throws { store = try TemporaryStore(options: Self.options) }
-
-  private static var options: KeychainOptions {
-    var options = KeychainOptions()
-    options.passwordHash = .floor
-    return options
-  }
+  init() throws { store = try TemporaryStore() }
 
   private func key(_ keychain: Keychain) throws -> [UInt8] {
     try keychain.write { try keychain.hashKey(in: $0) }.withUnsafeBytes { Array($0) }
@@ -28,7 +22,7 @@ struct HashKeyTests {
     #expect(try key == self.key(store.keychain))
     let read = try store.keychain.read { try store.keychain.hashKey(in: $0) }
     #expect(read.withUnsafeBytes { Array($0) } == key)
-    let other = try TemporaryStore(options: Self.options)
+    let other = try TemporaryStore()
     #expect(try key != self.key(other.keychain))
   }
 

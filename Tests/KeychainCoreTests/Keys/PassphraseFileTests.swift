@@ -30,21 +30,21 @@ import Testing
       #expect(try PassphraseFile.read(path) == Sample.secret(longest))
     }
     try write(longest + "xx\n")
-    refuses(.authFailed) { _ = try PassphraseFile.read(path) }
+    refuses(.authFailed) { try PassphraseFile.read(path) }
   }
 
   @Test func whatIsNoPassphraseIsRefused() throws {
-    refuses(.authFailed) { _ = try PassphraseFile.read(path) }
+    refuses(.authFailed) { try PassphraseFile.read(path) }
     try write("\nsecond line")
-    refuses(.authFailed) { _ = try PassphraseFile.read(path) }
+    refuses(.authFailed) { try PassphraseFile.read(path) }
     try write("correct horse", mode: 0o640)
-    refuses(.notAvailable) { _ = try PassphraseFile.read(path) }
-    refuses(.notAvailable) { _ = try PassphraseFile.read(home.path) }
+    refuses(.notAvailable) { try PassphraseFile.read(path) }
+    refuses(.notAvailable) { try PassphraseFile.read(home.path) }
     try FileManager.default.createSymbolicLink(
       atPath: home.file("link"), withDestinationPath: path)
-    refuses(.notAvailable) { _ = try PassphraseFile.read(home.file("link")) }
+    refuses(.notAvailable) { try PassphraseFile.read(home.file("link")) }
     // Nobody writes to it, and nobody waits.
     #expect(mkfifo(home.file("pipe"), 0o600) == 0)
-    refuses(.notAvailable) { _ = try PassphraseFile.read(home.file("pipe")) }
+    refuses(.notAvailable) { try PassphraseFile.read(home.file("pipe")) }
   }
 }

@@ -65,6 +65,12 @@ final class RawStore {
     return rows
   }
 
+  /// The first value that a query gives, which has to be bytes.
+  func blob(_ sql: String) throws -> [UInt8] {
+    guard case .blob(let bytes) = try run(sql).first?.first else { throw Refused(message: sql) }
+    return bytes
+  }
+
   /// The names of the columns of a table.
   func columns(_ table: String) throws -> [String] {
     try run("SELECT name FROM pragma_table_info('\(table)')").compactMap { row in

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeychainCore
+import SQLiteDatabase
 import SodiumCrypto
 import TestKit
 import Testing
@@ -19,6 +21,11 @@ enum Sample {
         .account: .string(account), .service: .string(service), .accessGroup: .string(group),
       ],
       secret: Sample.secret(secret), accessible: accessible)
+  }
+
+  /// Finds a password by what can be its whole primary key.
+  static func query(_ account: String, service: String = "mail") -> ItemQuery {
+    ItemQuery(.genericPassword, [.account: .string(account), .service: .string(service)])
   }
 
   static func credential(
@@ -52,6 +59,23 @@ extension Keychain {
   @discardableResult
   func add(_ item: NewItem) throws -> Item { try database.write { try add(item, in: $0) } }
 
+  /// Adds a password.
+  @discardableResult
+  func add(
+    _ account: String, service: String = "mail", secret: String = "secret",
+    accessible: Accessibility = .afterFirstUnlock
+  ) throws -> Item {
+    try add(Sample.password(account, service: service, secret: secret, accessible: accessible))
+  }
+
+  @discardableResult
+  func add(
+    _ account: String, secret: String = "secret", accessible: Accessibility = .afterFirstUnlock,
+    in tx: WriteTransaction
+  ) throws -> Item {
+    try add(Sample.password(account, secret: secret, accessible: accessible), in: tx)
+  }
+
   func items(_ query: ItemQuery) throws -> [Item] {
     try database.read { try items(matching: query, in: $0) }
   }
@@ -62,6 +86,12 @@ extension Keychain {
 
   func secret(of item: Item) throws -> SecretBytes {
     try database.read { try secret(of: item, in: $0) }
+  }
+
+  func text(of item: Item) throws -> String { try secret(of: item).text }
+
+  func accounts() throws -> Set<String> {
+    Set(try items(ItemQuery()).compactMap { $0[.account]?.string })
   }
 
   @discardableResult
@@ -78,4 +108,48 @@ extension Keychain {
   }
 
   func delete(_ item: Item) throws { try database.write { try delete(item, in: $0) } }
+}
+
+extension SecretBytes {
+  var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension TemporaryStore {
+  @discardableResult
+  func add(_ item: NewItem) throws -> Item { try keychain.add(item) }
+
+  @discardableResult
+  func add(
+    _ account: String, service: String = "mail", secret: String = "secret",
+    accessible: Accessibility = .afterFirstUnlock
+  ) throws -> Item {
+    try keychain.add(account, service: service, secret: secret, accessible: accessible)
+  }
+
+  func text(of item: Item) throws -> String { try keychain.text(of: item) }
+
+  /// The file as somebody without the keys sees it.
+  func raw() throws -> RawStore { try RawStore(location.databasePath) }
+
+  /// Has somebody without the keys alter the file while the store is closed.
+  func alter(_ sql: String, _ values: [RawStore.Value] = []) throws {
+    try reopen { try raw().run(sql, values) }
+  }
+
+  /// Opens a store again by the directory that all of it lies in, as another process does.
+  static func open(
+    in path: String, access: Keychain.Access = .readWrite,
+    _ change: (inout KeychainOptions) -> Void = { _ in }
+  ) throws -> Keychain {
+    var options = KeychainOptions()
+    change(&options)
+    return try Keychain.open(
+      at: StoreLocation(directory: path + "/store"), with: .keyFile(path: path + "/store.key"),
+      access: access, options: options)
+  }
+}
+
+/// The permissions of a file.
+func mode(_ path: String) throws -> Int? {
+  try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
 }

@@ -34,7 +34,7 @@ struct TamperedStore {
     expected = try keychain.items(ItemQuery()).map { ($0, try keychain.secret(of: $0)) }
     try keychain.database.write { tx in
       for number in 0..<filling {
-        _ = try keychain.add(Sample.password("filling \(number)"), in: tx)
+        _ = try keychain.add("filling \(number)", in: tx)
       }
     }
     ids = Set(try keychain.items(ItemQuery()).map(\.id))
@@ -49,7 +49,7 @@ struct TamperedStore {
       try SealedRecords(keychain).commit(changes)
     }
     keychain.close()
-    raw = try RawStore(store.location.databasePath)
+    raw = try store.raw()
   }
 
   /// Opens the store beside the raw connection and asks for everything in every way. Returns the

@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     store = try TemporaryStore()
-    try store.keychain.add(Sample.password("old"))
+    try store.add("old")
   }
 
   private func anchor() throws -> UInt64? {
@@ -30,8 +30,8 @@ import Testing
     let copy = store.path + "/copy"
     try FileManager.default.copyItem(atPath: path, toPath: copy)
     try store.reopen()
-    try store.keychain.add(Sample.password("new 1"))
-    try store.keychain.add(Sample.password("new 2"))
+    try store.add("new 1")
+    try store.add("new 2")
     try store.reopen {
       try FileManager.default.removeItem(atPath: path)
       try FileManager.default.moveItem(atPath: copy, toPath: path)
@@ -41,35 +41,33 @@ import Testing
 
   @Test func theAnchorIsWrittenAtClosing() throws {
     let before = try #require(try anchor())
-    for number in 0..<5 { try store.keychain.add(Sample.password("user \(number)")) }
+    for number in 0..<5 { try store.add("user \(number)") }
     store.keychain.close()
     #expect(try #require(try anchor()) == before + 5)
   }
 
   @Test func theAnchorIsWrittenAtMostOnceInAnInterval() throws {
-    var options = KeychainOptions()
-    options.anchorInterval = 3_600_000_000_000
-    let store = try TemporaryStore(options: options)
+    let store = try TemporaryStore { $0.anchorInterval = 3_600_000_000_000 }
     let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
     func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
-    try store.keychain.add(Sample.password("first"))
+    try store.add("first")
     let first = try text()
-    try store.keychain.add(Sample.password("second"))
+    try store.add("second")
     #expect(try text() == first)
     store.keychain.close()
     #expect(try text() != first)
   }
 
   @Test func withDeferredUpkeepNoCommitWritesTheAnchorAndATickDoes() throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    options.anchorInterval = 0
-    let store = try TemporaryStore(options: options)
+    let store = try TemporaryStore {
+      $0.defersUpkeep = true
+      $0.anchorInterval = 0
+    }
     let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
     func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
     let before = try text()
-    try store.keychain.add(Sample.password("first"))
-    try store.keychain.add(Sample.password("second"))
+    try store.add("first")
+    try store.add("second")
     #expect(try text() == before)
     try store.keychain.tick()
     let after = try text()
@@ -83,7 +81,7 @@ import Testing
     let keychain = store.keychain
     #expect(keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
     #expect(try keychain.items(ItemQuery()).count == 1)
-    refuses(.readOnly) { try keychain.add(Sample.password("x")) }
+    refuses(.readOnly) { try keychain.add("x") }
     let item = try #require(try keychain.items(ItemQuery()).first)
     refuses(.readOnly) { try keychain.delete(item) }
     refuses(.readOnly) { try keychain.update(item, attributes: [:]) }
@@ -93,7 +91,7 @@ import Testing
 
     try store.keychain.acceptRollback()
     #expect(store.keychain.condition == .healthy)
-    try store.keychain.add(Sample.password("x"))
+    try store.add("x")
     try store.reopen()
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
     refuses(.param) { try store.keychain.acceptRollback() }
@@ -101,15 +99,11 @@ import Testing
 
   @Test func anOldStoreThatWasAlteredBesidesIsNotAccepted() throws {
     try rollBack()
-    store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    try raw.run("DELETE FROM items WHERE id = 1")
-    raw.close()
-    try store.reopen()
+    try store.alter("DELETE FROM items WHERE id = 1")
     #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
     refuses(.decode) { try store.keychain.acceptRollback() }
     #expect(store.keychain.condition == .readOnly(.manifestMismatch))
-    refuses(.readOnly) { try store.keychain.add(Sample.password("x")) }
+    refuses(.readOnly) { try store.add("x") }
   }
 
   @Test func aReaderSeesTheRollbackToo() throws {
@@ -144,7 +138,7 @@ import Testing
   @Test func anAnchorThatCannotBeWrittenIsReportedAndNothingElseFails() throws {
     let directory = store.location.anchorDirectory
     try FileManager.default.removeItem(atPath: directory)
-    try store.keychain.add(Sample.password("x"))
+    try store.add("x")
     store.keychain.close()
     let isReported = store.keychain.notices.contains {
       if case .anchorNotWritten = $0 { true } else { false }
@@ -163,7 +157,7 @@ import Testing
     }
     refuses(.internalError) { try store.keychain.acceptRollback() }
     try store.reopen { try FileManager.default.removeItem(atPath: path) }
-    try store.keychain.add(Sample.password("new"))
+    try store.add("new")
   }
 
   @Test func aRollbackThatCannotBeVerifiedIsNotAccepted() throws {

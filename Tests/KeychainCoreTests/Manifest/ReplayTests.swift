@@ -6,22 +6,18 @@ import TestKit
 import Testing
 
 @Suite struct ReplayTests {
-  /// A store with one item that was changed, its table's columns, and the item's old row.
+  /// A store with one item that was changed, closed, its table's columns, and the item's old row.
   private func renewed(
-    _ change: (Keychain, Item) throws -> Void
+    _ change: (Keychain, Item) throws -> Void = { _, _ in }
   ) throws -> (store: TemporaryStore, raw: RawStore, columns: [String], old: [RawStore.Value]) {
     let store = try TemporaryStore()
-    let item = try store.keychain.add(Sample.password("anna", secret: "first"))
-    try store.keychain.add(Sample.password("berta"))
-    store.keychain.close()
-    var raw = try RawStore(store.location.databasePath)
+    let item = try store.add("anna", secret: "first")
+    try store.add("berta")
+    let raw = try store.raw()
     let columns = try raw.columns("items")
     let old = try raw.run("SELECT * FROM items WHERE id = 1")[0]
-    raw.close()
-    try store.reopen()
     try change(store.keychain, item)
     store.keychain.close()
-    raw = try RawStore(store.location.databasePath)
     return (store, raw, columns, old)
   }
 
@@ -36,8 +32,7 @@ import Testing
       try raw.run("UPDATE items SET \(column) = ? WHERE id = 1", [old[position]])
       let keychain = try store.openBeside()
       do {
-        let query = ItemQuery(
-          .genericPassword, [.account: .string("antje"), .service: .string("mail")])
+        let query = Sample.query("antje")
         let found = try keychain.items(query)
         #expect(found.map { $0[.account] } == [.string("antje")], "\(column)")
         #expect(try keychain.secret(of: found[0]) == Sample.secret("second"), "\(column)")
@@ -61,7 +56,7 @@ import Testing
     }
     let keychain = try store.openBeside()
     let item = try #require(try keychain.items(ItemQuery(limit: 1)).first)
-    refuses(.decode) { _ = try keychain.secret(of: item) }
+    refuses(.decode) { try keychain.secret(of: item) }
   }
 
   @Test func aWholeOldRowTurnsTheStoreReadOnly() throws {
@@ -74,23 +69,22 @@ import Testing
     raw.close()
     try store.reopen()
     #expect(store.keychain.condition == .readOnly(.manifestMismatch))
-    refuses(.readOnly) { try store.keychain.add(Sample.password("x")) }
+    refuses(.readOnly) { try store.add("x") }
     refuses(.param) { try store.keychain.acceptRollback() }
   }
 
   @Test func aRowThatWasTakenOutIsNotCalledMissing() throws {
-    let (store, raw, _, _) = try renewed { _, _ in }
+    let (store, raw, _, _) = try renewed()
     try raw.run("DELETE FROM items WHERE id = 1")
     raw.close()
     try store.reopen()
     #expect(store.keychain.condition == .readOnly(.manifestMismatch))
-    let query = ItemQuery(
-      .genericPassword, [.account: .string("anna"), .service: .string("mail")])
-    refuses(.decode) { _ = try store.keychain.items(query) }
+    let query = Sample.query("anna")
+    refuses(.decode) { try store.keychain.items(query) }
   }
 
   @Test func anItemKeyThatWasTakenAwayTurnsTheStoreReadOnly() throws {
-    let (store, raw, _, _) = try renewed { _, _ in }
+    let (store, raw, _, _) = try renewed()
     try raw.run("UPDATE items SET wrapped_key = zeroblob(77)")
     raw.close()
     try store.reopen()
@@ -108,18 +102,10 @@ import Testing
 
   @Test func anOldManifestDoesNotFitNewRows() throws {
     let store = try TemporaryStore()
-    store.keychain.close()
-    var raw = try RawStore(store.location.databasePath)
-    let old = try raw.run("SELECT sealed FROM manifest")[0]
-    raw.close()
-    try store.reopen()
-    try store.keychain.add(Sample.password("anna"))
-    store.keychain.close()
-    raw = try RawStore(store.location.databasePath)
-    try raw.run("UPDATE manifest SET sealed = ?", old)
-    raw.close()
+    let old = try store.raw().run("SELECT sealed FROM manifest")[0]
+    try store.add("anna")
     let anchor = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
-    try store.reopen()
+    try store.alter("UPDATE manifest SET sealed = ?", old)
     #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 1)))
     // Without the anchor the rows give it away.
     try store.reopen { try FileManager.default.removeItem(atPath: anchor) }
@@ -128,14 +114,10 @@ import Testing
 
   @Test func aStoreWithoutItsManifestIsReadOnly() throws {
     let store = try TemporaryStore()
-    let item = try store.keychain.add(Sample.password("anna"))
-    try store.reopen {
-      let raw = try RawStore(store.location.databasePath)
-      try raw.run("DELETE FROM manifest")
-      raw.close()
-    }
+    let item = try store.add("anna")
+    try store.alter("DELETE FROM manifest")
     #expect(store.keychain.condition == .readOnly(.manifestUnreadable))
-    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.text(of: item) == "secret")
     refuses(.readOnly) { try store.keychain.delete(item) }
   }
 
@@ -143,38 +125,24 @@ import Testing
     let store = try TemporaryStore()
     let spare = KeySlotSecret.keyFile(path: store.path + "/spare.key")
     let slot = try store.keychain.addKeySlot(spare)
-    store.keychain.close()
-    var raw = try RawStore(store.location.databasePath)
-    let old = try raw.run("SELECT * FROM key_slots WHERE id = \(slot.number)")[0]
-    raw.close()
-    try store.reopen()
+    let old = try store.raw().run("SELECT * FROM key_slots WHERE id = \(slot.number)")[0]
     try store.keychain.removeKeySlot(slot.number)
     store.keychain.close()
-    raw = try RawStore(store.location.databasePath)
-    try raw.run("INSERT INTO key_slots VALUES (?, ?, ?, ?, ?, ?, ?)", old)
-    raw.close()
+    try store.raw().run("INSERT INTO key_slots VALUES (?, ?, ?, ?, ?, ?, ?)", old)
     try store.reopen(with: spare)
     #expect(store.keychain.condition == .readOnly(.manifestMismatch))
   }
 
   @Test func rowsOfAnotherStoreWithTheSameNamesOpenNothing() throws {
     let store = try TemporaryStore()
-    try store.keychain.add(Sample.password("anna"))
-    store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    let rows = try raw.run("SELECT * FROM items")
-    raw.close()
+    try store.add("anna")
+    var row = try store.raw().run("SELECT * FROM items")[0]
+    row[0] = .integer(2)
     let other = try TemporaryStore()
-    try other.keychain.add(Sample.password("berta"))
-    try other.reopen {
-      let raw = try RawStore(other.location.databasePath)
-      var row = rows[0]
-      row[0] = .integer(2)
-      try raw.run("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-      raw.close()
-    }
+    try other.keychain.add("berta")
+    try other.alter("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     #expect(other.keychain.condition == .readOnly(.manifestMismatch))
-    refuses(.decode) { _ = try other.keychain.items(ItemQuery()) }
+    refuses(.decode) { try other.keychain.items(ItemQuery()) }
     #expect(other.keychain.quarantine == [2])
     // What is not touched can be had, and the foreign row is kept.
     #expect(try other.keychain.items(ItemQuery(unreadable: .skip)).count == 1)

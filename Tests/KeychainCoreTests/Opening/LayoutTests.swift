@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeychainCore
+import SodiumCrypto
 import TestKit
 import Testing
 
@@ -13,18 +14,18 @@ import Testing
 
   init() throws {
     let clock = ManualClock(microseconds: 1_700_000_000_123_456)
-    var options = KeychainOptions()
-    options.now = { clock.microseconds }
-    options.auditor = "layout"
-    store = try TemporaryStore(options: options)
+    store = try TemporaryStore {
+      $0.now = { clock.microseconds }
+      $0.auditor = "layout"
+    }
     var credential = Sample.credential("a1b2c3d4e5f60718", secret: "a dataset")
     credential.attributes[.port] = .integer(-129)
-    let added = try store.keychain.add(credential)
+    let added = try store.add(credential)
     clock.advance(microseconds: 1)
     // Its third version, whose secret is of the second.
     try store.keychain.update(added, secret: Sample.secret("the second dataset"))
     item = try store.keychain.update(added, attributes: [.isNegative: .bool(false)])
-    try store.keychain.add(Sample.password("anna"))
+    try store.add("anna")
     let records = SealedRecords(store.keychain)
     for secret in [RecordChanges.Secret.new(Sample.secret("a dataset")), .keep] {
       var changes = RecordChanges()
@@ -36,7 +37,7 @@ import Testing
     }
     store.keychain.close()
     reader = try FormatReader(
-      RawStore(store.location.databasePath), keyFile: store.keyFilePath)
+      store.raw(), keyFile: store.keyFilePath)
   }
 
   @Test func theTablesAreThese() throws {
@@ -179,5 +180,55 @@ import Testing
     #expect([number(0), number(8)] == [7, 2])
     let sum: [UInt8] = try reader.manifestSum()
     #expect([UInt8](plaintext[16...]) == sum)
+  }
+}
+
+@Suite struct PaddingTests {
+  /// The lengths of the sealed parts of one item.
+  private func lengths(
+    _ store: TemporaryStore, _ attributes: ItemAttributes, secret count: Int
+  ) throws -> [Int64] {
+    let keychain = store.keychain
+    let item = try keychain.add(
+      NewItem(
+        .genericPassword, attributes: attributes, secret: SecretBytes(random: count),
+        accessible: .afterFirstUnlock))
+    defer { try? keychain.delete(item) }
+    let found = try keychain.database.read { tx in
+      try tx.first(
+        "SELECT length(secret), length(metadata), length(wrapped_key) FROM items WHERE id = ?",
+        .integer(item.rowID)
+      ) { row in (0..<3).map { row.integer($0) } }
+    }
+    return try #require(found)
+  }
+
+  @Test func aSecretTellsItsLengthInStepsOf64Only() throws {
+    let store = try TemporaryStore()
+    let overhead: Int64 = 45
+    for (count, padded): (Int, Int64) in [(0, 64), (63, 64), (64, 128), (127, 128)] {
+      #expect(try lengths(store, [:], secret: count)[0] == padded + overhead)
+    }
+  }
+
+  @Test func attributesTellTheirLengthInStepsOf128Only() throws {
+    let store = try TemporaryStore()
+    let overhead: Int64 = 45
+    var seen: Set<Int64> = []
+    for count in stride(from: 0, to: 300, by: 13) {
+      let label = String(repeating: "x", count: count)
+      let length = try lengths(store, [.label: .string(label)], secret: 0)[1] - overhead
+      #expect(length % 128 == 0)
+      seen.insert(length)
+    }
+    #expect(seen == [128, 256, 384])
+  }
+
+  @Test func aThreadCredentialHasTheSmallestMetadata() throws {
+    let store = try TemporaryStore()
+    // A home's credential with a 16-byte id and names of usual length fits into one step.
+    let credential = Sample.credential("a1b2c3d4e5f60718a1b2c3d4e5f60718", team: "otbr-1")
+    let sizes = try lengths(store, credential.attributes, secret: 110)
+    #expect(sizes == [173, 173, 77])
   }
 }

@@ -6,13 +6,9 @@ import TestKit
 import Testing
 
 @Suite struct StoreFilesTests {
-  private func mode(_ path: String) throws -> Int? {
-    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-  }
-
   @Test func filesAreForTheOwnerAlone() throws {
     let store = try TemporaryStore()
-    try store.keychain.add(Sample.password("anna"))
+    try store.add("anna")
     for directory in [store.location.directory, store.location.anchorDirectory] {
       #expect(try mode(directory) == 0o700)
       for file in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -25,29 +21,24 @@ import Testing
   @Test(arguments: ["directory", "store.sqlite3", "store.sqlite3-wal", "store.lock", "key"])
   func aFileThatOthersCanReadIsRefused(_ name: String) throws {
     let store = try TemporaryStore()
-    try store.keychain.add(Sample.password("anna"))
+    try store.add("anna")
     let path =
       switch name {
       case "directory": store.location.directory
       case "key": store.keyFilePath
       default: store.location.directory + "/" + name
       }
-    let beside = try store.openBeside()
-    beside.close()
+    try store.openBeside().close()
     chmod(path, name == "directory" ? 0o750 : 0o640)
-    do {
-      _ = try store.openBeside()
-      Issue.record("opened in spite of \(path)")
-    } catch let error as KeychainError {
-      #expect(error.status == .notAvailable && error.message.contains("chmod"))
-    }
+    let error = #expect(throws: KeychainError.self) { try store.openBeside() }
+    #expect(error?.status == .notAvailable && error?.message.contains("chmod") == true)
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
   func aFileOfAnotherUserIsRefused() throws {
     let store = try TemporaryStore()
     chown(store.location.databasePath, 65534, 65534)
-    refuses(.notAvailable) { _ = try store.openBeside() }
+    refuses(.notAvailable) { try store.openBeside() }
   }
 
   @Test func aLinkIsRefused() throws {
@@ -57,7 +48,7 @@ import Testing
     try FileManager.default.moveItem(atPath: store.location.databasePath, toPath: moved)
     try FileManager.default.createSymbolicLink(
       atPath: store.location.databasePath, withDestinationPath: moved)
-    refuses(.notAvailable) { _ = try store.openBeside() }
+    refuses(.notAvailable) { try store.openBeside() }
   }
 
   @Test func whereThereIsNoStoreThatIsSaid() throws {
@@ -65,13 +56,13 @@ import Testing
     let location = StoreLocation(directory: directory.file("none"))
     #expect(!Keychain.exists(at: location))
     refuses(.noSuchKeychain) {
-      _ = try Keychain.open(at: location, with: .keyFile(path: directory.file("key")))
+      try Keychain.open(at: location, with: .keyFile(path: directory.file("key")))
     }
     let store = try TemporaryStore()
     #expect(Keychain.exists(at: store.location))
     store.keychain.close()
     refuses(.duplicateKeychain) {
-      _ = try Keychain.create(at: store.location, slots: [store.keyFile])
+      try Keychain.create(at: store.location, slots: [store.keyFile])
     }
   }
 
@@ -108,12 +99,10 @@ import Testing
     try FileManager.default.removeItem(atPath: location.databasePath)
     let leftover = location.databasePath + suffix
     try Data("of another store".utf8).write(to: URL(fileURLWithPath: leftover))
-    do {
-      _ = try Keychain.create(at: location, slots: [key])
-      Issue.record("made beside \(leftover)")
-    } catch {
-      #expect(error.status == .notAvailable && error.message.contains(leftover))
+    let error = #expect(throws: KeychainError.self) {
+      try Keychain.create(at: location, slots: [key])
     }
+    #expect(error?.status == .notAvailable && error?.message.contains(leftover) == true)
     #expect(FileManager.default.contents(atPath: leftover) == Data("of another store".utf8))
   }
 
@@ -122,7 +111,7 @@ import Testing
     let anchor = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
     for (path, mode) in [(anchor, 0o600), (store.location.anchorDirectory, 0o700)] {
       chmod(path, mode_t(mode | 0o022))
-      refuses(.notAvailable) { _ = try store.openBeside() }
+      refuses(.notAvailable) { try store.openBeside() }
       chmod(path, mode_t(mode))
       try store.openBeside().close()
     }
@@ -162,7 +151,7 @@ import Testing
     let location = StoreLocation(directory: directory.file("store"))
     let key = directory.file("key")
     refuses(.diskFull) {
-      _ = try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
+      try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
     }
     #expect(!Keychain.exists(at: location) && !FileManager.default.fileExists(atPath: key))
     disk.repair()
@@ -173,10 +162,8 @@ import Testing
   func aFileOfAnotherFormatIsRefused(_ pragma: String) throws {
     let store = try TemporaryStore()
     store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    try raw.run("PRAGMA \(pragma) = 3")
-    raw.close()
-    refuses(pragma == "user_version" ? .notAvailable : .decode) { _ = try store.openBeside() }
+    try store.raw().run("PRAGMA \(pragma) = 3")
+    refuses(pragma == "user_version" ? .notAvailable : .decode) { try store.openBeside() }
   }
 
   @Test func whatIsNoDatabaseIsRefused() throws {
@@ -184,8 +171,8 @@ import Testing
     store.keychain.close()
     try Data(repeating: 7, count: 8192).write(
       to: URL(fileURLWithPath: store.location.databasePath))
-    refuses(.decode) { _ = try store.openBeside() }
-    refuses(.decode) { _ = try Keychain.open(at: store.location, with: store.keyFile) }
+    refuses(.decode) { try store.openBeside() }
+    refuses(.decode) { try Keychain.open(at: store.location, with: store.keyFile) }
   }
 
   @Test(arguments: [
@@ -196,9 +183,7 @@ import Testing
   func tablesThatWereAlteredAreRefused(_ sql: String) throws {
     let store = try TemporaryStore()
     store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    try raw.run(sql)
-    raw.close()
-    refuses(.decode) { _ = try store.openBeside() }
+    try store.raw().run(sql)
+    refuses(.decode) { try store.openBeside() }
   }
 }

@@ -62,9 +62,7 @@ struct RotationTests {
 
   @Test("Who has all keys of before opens nothing, but the audit up to then")
   func leaked() throws {
-    var options = RotatedStore.options
-    options.auditor = "tester"
-    let rotated = try RotatedStore(options: options)
+    let rotated = try RotatedStore { $0.auditor = "tester" }
     let leaked = LeakedKeys(rotated.keychain)
     let last = try rotated.keychain.lastAuditRecord()
     #expect(try leaked.opens(rotated.keychain).count > 3 * 18)
@@ -81,10 +79,10 @@ struct RotationTests {
     let rotated = try RotatedStore()
     rotated.keychain.close()
     let old = try FormatReader(
-      RawStore(rotated.store.location.databasePath), keyFile: rotated.store.keyFilePath)
+      rotated.store.raw(), keyFile: rotated.store.keyFilePath)
     try rotated.store.reopen()
     try rotated.rotate()
-    let raw = try RawStore(rotated.store.location.databasePath)
+    let raw = try rotated.store.raw()
     let wrappers = try raw.run("SELECT DISTINCT substr(wrapped, 2, 4) FROM keys ORDER BY 1")
     #expect(wrappers == [[.blob([1, 0, 0, 2])], [.blob([2, 0, 0, 2])]])
     for row in try raw.run("SELECT id FROM keys WHERE id >> 24 <> 11") {
@@ -100,7 +98,7 @@ struct RotationTests {
       #expect(try rotated.rotate() == RotationReport())
       #expect(try rotated.newestEpochs() == [UInt32(round)])
     }
-    try rotated.keychain.add(Sample.password("anna"))
+    try rotated.keychain.add("anna")
     try rotated.store.reopen()
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 1))
   }
@@ -116,7 +114,7 @@ struct RotationTests {
     #expect(try rotated.keychain.slots().map(\.label) == ["spare"])
     rotated.keychain.close()
     refuses(.authFailed) {
-      _ = try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile)
+      try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile)
     }
     try rotated.store.reopen(with: spare)
     #expect(rotated.keychain.condition == .healthy)
@@ -158,13 +156,13 @@ struct RotationTests {
     rotated.keychain.keys.loaded.withLock { loaded in
       #expect(!loaded.keys.keys.contains { $0.purpose.isOfSession })
     }
-    refuses(.interactionNotAllowed) { _ = try rotated.contents() }
+    refuses(.interactionNotAllowed) { try rotated.contents() }
     refuses(.interactionNotAllowed) {
-      try rotated.keychain.add(Sample.password("new", accessible: .whenUnlocked))
+      try rotated.keychain.add("new", accessible: .whenUnlocked)
     }
     #expect(try leaked.opens(rotated.keychain).isEmpty)
     try rotated.keychain.unlock(with: .recoveryCode(code))
-    try rotated.keychain.add(Sample.password("new", secret: "x", accessible: .whenUnlocked))
+    try rotated.keychain.add("new", secret: "x", accessible: .whenUnlocked)
     for way in secrets.dropFirst() {
       try rotated.store.reopen(with: way)
       #expect(
@@ -177,9 +175,7 @@ struct RotationTests {
   @Test("A store that was altered keeps its keys, and takes no more changes")
   func altered() throws {
     let rotated = try RotatedStore()
-    let raw = try RawStore(rotated.store.location.databasePath)
-    try raw.run("DELETE FROM items WHERE id = 18")
-    raw.close()
+    try rotated.store.raw().run("DELETE FROM items WHERE id = 18")
     refuses(.decode) { try rotated.rotate() }
     #expect(rotated.keychain.condition == .readOnly(.manifestMismatch))
     #expect(try rotated.newestEpochs() == [1])
@@ -190,28 +186,20 @@ struct RotationTests {
   @Test("An item that does not open stops it", arguments: ["metadata", "wrapped_key"])
   func damaged(_ column: String) throws {
     let rotated = try RotatedStore()
-    func alter(_ row: Int) throws {
-      try rotated.store.reopen {
-        let raw = try RawStore(rotated.store.location.databasePath)
-        guard
-          case .blob(var sealed) = try raw.run("SELECT \(column) FROM items WHERE id = \(row)")[0][
-            0]
-        else { throw KeychainError(.decode, "no row") }
+    func alter() throws {
+      for row in [5, 9] {
+        var sealed = try rotated.store.raw().blob("SELECT \(column) FROM items WHERE id = \(row)")
         sealed[40] ^= 1
-        try raw.run("UPDATE items SET \(column) = ? WHERE id = \(row)", [.blob(sealed)])
+        try rotated.store.alter("UPDATE items SET \(column) = ? WHERE id = \(row)", [.blob(sealed)])
       }
     }
-    for row in [5, 9] { try alter(row) }
-    do {
-      try rotated.rotate()
-      Issue.record("it was rotated")
-    } catch let error as KeychainError {
-      #expect(error.status == .decode && error.message.hasPrefix("2 items do not open"))
-      #expect(error.message.contains("`threadkeeper store verify`"))
-    }
+    try alter()
+    let error = #expect(throws: KeychainError.self) { try rotated.rotate() }
+    #expect(error?.status == .decode && error?.message.hasPrefix("2 items do not open") == true)
+    #expect(error?.message.contains("`threadkeeper store verify`") == true)
     #expect(rotated.keychain.condition == .healthy && rotated.keychain.quarantine == [5, 9])
     #expect(try rotated.newestEpochs() == [1])
-    for row in [5, 9] { try alter(row) }
+    try alter()
     #expect(try rotated.rotate().items == 18)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
@@ -226,12 +214,8 @@ struct RotationTests {
       let wrapped = try #require(try KeyTable.record(of: id, in: tx))
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
-    do {
-      try rotated.rotate()
-      Issue.record("it was rotated")
-    } catch let error as KeychainError {
-      #expect(error.status == .decode && error.message.hasPrefix("3 items do not open"), "\(error)")
-    }
+    let error = #expect(throws: KeychainError.self) { try rotated.rotate() }
+    #expect(error?.status == .decode && error?.message.hasPrefix("3 items do not open") == true)
     #expect(keychain.condition == .healthy)
     #expect(try rotated.newestEpochs() == [1])
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
@@ -243,7 +227,7 @@ struct RotationTests {
   func damagedSecret() throws {
     let rotated = try RotatedStore()
     try rotated.store.reopen {
-      let raw = try RawStore(rotated.store.location.databasePath)
+      let raw = try rotated.store.raw()
       try raw.run(
         """
         UPDATE items SET secret = CAST(substr(secret, 1, 29) || zeroblob(8) || substr(secret, 38)

@@ -42,19 +42,32 @@ import Testing
     #expect(found.allSatisfy { $0.item[.label] == nil })
   }
 
-  @Test func aDamagedRowIsRemembered() throws {
+  @Test("A damaged item is neither given nor called not found nor deleted, and remembered")
+  func damagedItem() throws {
     let store = try TemporaryStore()
-    _ = try client(store).add(request("a"))
-    try store.reopen {
-      let database = try SQLiteDatabase(
-        path: store.location.databasePath, access: .readWrite(create: false))
-      defer { database.close() }
-      try database.write { tx in
-        try tx.execute("UPDATE items SET metadata = zeroblob(length(metadata))")
-      }
-    }
-    #expect(throws: KeychainError.self) { try client(store).search(request("a")) }
+    for account in ["a", "b"] { _ = try client(store).add(request(account, secret: account)) }
+    try store.alter(
+      """
+      UPDATE items SET metadata = CAST(zeroblob(length(metadata) - 16) || substr(metadata, -16) AS BLOB) WHERE id = 1
+      """)
+    let client = client(store)
+    refuses(.decode) { try client.search(request("a")) }
+    // It might be what any search means that has to look at every item.
+    var labelled = ItemRequest(.stored(.genericPassword))
+    labelled.attributes[.label] = .string("z")
+    refuses(.decode) { try client.search(labelled) }
+    // The index knows better.
+    refuses(.itemNotFound) { try client.search(request("z")) }
+    #expect(try client.search(request("b").asking(for: .data))[0].secret?.text == "b")
+    var all = request()
+    all.limit = .all
+    refuses(.decode) { try client.search(all) }
+    refuses(.decode) { try client.delete(request("a")) }
+    var change = ItemRequest()
+    change.secret = Sample.secret("x")
+    refuses(.decode) { try client.update(request("a"), to: change) }
     #expect(store.keychain.quarantine == [1])
+    #expect(try store.raw().run("SELECT count(*) FROM items") == [[.integer(2)]])
   }
 
   @Test func whoeverComesWhileAPersonIsAskedIsAskedForToo() throws {

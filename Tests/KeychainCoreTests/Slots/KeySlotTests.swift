@@ -7,35 +7,26 @@ import TestKit
 import Testing
 
 @Suite struct KeySlotTests {
-  /// The cheapest that is accepted.
-  private static var options: KeychainOptions {
-    var options = KeychainOptions()
-    options.passwordHash = .floor
-    return options
-  }
-
   private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
 
-  private func open(
-    _ store: TemporaryStore, _ secret: KeySlotSecret, _ access: Keychain.Access = .readOnly
-  ) throws -> Keychain {
-    try Keychain.open(at: store.location, with: secret, access: access, options: Self.options)
+  private func open(_ store: TemporaryStore, _ secret: KeySlotSecret) throws -> Keychain {
+    try Keychain.open(at: store.location, with: secret, access: .readOnly)
   }
 
   @Test func anotherKeyFileOpensNothing() throws {
     let store = try TemporaryStore()
     let other = try TemporaryStore()
-    refuses(.authFailed) { _ = try open(store, other.keyFile) }
+    refuses(.authFailed) { try open(store, other.keyFile) }
   }
 
   @Test func aMissingOrMalformedKeyFileSaysSo() throws {
     let store = try TemporaryStore()
-    refuses(.authFailed) { _ = try open(store, .keyFile(path: store.path + "/none")) }
+    refuses(.authFailed) { try open(store, .keyFile(path: store.path + "/none")) }
     for text in ["", "abc", String(repeating: "g", count: 64), String(repeating: "a", count: 65)] {
       let path = store.path + "/bad.key"
       try? FileManager.default.removeItem(atPath: path)
       try write(text, to: path)
-      refuses(.authFailed) { _ = try open(store, .keyFile(path: path)) }
+      refuses(.authFailed) { try open(store, .keyFile(path: path)) }
     }
   }
 
@@ -56,33 +47,39 @@ import Testing
   }
 
   @Test func aPassphraseOpensAndAnotherDoesNot() throws {
-    let store = try TemporaryStore(options: Self.options, slots: [passphrase])
+    let store = try TemporaryStore(slots: [passphrase])
     _ = try open(store, passphrase)
     refuses(.authFailed) {
-      _ = try open(store, .passphrase(Sample.secret("wrong horse")))
+      try open(store, .passphrase(Sample.secret("wrong horse")))
     }
   }
 
   @Test func withAPassphraseTheKeyFileDoesNotReachWhatIsForWhenUnlocked() throws {
-    let store = try TemporaryStore(options: Self.options)
-    let locked = try store.keychain.add(Sample.password("a", accessible: .whenUnlocked))
-    let open = try store.keychain.add(Sample.password("b", accessible: .afterFirstUnlock))
+    let store = try TemporaryStore()
+    let locked = try store.add("a", accessible: .whenUnlocked)
+    try store.add("second", accessible: .whenUnlocked)
+    let open = try store.add("b", accessible: .afterFirstUnlock)
     try store.keychain.addKeySlot(passphrase, label: "mine")
 
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
-    refuses(.interactionNotAllowed) { _ = try store.keychain.secret(of: locked) }
-    #expect(try store.keychain.secret(of: open) == Sample.secret("secret"))
+    refuses(.interactionNotAllowed) { try store.keychain.secret(of: locked) }
+    #expect(try store.text(of: open) == "secret")
     // It can be found, and it cannot be added to.
-    #expect(try store.keychain.items(ItemQuery()).count == 2)
+    #expect(try store.keychain.items(ItemQuery()).count == 3)
     refuses(.interactionNotAllowed) {
-      try store.keychain.add(Sample.password("c", accessible: .whenUnlocked))
+      try store.add("c", accessible: .whenUnlocked)
     }
     refuses(.interactionNotAllowed) {
       try store.keychain.update(locked, secret: Sample.secret("x"))
     }
-    // Its attributes can change while it is locked.
+    refuses(.interactionNotAllowed) { try store.keychain.update(locked, accessible: .always) }
+    refuses(.interactionNotAllowed) { try store.keychain.update(open, accessible: .whenUnlocked) }
+    // Its attributes can change while it is locked, and it can be deleted.
     try store.keychain.update(locked, attributes: [.label: .string("x")])
+    let second = try #require(
+      try store.keychain.items(ItemQuery()).first { $0[.account] == .string("second") })
+    try store.keychain.delete(second)
     refuses(.interactionNotAllowed) {
       try store.keychain.addKeySlot(.passphrase(Sample.secret("another")))
     }
@@ -90,15 +87,15 @@ import Testing
     #expect(report.locked == 1 && report.unreadable.isEmpty && report.matchesManifest)
 
     try store.reopen(with: passphrase)
-    #expect(try store.keychain.secret(of: locked) == Sample.secret("secret"))
-    try store.keychain.add(Sample.password("c", accessible: .whenUnlocked))
+    #expect(try store.text(of: locked) == "secret")
+    try store.add("c", accessible: .whenUnlocked)
   }
 
   @Test func anOlderCopyAndAKeyFileDoNotOpenWhatCameAfterTheFirstPassphrase() throws {
-    let store = try TemporaryStore(options: Self.options)
-    let early = try store.keychain.add(Sample.password("early", accessible: .whenUnlocked))
+    let store = try TemporaryStore()
+    let early = try store.add("early", accessible: .whenUnlocked)
     try store.reopen()
-    let changed = try store.keychain.add(Sample.password("changed", accessible: .whenUnlocked))
+    let changed = try store.add("changed", accessible: .whenUnlocked)
     store.keychain.close()
     let copy = store.path + "/copy.sqlite3"
     try FileManager.default.copyItem(atPath: store.location.databasePath, toPath: copy)
@@ -106,17 +103,17 @@ import Testing
     try store.reopen()
     try store.keychain.addKeySlot(passphrase)
     // Still in the process that added it, and later.
-    let late = try store.keychain.add(Sample.password("late", accessible: .whenUnlocked))
+    let late = try store.add("late", accessible: .whenUnlocked)
     try store.keychain.update(changed, secret: Sample.secret("second"))
     try store.reopen(with: passphrase)
     #expect(store.keychain.condition == .healthy)
     for (item, secret) in [(early, "secret"), (changed, "second"), (late, "secret")] {
-      #expect(try store.keychain.secret(of: item) == Sample.secret(secret))
+      #expect(try store.text(of: item) == secret)
     }
-    try store.keychain.add(Sample.password("latest", accessible: .whenUnlocked))
+    try store.add("latest", accessible: .whenUnlocked)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
 
-    let raw = try RawStore(store.location.databasePath)
+    let raw = try store.raw()
     // Purpose << 24 | epoch: the class is 16, the session key 2.
     let classKeys = try raw.run("SELECT class_key FROM items ORDER BY id").map { $0[0] }
     // What was there before has been wrapped again.
@@ -128,21 +125,21 @@ import Testing
   }
 
   @Test func whenTheLastPassphraseGoesTheKeyFileReachesEverythingAgain() throws {
-    let store = try TemporaryStore(options: Self.options, slots: [passphrase])
-    try store.reopen(with: passphrase)
-    let item = try store.keychain.add(Sample.password("a", accessible: .whenUnlocked))
+    let store = try TemporaryStore()
+    try store.keychain.addKeySlot(passphrase)
+    let item = try store.add("a", accessible: .whenUnlocked)
     let slots = try store.keychain.slots()
     #expect(slots.map(\.kind) == [.keyFile, .passphrase])
     let second = try store.keychain.addKeySlot(.passphrase(Sample.secret("second")))
     try store.keychain.removeKeySlot(slots[1].number)
     try store.reopen()
-    refuses(.interactionNotAllowed) { _ = try store.keychain.secret(of: item) }
+    refuses(.interactionNotAllowed) { try store.keychain.secret(of: item) }
     refuses(.interactionNotAllowed) { try store.keychain.removeKeySlot(second.number) }
     try store.reopen(with: .passphrase(Sample.secret("second")))
     try store.keychain.removeKeySlot(second.number)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
-    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.text(of: item) == "secret")
   }
 
   @Test func slotsComeAndGo() throws {
@@ -155,7 +152,7 @@ import Testing
     try store.keychain.removeKeySlot(slots[0].number)
     refuses(.param) { try store.keychain.removeKeySlot(added.number) }
     store.keychain.close()
-    refuses(.authFailed) { _ = try open(store, store.keyFile) }
+    refuses(.authFailed) { try open(store, store.keyFile) }
     try store.reopen(with: spare)
     #expect(store.keychain.condition == .healthy)
   }
@@ -163,11 +160,11 @@ import Testing
   @Test func aStoreNeedsASlotAndStrongParameters() throws {
     let directory = try TemporaryDirectory()
     let location = StoreLocation(directory: directory.file("store"))
-    refuses(.param) { _ = try Keychain.create(at: location, slots: []) }
+    refuses(.param) { try Keychain.create(at: location, slots: []) }
     var weak = KeychainOptions()
     weak.passwordHash = .init(operations: 1, memory: 1 << 20)
     refuses(.authFailed) {
-      _ = try Keychain.create(at: location, slots: [passphrase], options: weak)
+      try Keychain.create(at: location, slots: [passphrase], options: weak)
     }
     #expect(!Keychain.exists(at: location))
   }
@@ -176,21 +173,16 @@ import Testing
   /// never to open.
   @Test(arguments: [(UInt32(1), UInt64(8192)), (2, 1 << 20), (.max, 64 << 20), (2, .max)])
   func storedParametersBeyondTheLimitsAreRefused(_ passes: UInt32, _ memory: UInt64) throws {
-    let store = try TemporaryStore(options: Self.options, slots: [passphrase])
+    let store = try TemporaryStore(slots: [passphrase])
     store.keychain.close()
-    let raw = try RawStore(store.location.databasePath)
-    let stored = try raw.run("SELECT parameters FROM key_slots WHERE kind = 2")[0][0]
-    guard case .blob(var bytes) = stored else { throw KeychainError(.decode, "no parameters") }
+    let raw = try store.raw()
+    var bytes = try raw.blob("SELECT parameters FROM key_slots WHERE kind = 2")
     withUnsafeBytes(of: passes.bigEndian) { bytes.replaceSubrange(1..<5, with: $0) }
     withUnsafeBytes(of: memory.bigEndian) { bytes.replaceSubrange(5..<13, with: $0) }
     try raw.run("UPDATE key_slots SET parameters = ? WHERE kind = 2", [.blob(bytes)])
     raw.close()
-    do {
-      _ = try open(store, passphrase)
-      Issue.record("opened")
-    } catch let error as KeychainError {
-      #expect(error.status == .authFailed && error.message.contains("Argon2id with"))
-    }
+    let error = #expect(throws: KeychainError.self) { try open(store, passphrase) }
+    #expect(error?.status == .authFailed && error?.message.contains("Argon2id with") == true)
   }
 
   private func write(_ text: String, to path: String) throws {

@@ -5,12 +5,6 @@ import TestKit
 import Testing
 
 @Suite struct RecoveryCodeTests {
-  private static var options: KeychainOptions {
-    var options = KeychainOptions()
-    options.passwordHash = .floor
-    return options
-  }
-
   private func typed(_ text: String) throws -> RecoveryCode {
     try RecoveryCode(typed: text.utf8)
   }
@@ -85,29 +79,29 @@ import Testing
 
   @Test func itOpensEverythingAlsoWhatAPassphraseGuards() throws {
     let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
-    let store = try TemporaryStore(options: Self.options, slots: [passphrase])
-    try store.reopen(with: passphrase)
-    let item = try store.keychain.add(Sample.password("a", accessible: .whenUnlocked))
+    let store = try TemporaryStore()
+    try store.keychain.addKeySlot(passphrase)
+    let item = try store.add("a", accessible: .whenUnlocked)
     let code = RecoveryCode()
     try store.keychain.addKeySlot(.recoveryCode(code))
     #expect(try store.keychain.slots().map(\.kind) == [.keyFile, .passphrase, .recoveryCode])
     try store.reopen(with: .recoveryCode(try typed(code.revealed())))
-    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.text(of: item) == "secret")
     store.keychain.close()
     refuses(.authFailed) {
-      _ = try Keychain.open(at: store.location, with: .recoveryCode(RecoveryCode()))
+      try Keychain.open(at: store.location, with: .recoveryCode(RecoveryCode()))
     }
   }
 
   @Test func aCodeFromBeforeTheFirstPassphraseIsNotLeftBehind() throws {
-    let store = try TemporaryStore(options: Self.options)
-    let item = try store.keychain.add(Sample.password("a", accessible: .whenUnlocked))
+    let store = try TemporaryStore()
+    let item = try store.add("a", accessible: .whenUnlocked)
     let code = KeySlotSecret.recoveryCode(RecoveryCode())
     let slot = try store.keychain.addKeySlot(code)
     // The key file still reaches everything, and so does the code.
     for way in [store.keyFile, code] {
       try store.reopen(with: way)
-      #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+      #expect(try store.text(of: item) == "secret")
     }
     let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
     refuses(.param) { try store.keychain.addKeySlot(passphrase) }
@@ -115,6 +109,6 @@ import Testing
     try store.keychain.addKeySlot(passphrase)
     try store.keychain.addKeySlot(code)
     try store.reopen(with: code)
-    #expect(try store.keychain.secret(of: item) == Sample.secret("secret"))
+    #expect(try store.text(of: item) == "secret")
   }
 }

@@ -39,9 +39,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func noSecretAndNoAttributeIsInAnyFile(isDeferred: Bool) throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = isDeferred
-    let store = try TemporaryStore(options: options)
+    let store = try TemporaryStore { $0.defersUpkeep = isDeferred }
     let keychain = store.keychain
     let secret = RandomBytes.make(48)
     let second = RandomBytes.make(48)
@@ -84,7 +82,7 @@ import Testing
   @Test func whatWasDeletedOrReplacedLeavesNoCiphertext() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain
-    let item = try keychain.add(Sample.password("anna"))
+    let item = try keychain.add("anna")
     let first = try sealedSecret(of: item, in: keychain)
     #expect(try !files(of: store, with: first).isEmpty)
     try keychain.update(item, secret: Sample.secret("second"))
@@ -95,11 +93,9 @@ import Testing
   }
 
   @Test func deferredErasureWaitsForItsOwner() throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    let store = try TemporaryStore(options: options)
+    let store = try TemporaryStore { $0.defersUpkeep = true }
     let keychain = store.keychain
-    let item = try keychain.add(Sample.password("anna"))
+    let item = try keychain.add("anna")
     let sealed = try sealedSecret(of: item, in: keychain)
     try keychain.delete(item)
     #expect(try !files(of: store, with: sealed).isEmpty)
@@ -110,7 +106,7 @@ import Testing
   @Test func aReaderPutsErasureOffAndTheTickMakesUpForIt() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain
-    let item = try keychain.add(Sample.password("anna"))
+    let item = try keychain.add("anna")
     let sealed = try sealedSecret(of: item, in: keychain)
     try keychain.database.read { tx in
       _ = try keychain.items(matching: ItemQuery(), in: tx)
@@ -123,11 +119,11 @@ import Testing
   }
 
   @Test func theTickErasesWhereTheAnchorCannotBeWritten() throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    options.anchorInterval = 0
-    let store = try TemporaryStore(options: options)
-    let item = try store.keychain.add(Sample.password("anna"))
+    let store = try TemporaryStore {
+      $0.defersUpkeep = true
+      $0.anchorInterval = 0
+    }
+    let item = try store.add("anna")
     let sealed = try sealedSecret(of: item, in: store.keychain)
     try FileManager.default.removeItem(atPath: store.location.anchorDirectory)
     try store.keychain.delete(item)
@@ -137,10 +133,8 @@ import Testing
   }
 
   @Test func whatAKilledProcessDeletedIsErasedByTheNextOne() async throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    let store = try TemporaryStore(options: options)
-    let item = try store.keychain.add(Sample.password("anna"))
+    let store = try TemporaryStore { $0.defersUpkeep = true }
+    let item = try store.add("anna")
     let sealed = try sealedSecret(of: item, in: store.keychain)
     store.keychain.close()
     let (directory, key) = (store.location.directory, store.keyFilePath)
@@ -161,10 +155,8 @@ import Testing
   }
 
   @Test func whatIsNotErasedYetIsErasedAtClosing() throws {
-    var options = KeychainOptions()
-    options.defersUpkeep = true
-    let store = try TemporaryStore(options: options)
-    let item = try store.keychain.add(Sample.password("anna"))
+    let store = try TemporaryStore { $0.defersUpkeep = true }
+    let item = try store.add("anna")
     let sealed = try sealedSecret(of: item, in: store.keychain)
     try store.keychain.delete(item)
     store.keychain.close()

@@ -51,18 +51,15 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct CertificateItemTests {
-    private func certificate(_ data: Data = SampleCertificate.hub) throws -> SecCertificate {
-      try #require(SecCertificateCreateWithData(nil, data))
-    }
+    private let store = ProgramStore()
 
     private let reference: [String: Any] = [kSecClass: kSecClassCertificate, kSecReturnRef: true]
 
     @Test func aCertificateSaysItsAttributesItself() throws {
-      let store = try ProgramStore()
-      #expect(add([kSecValueRef: try certificate()]) == errSecSuccess)
-      let item = copy([
-        kSecClass: kSecClassCertificate, kSecReturnAttributes: true, kSecReturnData: true,
-      ]).dictionary
+      insert([kSecValueRef: try certificate()])
+      let item = attributes([
+        kSecClass: kSecClassCertificate, kSecReturnData: true,
+      ])
       #expect(item?[kSecAttrCertificateType] as? Int == 3)
       #expect(item?[kSecAttrCertificateEncoding] as? Int == 3)
       #expect(
@@ -76,70 +73,58 @@ extension OwnKeychain {
       #expect(item?[kSecAttrIssuer] as? Data == subject)
       #expect(subject.first == 0x30)
       #expect(item?[kSecValueData] as? Data == SampleCertificate.hub)
-      withExtendedLifetime(store) {}
     }
 
     @Test func whatIsGivenBesidesGoesFirst() throws {
-      let store = try ProgramStore()
+      insert([kSecValueRef: try certificate(), kSecAttrLabel: "front door"])
       #expect(
-        add([kSecValueRef: try certificate(), kSecAttrLabel: "front door"]) == errSecSuccess)
-      #expect(
-        copy([kSecClass: kSecClassCertificate, kSecAttrLabel: "front door"]).status
+        find([kSecClass: kSecClassCertificate, kSecAttrLabel: "front door"])
           == errSecSuccess)
       // Still the same certificate.
       #expect(add([kSecValueRef: try certificate()]) == errSecDuplicateItem)
-      #expect(add([kSecValueRef: try certificate(SampleCertificate.organization)]) == errSecSuccess)
-      withExtendedLifetime(store) {}
+      insert([kSecValueRef: try certificate(SampleCertificate.organization)])
     }
 
     @Test func dataOfACertificateIsAsGoodAsTheObject() throws {
-      let store = try ProgramStore()
-      #expect(
-        add([kSecClass: kSecClassCertificate, kSecValueData: SampleCertificate.hub])
-          == errSecSuccess)
+      insert([kSecClass: kSecClassCertificate, kSecValueData: SampleCertificate.hub])
       #expect(add([kSecValueRef: try certificate()]) == errSecDuplicateItem)
       let found = copy(reference)
       #expect(found.result as? SecCertificate == (try certificate()))
-      withExtendedLifetime(store) {}
     }
 
     @Test func aSearchGivesObjects() throws {
-      let store = try ProgramStore()
       for data in [SampleCertificate.hub, SampleCertificate.organization] {
-        #expect(add([kSecValueRef: try certificate(data)]) == errSecSuccess)
+        insert([kSecValueRef: try certificate(data)])
       }
-      let all = copy(reference.merging([kSecMatchLimit: kSecMatchLimitAll]) { $1 })
+      let all = copy(reference, [kSecMatchLimit: kSecMatchLimitAll])
       let certificates = try #require(all.result as? [SecCertificate])
       #expect(
         certificates.map { SecCertificateCopyData($0) }
           == [SampleCertificate.hub, SampleCertificate.organization])
-      let item = copy(reference.merging([kSecReturnAttributes: true]) { $1 }).dictionary
+      let item = attributes(reference)
       #expect(item?[kSecValueRef] as? SecCertificate == certificates[0])
-      withExtendedLifetime(store) {}
     }
 
     @Test func anObjectIsAQueryToo() throws {
-      let store = try ProgramStore()
       for data in [SampleCertificate.hub, SampleCertificate.organization] {
-        #expect(add([kSecValueRef: try certificate(data), kSecAttrLabel: "x"]) == errSecSuccess)
+        insert([kSecValueRef: try certificate(data), kSecAttrLabel: "x"])
       }
       let query: [String: Any] = [kSecValueRef: try certificate(SampleCertificate.organization)]
       #expect(
-        copy(query.merging([kSecReturnData: true]) { $1 }).data == SampleCertificate.organization)
-      #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+        copy(query, [kSecReturnData: true]).data == SampleCertificate.organization)
+      #expect(delete(query) == errSecSuccess)
       #expect(count(kSecClassCertificate) == 1)
       #expect(
-        copy([kSecClass: kSecClassKey, kSecValueRef: try certificate()]).status == errSecParam)
-      #expect(copy([kSecValueRef: "no object"]).status == errSecParam)
+        find([kSecClass: kSecClassKey, kSecValueRef: try certificate()]) == errSecParam)
+      #expect(find([kSecValueRef: "no object"]) == errSecParam)
       // One that came out of the keychain is in a list of items, too.
       let found = try #require(copy(reference).result)
       #expect(
-        copy([kSecClass: kSecClassCertificate, kSecMatchItemList: [found]]).status
+        find([kSecClass: kSecClassCertificate, kSecMatchItemList: [found]])
           == errSecSuccess)
       #expect(
-        copy([kSecClass: kSecClassCertificate, kSecMatchItemList: [try certificate()]]).status
+        find([kSecClass: kSecClassCertificate, kSecMatchItemList: [try certificate()]])
           == errSecParam)
-      withExtendedLifetime(store) {}
     }
   }
 }

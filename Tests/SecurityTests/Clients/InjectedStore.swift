@@ -100,17 +100,11 @@ struct InjectedStore {
 
 struct StoreError: LocalizedError, Equatable {
   enum Code: RawRepresentable, Equatable {
-    case unimplemented, parameters, cancelled, notAvailable, authFailed, duplicate, notFound
-    case interactionNotAllowed, decode
+    case duplicate, notFound, interactionNotAllowed, decode
     case other(status: OSStatus)
 
     init(rawValue: OSStatus) {
       switch rawValue {
-      case errSecUnimplemented: self = .unimplemented
-      case errSecParam: self = .parameters
-      case errSecUserCanceled: self = .cancelled
-      case errSecNotAvailable: self = .notAvailable
-      case errSecAuthFailed: self = .authFailed
       case errSecDuplicateItem: self = .duplicate
       case errSecItemNotFound: self = .notFound
       case errSecInteractionNotAllowed: self = .interactionNotAllowed
@@ -121,11 +115,6 @@ struct StoreError: LocalizedError, Equatable {
 
     var rawValue: OSStatus {
       switch self {
-      case .unimplemented: return errSecUnimplemented
-      case .parameters: return errSecParam
-      case .cancelled: return errSecUserCanceled
-      case .notAvailable: return errSecNotAvailable
-      case .authFailed: return errSecAuthFailed
       case .duplicate: return errSecDuplicateItem
       case .notFound: return errSecItemNotFound
       case .interactionNotAllowed: return errSecInteractionNotAllowed

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import KeychainCore
 import Security
 import Testing
 
@@ -170,9 +172,8 @@ import Testing
     (kSecUseAuthenticationUISkip, "u_AuthUIS"),
   ]
 
-  @Test(arguments: values)
-  func everyConstantHasItsValue(_ constant: CFString, _ value: String) {
-    #expect(constant as String == value)
+  @Test func everyConstantHasItsValue() {
+    for (constant, value) in Self.values { #expect(constant as String == value) }
   }
 
   @Test func theTruthValues() {
@@ -199,5 +200,86 @@ import Testing
       (.applicationPassword, 0x8000_0000),
     ]
     for (flag, value) in flags { #expect(flag.rawValue == value) }
+  }
+}
+
+@Suite struct ErrorTests {
+  /// The numbers that the keychain answers, by the names of SecBase.h.
+  static let answered: [(KeychainStatus, OSStatus, Int32)] = [
+    (.unimplemented, errSecUnimplemented, -4), (.diskFull, errSecDiskFull, -34),
+    (.io, errSecIO, -36), (.param, errSecParam, -50), (.writePermission, errSecWrPerm, -61),
+    (.allocate, errSecAllocate, -108), (.userCanceled, errSecUserCanceled, -128),
+    (.notAvailable, errSecNotAvailable, -25291), (.readOnly, errSecReadOnly, -25292),
+    (.authFailed, errSecAuthFailed, -25293), (.noSuchKeychain, errSecNoSuchKeychain, -25294),
+    (.duplicateKeychain, errSecDuplicateKeychain, -25296),
+    (.duplicateItem, errSecDuplicateItem, -25299), (.itemNotFound, errSecItemNotFound, -25300),
+    (.dataTooLarge, errSecDataTooLarge, -25302), (.noSuchAttribute, errSecNoSuchAttr, -25303),
+    (.noDefaultKeychain, errSecNoDefaultKeychain, -25307),
+    (.interactionNotAllowed, errSecInteractionNotAllowed, -25308),
+    (.interactionRequired, errSecInteractionRequired, -25315), (.decode, errSecDecode, -26275),
+    (.missingEntitlement, errSecMissingEntitlement, -34018),
+  ]
+
+  @Test func whatTheKeychainAnswersHasANameAndAMessage() throws {
+    for (status, constant, number) in Self.answered {
+      #expect(status.rawValue == constant && constant == number)
+      let message = try #require(SecCopyErrorMessageString(constant, nil) as String?)
+      #expect(message.hasSuffix(".") && message.count > 15 && !message.contains("OSStatus"))
+    }
+  }
+
+  @Test func successAndUnknownNumbersHaveWordsToo() {
+    #expect(noErr == 0 && errSecSuccess == noErr)
+    #expect(SecCopyErrorMessageString(noErr, nil) == "Done: there was no error.")
+    #expect(SecCopyErrorMessageString(12345, nil) == "OSStatus 12345")
+    #expect(SecCopyErrorMessageString(errSecCRLExpired, nil) == "OSStatus -67613")
+    #expect(SecCopyErrorMessageString(-26276, nil) == "There is a defect in the software.")
+  }
+
+  @Test func thePartsOfAnErrorAreThoseOfFoundation() {
+    let error: CFError = NSError(
+      domain: NSOSStatusErrorDomain, code: -50,
+      userInfo: [
+        NSLocalizedDescriptionKey: "what", NSLocalizedFailureReasonErrorKey: "why",
+        NSLocalizedRecoverySuggestionErrorKey: "what to do",
+      ])
+    #expect(CFErrorGetDomain(error) as String == NSOSStatusErrorDomain)
+    #expect(CFErrorGetCode(error) == -50)
+    #expect(CFErrorCopyUserInfo(error).count == 3)
+    #expect(CFErrorCopyDescription(error) == "what")
+    #expect(CFErrorCopyFailureReason(error) == "why")
+    #expect(CFErrorCopyRecoverySuggestion(error) == "what to do")
+    let bare = NSError(domain: "x", code: 1)
+    #expect(CFErrorCopyFailureReason(bare) == nil && CFErrorCopyRecoverySuggestion(bare) == nil)
+  }
+}
+
+@Suite struct RandomTests {
+  @Test(arguments: [0, 1, 7, 32, 100_000])
+  func asManyBytesAsAskedForAreFilled(_ count: Int) {
+    var bytes = [UInt8](repeating: 0, count: count + 16)
+    let status = bytes.withUnsafeMutableBytes {
+      SecRandomCopyBytes(kSecRandomDefault, count, $0.baseAddress!)
+    }
+    #expect(status == errSecSuccess)
+    #expect(bytes[count...].allSatisfy { $0 == 0 }, "not one more")
+    // 32 zeros at once come once in 2^256 calls.
+    if count >= 32 { #expect(bytes[..<count].contains { $0 != 0 }) }
+  }
+
+  @Test func twoCallsDiffer() {
+    func random() -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: 32)
+      SecRandomCopyBytes(kSecRandomDefault, bytes.count, &bytes)
+      return bytes
+    }
+    let (one, other) = (random(), random())
+    #expect(one != other)
+  }
+
+  @Test func aNegativeCountIsRefused() {
+    var byte: UInt8 = 7
+    #expect(SecRandomCopyBytes(nil, -1, &byte) == errSecParam)
+    #expect(byte == 7)
   }
 }

@@ -6,47 +6,32 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct AddTests {
-    @Test func aGroupThatIsNotTheProgramsIsRefused() throws {
-      let store = try ProgramStore()
-      #expect(
-        add(password("anna", [kSecAttrAccessGroup: "team.other"])) == errSecMissingEntitlement)
-      #expect(add(password("anna", [kSecAttrAccessGroup: ""])) == errSecMissingEntitlement)
-      #expect(errSecMissingEntitlement == -34018)
-      #expect(count() == 0)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test func withoutAGroupTheItemGoesToTheFirst() throws {
-      let store = try ProgramStore(groups: ["one", "two"])
-      let answer = addAndCopy(password("anna", [kSecReturnAttributes: true]))
-      #expect(answer.dictionary?[kSecAttrAccessGroup] as? String == "one")
-      withExtendedLifetime(store) {}
-    }
+    private let store = ProgramStore()
 
     @Test func aPersistentReferenceMakesNoSense() throws {
-      let store = try ProgramStore()
       let reference = addAndCopy(password("anna", [kSecReturnPersistentRef: true])).data
       #expect(
         add(password("otto", [kSecValuePersistentRef: try #require(reference)])) == errSecParam)
-      withExtendedLifetime(store) {}
     }
 
     @Test func datesAreStampedWhateverIsGiven() throws {
-      let store = try ProgramStore()
-      let before = Date()
-      let long = Date(timeIntervalSince1970: 1_000_000_000)
-      let answer = addAndCopy(
-        password(
-          "anna",
-          [
-            kSecAttrCreationDate: long, kSecAttrModificationDate: long, kSecReturnAttributes: true,
-          ]))
-      let after = Date()
-      for name in [kSecAttrCreationDate, kSecAttrModificationDate] {
-        let date = try #require(answer.dictionary?[name] as? Date)
-        #expect(date >= before.addingTimeInterval(-0.001) && date <= after)
+      let given: [String: Any] = [
+        kSecAttrCreationDate: Date(timeIntervalSince1970: 1_000_000_000),
+        kSecAttrModificationDate: Date(timeIntervalSince1970: 1_000_000_000),
+      ]
+      func dates() throws -> [Date] {
+        let found = attributes(password("anna"))
+        return try [kSecAttrCreationDate, kSecAttrModificationDate].map {
+          try #require(found?[$0] as? Date)
+        }
       }
-      withExtendedLifetime(store) {}
+      let start = Date()
+      insert(password("anna", given))
+      let before = try dates()
+      #expect(before.allSatisfy { $0 >= start.addingTimeInterval(-0.001) && $0 <= Date() })
+      #expect(update(password("anna"), given, [kSecAttrLabel: "x"]) == errSecSuccess)
+      let after = try dates()
+      #expect(after[0] == before[0] && after[1] > before[1])
     }
 
     @Test(arguments: [
@@ -54,35 +39,29 @@ extension OwnKeychain {
       [kSecReturnData, kSecReturnAttributes], [kSecReturnAttributes, kSecReturnPersistentRef],
       [kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef],
     ])
-    func theNewItemIsGivenAsASearchWouldGiveIt(_ names: [CFString]) throws {
-      let store = try ProgramStore()
+    func theNewItemIsGivenAsASearchWouldGiveIt(_ names: [CFString]) {
       let wanted = Dictionary(uniqueKeysWithValues: names.map { ($0, true as Any) })
-      let added = addAndCopy(
-        password("anna", secret("hunter2")).merging(wanted) { $1 })
-      let found = copy(password("anna").merging(wanted) { $1 })
+      let added = addAndCopy(password("anna", secret("hunter2")), wanted)
+      let found = copy(password("anna"), wanted)
       #expect(added.status == errSecSuccess)
       #expect(found.status == errSecSuccess)
       #expect(areEqual(added.result, found.result))
-      withExtendedLifetime(store) {}
     }
 
-    @Test func withoutAReturnKeyNothingIsGiven() throws {
-      let store = try ProgramStore()
+    @Test func withoutAReturnKeyNothingIsGiven() {
       let answer = addAndCopy(password("anna", [kSecReturnData: false]))
       #expect(answer.status == errSecSuccess)
       #expect(answer.result == nil)
-      withExtendedLifetime(store) {}
     }
 
     @Test("An item without data returns no data, one with empty data returns that")
-    func noDataIsNotEmptyData() throws {
-      let store = try ProgramStore()
+    func noDataIsNotEmptyData() {
       let both: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true]
       let none = addAndCopy(password("none", both))
       #expect(none.status == errSecSuccess)
       #expect(none.dictionary?[kSecAttrAccount] as? String == "none")
       #expect(none.dictionary?.keys.contains(kSecValueData) == false)
-      #expect(add(password("empty", [kSecValueData: Data()])) == errSecSuccess)
+      insert(password("empty", [kSecValueData: Data()]))
       func item(_ account: String) -> [String: Any]? {
         LinuxKeychain.close()
         return copy(password(account, both)).dictionary
@@ -93,51 +72,26 @@ extension OwnKeychain {
       for account in ["none", "empty"] {
         #expect(copy(password(account, [kSecReturnData: true])).data == Data())
       }
-      let query = password("none") as CFDictionary
-      #expect(SecItemUpdate(query, [kSecAttrLabel: "x"] as CFDictionary) == errSecSuccess)
+      #expect(update(password("none"), [kSecAttrLabel: "x"]) == errSecSuccess)
       #expect(item("none")?.keys.contains(kSecValueData) == false)
-      #expect(SecItemUpdate(query, [kSecValueData: Data()] as CFDictionary) == errSecSuccess)
+      #expect(update(password("none"), [kSecValueData: Data()]) == errSecSuccess)
       #expect(item("none")?[kSecValueData] as? Data == Data())
-      withExtendedLifetime(store) {}
-    }
-
-    @Test(arguments: [
-      "", " ", "a\u{0}b", "äöü", "👩‍👩‍👧‍👦🇩🇪", "e\u{301}", "\u{E9}", String(repeating: "x", count: 10_000),
-    ])
-    func anyTextIsAnAccount(_ account: String) throws {
-      let store = try ProgramStore()
-      #expect(add(password(account, secret(account))) == errSecSuccess)
-      let answer = copy(password(account, [kSecReturnData: true, kSecReturnAttributes: true]))
-      #expect(answer.dictionary?[kSecValueData] as? Data == Data(account.utf8))
-      let found = try #require(answer.dictionary?[kSecAttrAccount] as? String)
-      #expect(Array(found.utf8) == Array(account.utf8))
-      withExtendedLifetime(store) {}
     }
 
     /// Byte by byte, as in the original: Unicode's equivalences are no business of a primary key.
-    @Test func composedAndDecomposedTextsAreDifferent() throws {
-      let store = try ProgramStore()
-      #expect(add(password("e\u{301}")) == errSecSuccess)
-      #expect(add(password("\u{E9}")) == errSecSuccess)
-      #expect(count() == 2)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test(arguments: [1, 63, 64, 65, 100_000, 1_000_000])
-    func dataOfAnyLengthComesBack(_ length: Int) throws {
-      let store = try ProgramStore()
-      let data = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-      #expect(add(password("anna", [kSecValueData: data])) == errSecSuccess)
-      #expect(copy(password("anna", [kSecReturnData: true])).data == data)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test func whatIsTooLargeIsRefused() throws {
-      let store = try ProgramStore()
-      let data = Data(count: 17 << 20)
-      #expect(add(password("anna", [kSecValueData: data])) == errSecDataTooLarge)
-      #expect(count() == 0)
-      withExtendedLifetime(store) {}
+    @Test func anyTextIsAnAccount() {
+      let accounts = [
+        "", " ", "a\u{0}b", "äöü", "👩‍👩‍👧‍👦🇩🇪", "e\u{301}", "\u{E9}",
+        String(repeating: "x", count: 10_000),
+      ]
+      for account in accounts { insert(password(account, secret("of " + account))) }
+      for account in accounts {
+        let item = attributes(password(account, [kSecReturnData: true]))
+        #expect(item?[kSecValueData] as? Data == Data("of \(account)".utf8))
+        let found = item?[kSecAttrAccount] as? String
+        #expect(found.map { Array($0.utf8) } == Array(account.utf8))
+      }
+      #expect(count() == accounts.count)
     }
 
     struct Refusal: Sendable, CustomTestStringConvertible {
@@ -187,32 +141,55 @@ extension OwnKeychain {
         "no authentication UI", errSecParam, password("anna", [kSecUseAuthenticationUI: "x"])),
       Refusal("a damaged reference", errSecParam, [kSecValuePersistentRef: Data([1, 2, 3])]),
       Refusal(
+        "an application password", errSecUnimplemented,
+        password("anna", control(kSecAttrAccessibleWhenUnlocked, .applicationPassword))),
+      Refusal(
         "two accessibilities", errSecParam,
-        password(
-          "anna",
-          [
-            kSecAttrAccessible: kSecAttrAccessibleAlways,
-            kSecAttrAccessControl: SecAccessControlCreateWithFlags(
-              nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil) as Any,
-          ])),
+        password("anna", [kSecAttrAccessible: kSecAttrAccessibleAlways], control())),
     ]
 
     @Test(arguments: refusals)
-    func whatMakesNoSenseIsRefusedAndLeavesNothing(_ refusal: Refusal) throws {
-      let store = try ProgramStore()
+    func whatMakesNoSenseIsRefusedAndLeavesNothing(_ refusal: Refusal) {
       #expect(add(refusal.item()) == refusal.status)
       #expect(count() == 0)
       #expect(!FileManager.default.fileExists(atPath: store.path), "a refusal makes no store")
     }
+  }
 
-    @Test func dataStillUnderAPresentApplicationPasswordIsNotSupported() throws {
-      let store = try ProgramStore()
-      let control = SecAccessControlCreateWithFlags(
-        nil, kSecAttrAccessibleWhenUnlocked, .applicationPassword, nil)
+  @Suite struct AccessGroupTests {
+    private let store = ProgramStore()
+
+    @Test func twoProgramsShareAGroupAndKeepTheRest() {
+      store.use(groups: ["one", "shared"])
+      insert(password("private", secret("1")))
+      insert(password("common", secret("2"), [kSecAttrAccessGroup: "shared"]))
+      store.use(groups: ["two", "shared"])
+      #expect(find(password("private")) == errSecItemNotFound)
+      #expect(text(password("common")) == "2")
+      // The same primary key but for the group.
+      insert(password("private", secret("3")))
+      store.use(groups: ["one", "two", "shared"])
+      #expect(count() == 3)
+    }
+
+    @Test func aProgramWithoutAGroupHasNothing() {
+      store.use(groups: ["one"])
+      insert(password("a"))
+      var settings = LinuxKeychain.settings
+      settings.accessGroups = []
+      LinuxKeychain.bootstrap(settings)
+      #expect(add(password("b")) == errSecMissingEntitlement)
+      #expect(find(password("a")) == errSecItemNotFound)
+    }
+
+    @Test func theInternalGroupCannotBeHad() {
+      store.use(groups: ["threadkeeper.internal", "one"])
       #expect(
-        add(password("anna", [kSecAttrAccessControl: try #require(control)])) == errSecUnimplemented
-      )
-      withExtendedLifetime(store) {}
+        add(password("a", [kSecAttrAccessGroup: "threadkeeper.internal"]))
+          == errSecMissingEntitlement)
+      #expect(add(password("a", [kSecAttrAccessGroup: ""])) == errSecMissingEntitlement)
+      let item = addAndCopy(password("a", [kSecReturnAttributes: true])).dictionary
+      #expect(item?[kSecAttrAccessGroup] as? String == "one")
     }
   }
 }

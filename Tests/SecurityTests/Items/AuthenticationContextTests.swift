@@ -9,6 +9,8 @@ import Testing
 extension OwnKeychain {
   /// `kSecUseAuthenticationContext` with an `LAContext`, as published wrappers pass it.
   @Suite struct AuthenticationContextTests {
+    private let store = ProgramStore()
+
     /// Somebody who answers, and what was asked.
     private final class Person: Sendable {
       private let state = Mutex((answer: Bool?.some(true), prompts: [String?]()))
@@ -27,54 +29,49 @@ extension OwnKeychain {
       }
     }
 
-    private func store(_ person: Person) throws -> ProgramStore {
-      let store = try ProgramStore(confirmPresence: { person.ask($0) })
-      let control = SecAccessControlCreateWithFlags(
-        nil, kSecAttrAccessibleAfterFirstUnlock, .userPresence, nil)
-      let item = password("guarded", [kSecAttrAccessControl: try #require(control)])
-      #expect(add(item.merging(secret("hidden")) { $1 }) == errSecSuccess)
-      return store
+    private let person = Person()
+
+    init() {
+      store.use(confirmPresence: { [person] in person.ask($0) })
+      insert(password("guarded", secret("hidden"), control()))
     }
 
     private func read(_ context: LAContext, _ more: [String: Any] = [:]) -> OSStatus {
       let query: [String: Any] = [kSecReturnData: true, kSecUseAuthenticationContext: context]
-      return copy(password("guarded", query.merging(more) { $1 })).status
+      return find(password("guarded", query, more))
+    }
+
+    @discardableResult
+    private func evaluate(_ context: LAContext) async throws -> Bool {
+      try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
     }
 
     @Test("The words of the context are shown, unless the query has its own")
-    func reason() throws {
-      let person = Person()
-      let store = try store(person)
+    func reason() {
       let context = LAContext()
       #expect(read(context) == errSecSuccess)
       context.localizedReason = "open the door"
       #expect(read(context) == errSecSuccess)
       #expect(read(context, [kSecUseOperationPrompt: "close it"]) == errSecSuccess)
       #expect(person.prompts == [nil, "open the door", "close it"])
-      withExtendedLifetime(store) {}
     }
 
     @Test("A context that forbids interaction answers -25308 without a question")
-    func noInteraction() throws {
-      let person = Person()
-      let store = try store(person)
+    func noInteraction() {
       let context = LAContext()
       context.interactionNotAllowed = true
       #expect(read(context) == errSecInteractionNotAllowed)
       #expect(
         read(context, [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])
           == errSecItemNotFound)
-      #expect(add(password("open", [kSecUseAuthenticationContext: context])) == errSecSuccess)
+      insert(password("open", [kSecUseAuthenticationContext: context]))
       #expect(
-        copy(password("open", [kSecUseAuthenticationContext: context])).status == errSecSuccess)
+        find(password("open", [kSecUseAuthenticationContext: context])) == errSecSuccess)
       #expect(person.prompts.isEmpty)
-      withExtendedLifetime(store) {}
     }
 
     @Test("An agreement counts for the context's reuse time, and for no other context")
-    func reuse() throws {
-      let person = Person()
-      let store = try store(person)
+    func reuse() {
       let context = LAContext()
       for _ in 0..<2 { #expect(read(context) == errSecSuccess) }
       #expect(person.prompts.count == 2, "without a time, each call asks")
@@ -83,9 +80,8 @@ extension OwnKeychain {
       person.answer = false
       #expect(read(context) == errSecSuccess)
       #expect(
-        SecItemUpdate(
-          password("guarded", [kSecUseAuthenticationContext: context]) as CFDictionary,
-          secret("changed") as CFDictionary) == errSecSuccess)
+        update(password("guarded", [kSecUseAuthenticationContext: context]), secret("changed"))
+          == errSecSuccess)
       #expect(person.prompts.count == 2)
       #expect(read(LAContext()) == errSecUserCanceled)
       #expect(person.prompts.count == 3)
@@ -94,32 +90,26 @@ extension OwnKeychain {
       context.invalidate()
       #expect(read(context) == errSecInteractionNotAllowed)
       #expect(person.prompts.count == 4)
-      withExtendedLifetime(store) {}
     }
 
     @Test("A context that was agreed to needs no interaction within its reuse time")
     func agreedWithoutInteraction() async throws {
-      let person = Person()
-      let store = try store(person)
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = 60
-      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      #expect(try await evaluate(context))
       context.interactionNotAllowed = true
       #expect(read(context) == errSecSuccess)
-      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      #expect(try await evaluate(context))
       context.touchIDAuthenticationAllowableReuseDuration = 0
       #expect(read(context) == errSecInteractionNotAllowed)
       await #expect(throws: LAError.notInteractive) {
-        try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
+        try await evaluate(context)
       }
       #expect(person.prompts == ["why"])
-      withExtendedLifetime(store) {}
     }
 
     @Test("A refusal is not remembered")
-    func refusal() throws {
-      let person = Person()
-      let store = try store(person)
+    func refusal() {
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = .infinity
       person.answer = false
@@ -128,18 +118,15 @@ extension OwnKeychain {
       #expect(read(context) == errSecSuccess)
       #expect(read(context) == errSecSuccess)
       #expect(person.prompts.count == 2)
-      withExtendedLifetime(store) {}
     }
 
     @Test("A policy is evaluated by the person whom the keychain asks")
     func policies() async throws {
-      let person = Person()
-      let store = try store(person)
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = 60
       var problem: NSError?
       #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: &problem))
-      #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why"))
+      #expect(try await evaluate(context))
       #expect(read(context) == errSecSuccess, "what was agreed to counts here")
       #expect(person.prompts == ["why"])
 
@@ -162,11 +149,7 @@ extension OwnKeychain {
       #expect(await code(LAContext()) == .notInteractive)
       context.invalidate()
       #expect(await code(context) == .invalidContext)
-      do {
-        _ = try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
-        Issue.record("an invalid context evaluates nothing")
-      } catch LAError.invalidContext {}
-      withExtendedLifetime(store) {}
+      await #expect(throws: LAError.invalidContext) { try await evaluate(context) }
     }
   }
 }

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import FuzzTargets
 import Security
 import TestKit
 import Testing
 
 extension OwnKeychain {
-  /// Random calls against a keychain and against a model of it, which must agree in every answer.
+  /// Random calls against a keychain and against a model of it, which must agree in every answer. With SOAK_ROUNDS in
+  /// the environment there are 10,000.
   @Suite struct ModelTests {
-    @Test func tenThousandRandomCallsAnswerAsTheModelDoes() throws {
+    private let store = ProgramStore()
+
+    @Test func randomCallsAnswerAsTheModelDoes() throws {
       let variable = ProcessInfo.processInfo.environment["MODEL_SEED"]
       let seed = variable.flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
       print("MODEL_SEED=\(seed)")
       var random = SeededGenerator(seed: seed)
-      let store = try ProgramStore(groups: ["one", "two"])
+      store.use(groups: ["one", "two"])
       var model = KeychainModel(groups: ["one", "two"])
-      for step in 0..<10_000 {
-        let problem = oneStep(&model, store, &random)
+      for step in 0..<(Soak.triesAll ? 10_000 : 2_000) {
+        let problem = oneStep(&model, &random)
         try #require(problem == nil, "seed \(seed), step \(step): \(problem ?? "")")
       }
       #expect(model.items.count > 5, "the model was worth the trouble")
     }
 
     private func oneStep(
-      _ model: inout KeychainModel, _ store: ProgramStore, _ random: inout SeededGenerator
+      _ model: inout KeychainModel, _ random: inout SeededGenerator
     ) -> String? {
       switch random.below(100) {
       case 0..<40:
@@ -86,6 +90,17 @@ extension OwnKeychain {
         }
       }
       return nil
+    }
+  }
+
+  @Suite struct FuzzSeedTests {
+    @Test("The fuzz target of Keychain Services takes its seeds whole, cut and changed")
+    func seeds() throws {
+      try SecItemFuzz.bootstrap()
+      defer { LinuxKeychain.close() }
+      for (name, bytes) in try Seeds.variants(of: .secitem) {
+        #expect(throws: Never.self, "\(name)") { try FuzzTarget.secitem.check(bytes) }
+      }
     }
   }
 }

@@ -6,103 +6,90 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct PersistentReferenceTests {
+    private let store = ProgramStore()
+
     private func reference(_ account: String) throws -> Data {
       try #require(copy(password(account, [kSecReturnPersistentRef: true])).data)
     }
 
     @Test func itFindsTheItemByItself() throws {
-      let store = try ProgramStore()
       for account in ["a", "b"] {
-        #expect(add(password(account, secret(account))) == errSecSuccess)
+        insert(password(account, secret(account)))
       }
       let reference = try reference("b")
       #expect(
-        copy([kSecValuePersistentRef: reference, kSecReturnData: true]).data == Data("b".utf8))
+        text([kSecValuePersistentRef: reference]) == "b")
       let item = copy([kSecValuePersistentRef: reference, kSecReturnAttributes: true])
       #expect(item.dictionary?[kSecAttrAccount] as? String == "b")
       #expect(
-        copy([kSecClass: kSecClassGenericPassword, kSecValuePersistentRef: reference]).status
+        find([kSecClass: kSecClassGenericPassword, kSecValuePersistentRef: reference])
           == errSecSuccess)
-      withExtendedLifetime(store) {}
     }
 
     /// Who walks over references has asked for synchronizable items before.
     @Test func itFindsASynchronizableItemUnasked() throws {
-      let store = try ProgramStore()
       let added = addAndCopy(
-        password(
-          "a",
-          secret("x").merging([kSecAttrSynchronizable: true, kSecReturnPersistentRef: true]) { $1 })
+        password("a", secret("x"), [kSecAttrSynchronizable: true, kSecReturnPersistentRef: true])
       )
       let reference = try #require(added.data)
       #expect(
-        copy([kSecValuePersistentRef: reference, kSecReturnData: true]).data == Data("x".utf8))
+        text([kSecValuePersistentRef: reference]) == "x")
       let list: [String: Any] = [kSecMatchItemList: [reference], kSecReturnData: true]
       #expect(copy(list).data == Data("x".utf8))
       let no: [String: Any] = [kSecValuePersistentRef: reference, kSecAttrSynchronizable: false]
-      #expect(copy(no).status == errSecItemNotFound)
+      #expect(find(no) == errSecItemNotFound)
       #expect(
-        SecItemUpdate(
-          [kSecValuePersistentRef: reference] as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+        update([kSecValuePersistentRef: reference], [kSecAttrLabel: "x"])
           == errSecSuccess)
-      #expect(SecItemDelete([kSecValuePersistentRef: reference] as CFDictionary) == errSecSuccess)
-      withExtendedLifetime(store) {}
+      #expect(delete([kSecValuePersistentRef: reference]) == errSecSuccess)
     }
 
     @Test func itOutlivesChangesAndTheProgram() throws {
-      let store = try ProgramStore()
-      #expect(add(password("a", secret("old"))) == errSecSuccess)
+      insert(password("a", secret("old")))
       let reference = try reference("a")
       #expect(
-        SecItemUpdate(
-          password("a") as CFDictionary,
-          secret("new").merging([
+        update(
+          password("a"), secret("new"),
+          [
             kSecAttrAccount: "b", kSecAttrAccessGroup: "team.shared",
             kSecAttrAccessible: kSecAttrAccessibleAlways,
-          ]) { $1 } as CFDictionary) == errSecSuccess)
+          ]) == errSecSuccess)
       LinuxKeychain.close()
       #expect(
-        copy([kSecValuePersistentRef: reference, kSecReturnData: true]).data == Data("new".utf8))
+        text([kSecValuePersistentRef: reference]) == "new")
       #expect(
         copy([kSecValuePersistentRef: reference, kSecReturnPersistentRef: true]).data == reference)
-      withExtendedLifetime(store) {}
     }
 
     @Test func itUpdatesAndDeletesThatItemAlone() throws {
-      let store = try ProgramStore()
-      for account in ["a", "b"] { #expect(add(password(account)) == errSecSuccess) }
+      for account in ["a", "b"] { insert(password(account)) }
       let reference = try reference("a")
       #expect(
-        SecItemUpdate(
-          [kSecValuePersistentRef: reference] as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary)
+        update([kSecValuePersistentRef: reference], [kSecAttrLabel: "x"])
           == errSecSuccess)
-      #expect(copy(password("a", [kSecAttrLabel: "x"])).status == errSecSuccess)
-      #expect(copy(password("b", [kSecAttrLabel: "x"])).status == errSecItemNotFound)
-      #expect(SecItemDelete([kSecValuePersistentRef: reference] as CFDictionary) == errSecSuccess)
-      #expect(copy([kSecValuePersistentRef: reference]).status == errSecItemNotFound)
+      #expect(find(password("a", [kSecAttrLabel: "x"])) == errSecSuccess)
+      #expect(find(password("b", [kSecAttrLabel: "x"])) == errSecItemNotFound)
+      #expect(delete([kSecValuePersistentRef: reference]) == errSecSuccess)
+      #expect(find([kSecValuePersistentRef: reference]) == errSecItemNotFound)
       #expect(
-        SecItemDelete([kSecValuePersistentRef: reference] as CFDictionary) == errSecItemNotFound)
+        delete([kSecValuePersistentRef: reference]) == errSecItemNotFound)
       #expect(count() == 1)
-      withExtendedLifetime(store) {}
     }
 
     /// The row's number may be given again; the item's name is not.
     @Test func itNeverNamesAnotherItem() throws {
-      let store = try ProgramStore()
-      #expect(add(password("a")) == errSecSuccess)
+      insert(password("a"))
       let reference = try reference("a")
-      #expect(SecItemDelete(password("a") as CFDictionary) == errSecSuccess)
-      #expect(add(password("a")) == errSecSuccess)
-      #expect(copy([kSecValuePersistentRef: reference]).status == errSecItemNotFound)
-      withExtendedLifetime(store) {}
+      #expect(delete(password("a")) == errSecSuccess)
+      insert(password("a"))
+      #expect(find([kSecValuePersistentRef: reference]) == errSecItemNotFound)
     }
 
     @Test func otherConditionsHoldToo() throws {
-      let store = try ProgramStore()
-      #expect(add(password("a")) == errSecSuccess)
+      insert(password("a"))
       let reference = try reference("a")
       func status(_ more: [String: Any]) -> OSStatus {
-        copy(more.merging([kSecValuePersistentRef: reference]) { $1 }).status
+        find(more, [kSecValuePersistentRef: reference])
       }
       #expect(status([kSecAttrAccount: "a"]) == errSecSuccess)
       #expect(status([kSecAttrAccount: "b"]) == errSecItemNotFound)
@@ -113,8 +100,7 @@ extension OwnKeychain {
     }
 
     @Test func aListOfThemIsAChoice() throws {
-      let store = try ProgramStore()
-      for account in ["a", "b", "c"] { #expect(add(password(account)) == errSecSuccess) }
+      for account in ["a", "b", "c"] { insert(password(account)) }
       let list = [try reference("c"), try reference("a")]
       let answer = copy([
         kSecMatchItemList: list, kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
@@ -126,17 +112,15 @@ extension OwnKeychain {
       ])
       #expect(filtered.array?.count == 1)
       #expect(
-        copy([kSecClass: kSecClassGenericPassword, kSecAttrAccount: "b", kSecMatchItemList: list])
-          .status == errSecItemNotFound)
-      #expect(copy([kSecMatchItemList: list, kSecAttrAccount: "b"]).status == errSecItemNotFound)
-      #expect(copy([kSecMatchItemList: [Data]()]).status == errSecItemNotFound)
-      #expect(copy([kSecMatchItemList: "x"]).status == errSecParam)
+        find([kSecClass: kSecClassGenericPassword, kSecAttrAccount: "b", kSecMatchItemList: list])
+          == errSecItemNotFound)
+      #expect(find([kSecMatchItemList: list, kSecAttrAccount: "b"]) == errSecItemNotFound)
+      #expect(find([kSecMatchItemList: [Data]()]) == errSecItemNotFound)
+      #expect(find([kSecMatchItemList: "x"]) == errSecParam)
       #expect(
-        SecItemDelete(
-          [kSecClass: kSecClassGenericPassword, kSecMatchItemList: list] as CFDictionary)
+        delete([kSecClass: kSecClassGenericPassword, kSecMatchItemList: list])
           == errSecSuccess)
       #expect(count() == 1)
-      withExtendedLifetime(store) {}
     }
   }
 }

@@ -8,65 +8,57 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct PresenceTests {
-    private func control(
-      _ flags: SecAccessControlCreateFlags = .userPresence
-    ) throws -> SecAccessControl {
-      var error: Unmanaged<CFError>?
-      let control = SecAccessControlCreateWithFlags(
-        kCFAllocatorDefault, kSecAttrAccessibleAfterFirstUnlock, flags, &error)
-      #expect(error == nil)
-      return try #require(control)
+    private let store = ProgramStore()
+
+    private func addGuarded(_ account: String = "guarded") {
+      insert(password(account, secret("hidden"), control()))
     }
 
-    private func addGuarded(_ account: String = "guarded") throws {
-      #expect(
-        add(
-          password(account, secret("hidden").merging([kSecAttrAccessControl: try control()]) { $1 })
-        )
-          == errSecSuccess)
+    private let fail: [String: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]
+    private let skip: [String: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
+    private let all: [String: Any] = [
+      kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true,
+    ]
+
+    /// Asks for its secret.
+    private func read(_ account: String = "guarded") -> OSStatus {
+      copy(password(account, [kSecReturnData: true])).status
     }
 
-    private static var fail: [String: Any] {
-      [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]
-    }
-    private static var skip: [String: Any] {
-      [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
+    private func accessControl(_ flags: SecAccessControlCreateFlags = .userPresence)
+      -> SecAccessControl?
+    {
+      control(kSecAttrAccessibleAfterFirstUnlock, flags)[kSecAttrAccessControl] as? SecAccessControl
     }
 
     @Test func whereNobodyCanBeAskedTheSecretStaysIn() throws {
-      let store = try ProgramStore()
-      try addGuarded()
+      addGuarded()
       #expect(
-        copy(password("guarded", [kSecReturnData: true])).status == errSecInteractionNotAllowed)
+        read() == errSecInteractionNotAllowed)
       #expect(errSecInteractionNotAllowed == -25308)
       #expect(
-        SecItemUpdate(password("guarded") as CFDictionary, secret("x") as CFDictionary)
+        update(password("guarded"), secret("x"))
           == errSecInteractionNotAllowed)
       // What is no secret, and what gives nothing out, asks nobody.
-      let item = copy(password("guarded", [kSecReturnAttributes: true])).dictionary
+      let item = attributes(password("guarded"))
       #expect(item?[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock)
-      #expect(item?[kSecAttrAccessControl] as? SecAccessControl == (try control()))
-      #expect(copy(password("guarded")).status == errSecSuccess)
-      #expect(SecItemDelete(password("guarded") as CFDictionary) == errSecSuccess)
-      withExtendedLifetime(store) {}
+      #expect(item?[kSecAttrAccessControl] as? SecAccessControl == accessControl())
+      #expect(find(password("guarded")) == errSecSuccess)
+      #expect(delete(password("guarded")) == errSecSuccess)
     }
 
     @Test(
       "The attributes of an item with an accessibility only have an access control without conditions, and can be stored again"
     )
     func accessControlOfEveryItem() throws {
-      let store = try ProgramStore()
-      let attributes = secret("plain").merging([
-        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock
-      ]) { $1 }
-      #expect(add(password("plain", attributes)) == errSecSuccess)
-      let found = try #require(
-        copy(password("plain", [kSecReturnAttributes: true, kSecReturnData: true])).dictionary)
-      #expect(found[kSecAttrAccessControl] as? SecAccessControl == (try control([])))
-      #expect(SecItemDelete(password("plain") as CFDictionary) == errSecSuccess)
-      #expect(add(found) == errSecSuccess)
-      #expect(copy(password("plain", [kSecReturnData: true])).status == errSecSuccess)
-      withExtendedLifetime(store) {}
+      insert(
+        password(
+          "plain", secret("plain"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]))
+      let found = try #require(attributes(password("plain", [kSecReturnData: true])))
+      #expect(found[kSecAttrAccessControl] as? SecAccessControl == accessControl([]))
+      #expect(delete(password("plain")) == errSecSuccess)
+      insert(found)
+      #expect(read("plain") == errSecSuccess)
     }
 
     @Test(arguments: [
@@ -74,101 +66,78 @@ extension OwnKeychain {
       .devicePasscode, .companion, [.biometryAny, .or, .devicePasscode],
     ])
     func everyConditionNeedsAPerson(_ flags: SecAccessControlCreateFlags) throws {
-      let store = try ProgramStore()
-      #expect(
-        add(password("a", [kSecAttrAccessControl: try control(flags)])) == errSecSuccess)
-      #expect(copy(password("a", [kSecReturnData: true])).status == errSecInteractionNotAllowed)
-      withExtendedLifetime(store) {}
+      insert(password("a", control(kSecAttrAccessibleAfterFirstUnlock, flags)))
+      #expect(read("a") == errSecInteractionNotAllowed)
     }
 
     @Test func noConditionNeedsNobody() throws {
-      let store = try ProgramStore()
       for (account, flags) in [("a", []), ("b", .privateKeyUsage)]
         as [(String, SecAccessControlCreateFlags)]
       {
-        #expect(
-          add(password(account, [kSecAttrAccessControl: try control(flags)])) == errSecSuccess)
-        #expect(copy(password(account, [kSecReturnData: true])).status == errSecSuccess)
+        insert(password(account, control(kSecAttrAccessibleAfterFirstUnlock, flags)))
+        #expect(read(account) == errSecSuccess)
       }
-      withExtendedLifetime(store) {}
     }
 
     @Test func failAnswersForItemsThatNeedAPersonOnly() throws {
-      let store = try ProgramStore(confirmPresence: { _ in true })
-      try addGuarded()
-      #expect(add(password("open", secret("open"))) == errSecSuccess)
+      store.use(confirmPresence: { _ in true })
+      addGuarded()
+      insert(password("open", secret("open")))
       for more in [[:], [kSecReturnData: true], [kSecReturnAttributes: true]] as [[String: Any]] {
-        let query = Self.fail.merging(more) { $1 }
-        #expect(copy(password("guarded", query)).status == errSecInteractionNotAllowed)
-        #expect(copy(password("open", query)).status == errSecSuccess)
-        #expect(copy(password("none", query)).status == errSecItemNotFound)
+        #expect(find(password("guarded", fail, more)) == errSecInteractionNotAllowed)
+        #expect(find(password("open", fail, more)) == errSecSuccess)
+        #expect(find(password("none", fail, more)) == errSecItemNotFound)
       }
       #expect(
-        copy(password("guarded", [kSecUseNoAuthenticationUI: true])).status
+        find(password("guarded", [kSecUseNoAuthenticationUI: true]))
           == errSecInteractionNotAllowed)
       #expect(
-        SecItemUpdate(password("guarded", Self.fail) as CFDictionary, secret("x") as CFDictionary)
+        update(password("guarded", fail), secret("x"))
           == errSecInteractionNotAllowed)
-      withExtendedLifetime(store) {}
     }
 
     @Test func skipLeavesSuchItemsOut() throws {
-      let store = try ProgramStore()
-      try addGuarded()
-      #expect(add(password("open", secret("open"))) == errSecSuccess)
-      let all: [String: Any] = [
-        kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll,
-        kSecReturnData: true,
-      ]
-      #expect(copy(all).status == errSecInteractionNotAllowed)
-      #expect(copy(all.merging(Self.skip) { $1 }).result as? [Data] == [Data("open".utf8)])
-      #expect(copy(password("guarded", Self.skip)).status == errSecItemNotFound)
+      addGuarded()
+      insert(password("open", secret("open")))
+      #expect(find(all) == errSecInteractionNotAllowed)
+      #expect(copy(all, skip).result as? [Data] == [Data("open".utf8)])
+      #expect(find(password("guarded", skip)) == errSecItemNotFound)
       // A limit counts what is left.
-      let one: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecReturnData: true]
-      #expect(copy(one.merging(Self.skip) { $1 }).data == Data("open".utf8))
-      withExtendedLifetime(store) {}
+      #expect(text([kSecClass: kSecClassGenericPassword], skip) == "open")
     }
 
     @Test func aPersonWhoAgreesIsToldTheProgramsWords() throws {
       let prompts = Mutex<[String?]>([])
-      let store = try ProgramStore(confirmPresence: { prompt in
+      store.use(confirmPresence: { prompt in
         prompts.withLock { $0.append(prompt) }
         return true
       })
-      try addGuarded("a")
-      try addGuarded("b")
-      let query = password(
-        "a", [kSecReturnData: true, kSecUseOperationPrompt: "open the door"])
-      #expect(copy(query).data == Data("hidden".utf8))
+      addGuarded("a")
+      addGuarded("b")
+      #expect(text(password("a", [kSecUseOperationPrompt: "open the door"])) == "hidden")
       #expect(
-        SecItemUpdate(password("a") as CFDictionary, secret("changed") as CFDictionary)
+        update(password("a"), secret("changed"))
           == errSecSuccess)
       // One question for all matches of a call, and one for every call.
-      let all: [String: Any] = [
-        kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll,
-        kSecReturnData: true,
-      ]
       #expect(
         copy(all).result as? [Data] == [Data("changed".utf8), Data("hidden".utf8)])
       #expect(prompts.withLock { $0 } == ["open the door", nil, nil])
-      withExtendedLifetime(store) {}
     }
 
     @Test func aPersonWhoRefusesCancels() throws {
-      let store = try ProgramStore(confirmPresence: { _ in false })
-      try addGuarded()
-      #expect(copy(password("guarded", [kSecReturnData: true])).status == errSecUserCanceled)
+      store.use(confirmPresence: { _ in false })
+      addGuarded()
+      #expect(read() == errSecUserCanceled)
       #expect(
-        SecItemUpdate(password("guarded") as CFDictionary, secret("x") as CFDictionary)
+        update(password("guarded"), secret("x"))
           == errSecUserCanceled)
-      withExtendedLifetime(store) {}
     }
 
     /// Whoever refused is not asked again because the store was opened again meanwhile.
     @Test func aRefusalIsTheLastWord() throws {
       let questions = Mutex(0)
       let place = Mutex("")
-      let store = try ProgramStore(confirmPresence: { _ in
+      store.use(confirmPresence: { _ in
         let isFirst = questions.withLock { count in
           count += 1
           return count == 1
@@ -180,52 +149,45 @@ extension OwnKeychain {
           at: StoreLocation(directory: path + "/store"), with: .keyFile(path: path + "/store.key"))
         _ = try? keychain?.addKeySlot(.keyFile(path: path + "/second.key"))
         keychain?.close()
-        return copy(password("open")).status != errSecSuccess
+        return find(password("open")) != errSecSuccess
       })
       place.withLock { $0 = store.path }
-      try addGuarded()
-      #expect(add(password("open")) == errSecSuccess)
-      #expect(copy(password("guarded", [kSecReturnData: true])).status == errSecUserCanceled)
+      addGuarded()
+      insert(password("open"))
+      #expect(read() == errSecUserCanceled)
       #expect(questions.withLock { $0 } == 1)
       #expect(FileManager.default.fileExists(atPath: store.path + "/second.key"))
     }
 
     /// The question is asked outside of any transaction.
     @Test func thePersonMayUseTheKeychainMeanwhile() throws {
-      let store = try ProgramStore(confirmPresence: { _ in
+      store.use(confirmPresence: { _ in
         add(password("meanwhile")) == errSecSuccess
       })
-      try addGuarded()
-      #expect(copy(password("guarded", [kSecReturnData: true])).data == Data("hidden".utf8))
-      #expect(copy(password("meanwhile")).status == errSecSuccess)
-      withExtendedLifetime(store) {}
+      addGuarded()
+      #expect(text(password("guarded")) == "hidden")
+      #expect(find(password("meanwhile")) == errSecSuccess)
     }
 
     @Test func anAccessControlIsAFilterAndCanBeChanged() throws {
-      let store = try ProgramStore(confirmPresence: { _ in true })
-      try addGuarded()
-      #expect(add(password("open")) == errSecSuccess)
-      let wanted: [String: Any] = [
-        kSecClass: kSecClassGenericPassword, kSecAttrAccessControl: try control(),
-        kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
-      ]
-      #expect(copy(wanted).array?.compactMap { $0[kSecAttrAccount] as? String } == ["guarded"])
+      store.use(confirmPresence: { _ in true })
+      addGuarded()
+      insert(password("open"))
+      let wanted: [String: Any] = [kSecReturnAttributes: true]
       #expect(
-        copy(wanted.merging([kSecAttrAccessControl: try control(.devicePasscode)]) { $1 }).status
+        copy(all, wanted, control()).array?.map { $0[kSecAttrAccount] as? String } == ["guarded"])
+      #expect(
+        find(all, control(kSecAttrAccessibleAfterFirstUnlock, .devicePasscode))
           == errSecItemNotFound)
       // An accessibility alone is an access control without conditions.
       #expect(
-        SecItemUpdate(
-          password("guarded") as CFDictionary,
-          [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock] as CFDictionary)
+        update(password("guarded"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock])
           == errSecSuccess)
-      store.use(groups: store.groups)
-      #expect(copy(password("guarded", [kSecReturnData: true])).data == Data("hidden".utf8))
+      store.use()
+      #expect(text(password("guarded")) == "hidden")
       #expect(
-        SecItemUpdate(
-          password("open") as CFDictionary,
-          [kSecAttrAccessControl: try control()] as CFDictionary) == errSecSuccess)
-      #expect(copy(password("open", [kSecReturnData: true])).status == errSecInteractionNotAllowed)
+        update(password("open"), control()) == errSecSuccess)
+      #expect(read("open") == errSecInteractionNotAllowed)
     }
 
     @Test func aProtectionThatThereIsNotGivesAnError() {

@@ -6,6 +6,8 @@ import Testing
 
 extension OwnKeychain {
   @Suite struct PrimaryKeyTests {
+    private let store = ProgramStore()
+
     struct Row: Sendable, CustomTestStringConvertible {
       let itemClass: CFString
       /// A whole primary key, and another value for each of its attributes.
@@ -81,82 +83,45 @@ extension OwnKeychain {
     ]
 
     @Test(arguments: rows)
-    func theSamePrimaryKeyIsADuplicateWhateverElseDiffers(_ row: Row) throws {
-      let store = try ProgramStore()
-      #expect(add(row.item) == errSecSuccess)
+    func thePrimaryKeyAndNothingElseMakesAnItem(_ row: Row) {
+      insert(row.item)
       #expect(add(row.item) == errSecDuplicateItem)
       for (name, value) in row.beside {
-        var other = row.item
-        other[name] = value
-        other[kSecValueData] = Data([2])
-        #expect(add(other) == errSecDuplicateItem, "\(name) is no part of the key")
+        let other = [name: value, kSecValueData: Data([2])]
+        #expect(add(row.item, other) == errSecDuplicateItem, "\(name) is no part of the key")
       }
-      #expect(count(row.itemClass) == 1)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test(arguments: rows)
-    func oneOtherPartOfThePrimaryKeyIsAnotherItem(_ row: Row) throws {
-      let store = try ProgramStore()
-      #expect(add(row.item) == errSecSuccess)
       for part in row.key {
-        var other = row.item
-        other[part.name] = part.other
-        #expect(add(other) == errSecSuccess, "\(part.name) is part of the key")
+        let status = add(row.item, [part.name: part.other])
+        #expect(status == errSecSuccess, "\(part.name) is part of the key")
       }
       #expect(count(row.itemClass) == row.key.count + 1)
-      withExtendedLifetime(store) {}
     }
 
-    @Test func whatIsMissingCountsAsEmptyOrZero() throws {
-      let store = try ProgramStore()
-      #expect(add([kSecClass: kSecClassGenericPassword]) == errSecSuccess)
-      #expect(add([kSecClass: kSecClassGenericPassword]) == errSecDuplicateItem)
+    @Test func whatIsMissingCountsAsEmptyOrZero() {
+      for itemClass in [kSecClassGenericPassword, kSecClassInternetPassword] {
+        insert([kSecClass: itemClass])
+        #expect(add([kSecClass: itemClass, kSecAttrSynchronizable: false]) == errSecDuplicateItem)
+      }
       #expect(add(password("", service: "")) == errSecDuplicateItem)
-      #expect(
-        add([kSecClass: kSecClassGenericPassword, kSecAttrSynchronizable: false])
-          == errSecDuplicateItem)
-      #expect(add([kSecClass: kSecClassInternetPassword]) == errSecSuccess)
       #expect(
         add([kSecClass: kSecClassInternetPassword, kSecAttrPort: 0, kSecAttrPath: ""])
           == errSecDuplicateItem)
-      withExtendedLifetime(store) {}
-    }
-
-    @Test func twoClassesNeverCollide() throws {
-      let store = try ProgramStore()
-      let classes = [
-        kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
-      ]
-      for itemClass in classes {
-        #expect(add([kSecClass: itemClass, kSecAttrLabel: "same"]) == errSecSuccess)
-      }
-      for itemClass in classes { #expect(count(itemClass) == 1) }
-      withExtendedLifetime(store) {}
     }
 
     /// Numbers that are given as text, as constants are, and text that is given as data.
-    @Test func theSameValueInAnotherTypeIsTheSameKey() throws {
-      let store = try ProgramStore()
-      let key: [String: Any] = [kSecClass: kSecClassKey, kSecAttrKeyType: kSecAttrKeyTypeRSA]
-      #expect(add(key) == errSecSuccess)
-      #expect(add([kSecClass: kSecClassKey, kSecAttrKeyType: 42]) == errSecDuplicateItem)
-      #expect(add(password("anna")) == errSecSuccess)
-      #expect(
-        add(password("anna", [kSecAttrAccount: Data("anna".utf8)])) == errSecDuplicateItem)
-      let server: [String: Any] = [kSecClass: kSecClassInternetPassword, kSecAttrPort: 443]
-      #expect(add(server) == errSecSuccess)
-      #expect(
-        add(server.merging([kSecAttrPort: NSNumber(value: 443)]) { $1 }) == errSecDuplicateItem)
-      #expect(add(server.merging([kSecAttrPort: "443"]) { $1 }) == errSecDuplicateItem)
-      // 0x68747073 is "htps".
-      #expect(
-        add([kSecClass: kSecClassInternetPassword, kSecAttrProtocol: kSecAttrProtocolHTTPS])
-          == errSecSuccess)
-      #expect(
-        add([kSecClass: kSecClassInternetPassword, kSecAttrProtocol: 0x6874_7073])
-          == errSecDuplicateItem)
-      withExtendedLifetime(store) {}
+    @Test func theSameValueInAnotherTypeIsTheSameKey() {
+      for (itemClass, name, value, others) in [
+        (kSecClassKey, kSecAttrKeyType, kSecAttrKeyTypeRSA, [42]),
+        (kSecClassGenericPassword, kSecAttrAccount, "anna", [Data("anna".utf8)]),
+        (kSecClassInternetPassword, kSecAttrPort, 443, [NSNumber(value: 443), "443"]),
+        // "htps".
+        (kSecClassInternetPassword, kSecAttrProtocol, kSecAttrProtocolHTTPS, [0x6874_7073]),
+      ] as [(CFString, CFString, Any, [Any])] {
+        insert([kSecClass: itemClass, name: value])
+        for other in others {
+          #expect(add([kSecClass: itemClass, name: other]) == errSecDuplicateItem, "\(other)")
+        }
+      }
     }
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Security
+import Testing
 
 /// Certificates made for these tests; the keys are nobody's.
 enum SampleCertificate {
@@ -43,4 +45,8 @@ enum SampleCertificate {
   private static func data(_ base64: String) -> Data {
     Data(base64Encoded: base64, options: .ignoreUnknownCharacters) ?? Data()
   }
+}
+
+func certificate(_ data: Data = SampleCertificate.hub) throws -> SecCertificate {
+  try #require(SecCertificateCreateWithData(nil, data))
 }

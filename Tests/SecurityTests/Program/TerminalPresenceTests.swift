@@ -13,33 +13,35 @@ import ThreadkeeperSupport
     let path = NSTemporaryDirectory() + "/terminal-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: path) }
     LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["own"]))
-    let control = SecAccessControlCreateWithFlags(
-      nil, kSecAttrAccessibleAfterFirstUnlock, .userPresence, nil)
-    var item = password("a", secret("hidden"))
-    item[kSecAttrAccessControl] = control
-    precondition(add(item) == errSecSuccess)
-    let found = copy(password("a", [kSecReturnData: true]).merging(more) { $1 })
+    precondition(add(password("a", secret("hidden"), control())) == errSecSuccess)
+    let found = copy(password("a", [kSecReturnData: true], more))
     precondition((found.status == errSecSuccess) == (found.data == Data("hidden".utf8)))
     return found.status
   }
 
-  @Test func whoeverIsAtTheTerminalIsAskedAndCanAgree() async {
+  @Test func whoeverIsAtTheTerminalIsAskedAndEveryAnswerButYesRefuses() async {
     await #expect(processExitsWith: .success) {
       let terminal = OwnTerminal()
-      terminal.answer("y\n")
-      precondition(Self.search([kSecUseOperationPrompt: "open the door"]) == errSecSuccess)
+      // What was typed before is no answer.
+      terminal.type("y\n")
+      terminal.wait(for: "y\r\n")
+      for (answer, status) in [
+        ("n\n", errSecUserCanceled), ("y\n", errSecSuccess), ("\n", errSecUserCanceled),
+        ("yesterday\n", errSecUserCanceled), ("\u{4}", errSecUserCanceled),
+      ] {
+        terminal.answer(answer)
+        precondition(Self.search([kSecUseOperationPrompt: "open the door"]) == status)
+      }
       let name = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
-      precondition(terminal.screen.hasPrefix("\(name) wants to use a secret"))
-      terminal.wait(for: "consent: open the door\r\nAllow it? [y/N] y")
-    }
-  }
-
-  @Test(arguments: ["n\n", "\n", "yesterday\n", "\u{4}"])
-  func everyOtherAnswerRefuses(_ answer: String) async {
-    await #expect(processExitsWith: .success) { [answer = answer as String] in
-      let terminal = OwnTerminal()
-      terminal.answer(answer)
-      precondition(Self.search() == errSecUserCanceled)
+      precondition(
+        terminal.screen.contains(
+          "\(name) wants to use a secret that needs a person's consent: open the door\r\n"
+            + "Allow it? [y/N] y"))
+      // Who does not answer is not there.
+      let line = "Allow it? [y/N] \r\n"
+      let count = terminal.screen.components(separatedBy: line).count
+      precondition(LinuxKeychain.askOnTerminal(nil, within: .milliseconds(50)) == nil)
+      terminal.wait(for: line, count: count)
     }
   }
 
@@ -67,32 +69,16 @@ import ThreadkeeperSupport
     }
   }
 
-  @Test func aVariableForbidsToAsk() async {
+  @Test func skipAndFailAndAVariableAskNobody() async {
     await #expect(processExitsWith: .success) {
       let terminal = OwnTerminal()
+      for (ui, status) in [
+        (kSecUseAuthenticationUISkip, errSecItemNotFound),
+        (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
+      ] { precondition(Self.search([kSecUseAuthenticationUI: ui]) == status) }
       setenv("THREADKEEPER_KEYCHAIN_PRESENCE", "none", 1)
       precondition(Self.search() == errSecInteractionNotAllowed)
       precondition(terminal.screen.isEmpty)
-    }
-  }
-
-  @Test func skipAndFailAskNobody() async {
-    await #expect(processExitsWith: .success) {
-      let terminal = OwnTerminal()
-      precondition(
-        Self.search([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) == errSecItemNotFound)
-      precondition(
-        Self.search([kSecUseAuthenticationUI: kSecUseAuthenticationUIFail])
-          == errSecInteractionNotAllowed)
-      precondition(terminal.screen.isEmpty)
-    }
-  }
-
-  @Test func whoDoesNotAnswerIsNotThere() async {
-    await #expect(processExitsWith: .success) {
-      let terminal = OwnTerminal()
-      precondition(LinuxKeychain.askOnTerminal(nil, within: .milliseconds(50)) == nil)
-      terminal.wait(for: "Allow it? [y/N] \r\n")
     }
   }
 
@@ -110,7 +96,7 @@ import ThreadkeeperSupport
           while read(own, &buffer, buffer.count) > 0 {}
         }.start()
       }
-      for count in 1...100 {
+      for count in 1...20 {
         Thread {
           terminal.wait(for: "[y/N] ", count: count)
           terminal.type("x\n")
@@ -140,16 +126,6 @@ import ThreadkeeperSupport
         about: "a question", within: .seconds(600), unless: withdrawal)
       precondition(choice == nil)
       terminal.wait(for: "No answer is needed any more.")
-    }
-  }
-
-  @Test func whatWasTypedBeforeIsNoAnswer() async {
-    await #expect(processExitsWith: .success) {
-      let terminal = OwnTerminal()
-      terminal.type("y\n")
-      terminal.wait(for: "y\r\n")
-      terminal.answer("n\n")
-      precondition(Self.search() == errSecUserCanceled)
     }
   }
 
@@ -209,6 +185,84 @@ import ThreadkeeperSupport
         lock.withLock { while answers.count < count { lock.wait() } }
       }
       precondition(answers == (1...threads).map { !$0.isMultiple(of: 2) })
+    }
+  }
+}
+
+/// A terminal that controls this process from now on, and somebody who reads and types there. For
+/// processes of exit tests, which have nothing to lose.
+private final class OwnTerminal: Sendable {
+  private let controller: Int32
+  /// The side of the program.
+  let terminal: Int32
+  private let lock = NSCondition()
+  // Unchecked: touched under the lock only.
+  nonisolated(unsafe) private var bytes: [UInt8] = []
+
+  init() {
+    var controller: Int32 = -1
+    var terminal: Int32 = -1
+    precondition(openpty(&controller, &terminal, nil, nil, nil) == 0)
+    (self.controller, self.terminal) = (controller, terminal)
+    Self.leaveTerminal()
+    precondition(ioctl(terminal, UInt(TIOCSCTTY), 0) == 0)
+    Thread { self.read() }.start()
+  }
+
+  /// Afterwards this process has no terminal that controls it.
+  static func leaveTerminal() { precondition(setsid() >= 0) }
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = Glibc.read(controller, &buffer, buffer.count)
+      guard count > 0 else { return }
+      lock.withLock {
+        bytes += buffer[..<count]
+        lock.broadcast()
+      }
+    }
+  }
+
+  /// All that the terminal has shown.
+  var screen: String { lock.withLock { String(decoding: bytes, as: UTF8.self) } }
+
+  /// Waits until the terminal has shown a text so many times; ends the process when it does not.
+  func wait(for text: String, count: Int = 1) {
+    let deadline = Date() + 30
+    lock.withLock {
+      while String(decoding: bytes, as: UTF8.self).components(separatedBy: text).count <= count {
+        precondition(lock.wait(until: deadline), "\(text) is not shown")
+      }
+    }
+  }
+
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    precondition(write(controller, bytes, bytes.count) == bytes.count)
+  }
+
+  /// Has somebody answer the next question, beside this thread.
+  func answer(_ text: String) {
+    let asked = screen.components(separatedBy: "[y/N] ").count
+    Thread {
+      self.wait(for: "[y/N] ", count: asked)
+      self.type(text)
+    }.start()
+  }
+
+  /// How the terminal treats what is typed.
+  var modes: tcflag_t {
+    get {
+      var state = termios()
+      precondition(tcgetattr(terminal, &state) == 0)
+      return state.c_lflag
+    }
+    set {
+      var state = termios()
+      precondition(tcgetattr(terminal, &state) == 0)
+      state.c_lflag = newValue
+      precondition(tcsetattr(terminal, TCSANOW, &state) == 0)
     }
   }
 }

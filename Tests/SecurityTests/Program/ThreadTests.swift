@@ -3,10 +3,15 @@
 import Foundation
 import Security
 import Synchronization
+import TestKit
 import Testing
 
 extension OwnKeychain {
   @Suite struct ThreadTests {
+    private let store = ProgramStore()
+    /// More with SOAK_ROUNDS in the environment.
+    private static let rounds = Soak.triesAll ? 40 : 8
+
     /// Runs `body` on so many threads at once, and gives back what they complained of.
     private func onThreads(
       _ count: Int, _ body: @escaping @Sendable (Int) -> String?
@@ -24,10 +29,9 @@ extension OwnKeychain {
       return complaints.withLock { $0 }
     }
 
-    @Test func eightThreadsWithItemsOfTheirOwnDoNotDisturbEachOther() throws {
-      let store = try ProgramStore()
+    @Test func eightThreadsWithItemsOfTheirOwnDoNotDisturbEachOther() {
       let complaints = onThreads(8) { number in
-        for round in 0..<40 {
+        for round in 0..<Self.rounds {
           let name = "thread \(number)"
           let (first, second) = (secret("\(number) \(round)"), secret("changed \(round)"))
           guard add(password(name, first)) == errSecSuccess else { return "add" }
@@ -35,11 +39,11 @@ extension OwnKeychain {
           let found = copy(password(name, [kSecReturnData: true]))
           guard found.data == first[kSecValueData] as? Data else { return "search" }
           guard
-            SecItemUpdate(password(name) as CFDictionary, second as CFDictionary) == errSecSuccess
+            update(password(name), second) == errSecSuccess
           else { return "update" }
           let changed = copy(password(name, [kSecReturnData: true]))
           guard changed.data == second[kSecValueData] as? Data else { return "second search" }
-          guard SecItemDelete(password(name) as CFDictionary) == errSecSuccess else {
+          guard delete(password(name)) == errSecSuccess else {
             return "delete"
           }
         }
@@ -47,19 +51,17 @@ extension OwnKeychain {
       }
       #expect(complaints.isEmpty)
       #expect(count() == 0)
-      withExtendedLifetime(store) {}
     }
 
     /// Add answers "duplicate" and Update "not found" when another was faster: the two races of the
     /// flow that a keychain is for.
-    @Test func eightThreadsWithOneItemLoseNothing() throws {
-      let store = try ProgramStore()
+    @Test func eightThreadsWithOneItemLoseNothing() {
       let complaints = onThreads(8) { number in
-        for round in 0..<30 {
+        for round in 0..<Self.rounds {
           let value = secret("\(number) \(round)")
           switch (number + round) % 4 {
           case 0:
-            let status = SecItemDelete(password("one") as CFDictionary)
+            let status = delete(password("one"))
             guard [errSecSuccess, errSecItemNotFound].contains(status) else { return "\(status)" }
           case 1:
             let found = copy(password("one", [kSecReturnData: true]))
@@ -68,12 +70,12 @@ extension OwnKeychain {
             }
             if found.status == errSecSuccess, found.data == nil { return "no data" }
           default:
-            var status = SecItemUpdate(password("one") as CFDictionary, value as CFDictionary)
+            var status = update(password("one"), value)
             for _ in 0..<100 where status != errSecSuccess {
               if status == errSecItemNotFound {
                 status = add(password("one", value))
               } else if status == errSecDuplicateItem {
-                status = SecItemUpdate(password("one") as CFDictionary, value as CFDictionary)
+                status = update(password("one"), value)
               }
             }
             guard status == errSecSuccess else { return "\(status)" }
@@ -83,28 +85,23 @@ extension OwnKeychain {
       }
       #expect(complaints.isEmpty)
       #expect(count() <= 1)
-      withExtendedLifetime(store) {}
     }
 
     /// The first call of every thread finds no store.
-    @Test func eightThreadsMakeOneStore() throws {
-      for _ in 0..<5 {
-        let store = try ProgramStore()
-        let complaints = onThreads(8) { number in
-          let status = add(password("thread \(number)"))
-          return status == errSecSuccess ? nil : "\(status)"
-        }
-        #expect(complaints.isEmpty)
-        #expect(count() == 8)
-        withExtendedLifetime(store) {}
+    @Test(arguments: 0..<2)
+    func eightThreadsMakeOneStore(_ round: Int) {
+      let complaints = onThreads(8) { number in
+        let status = add(password("thread \(number)"))
+        return status == errSecSuccess ? nil : "\(status)"
       }
+      #expect(complaints.isEmpty)
+      #expect(count() == 8)
     }
 
-    @Test func closingAndChoosingAgainDoesNotFailOtherThreads() throws {
-      let store = try ProgramStore()
+    @Test func closingAndChoosingAgainDoesNotFailOtherThreads() {
       let settings = LinuxKeychain.settings
       let complaints = onThreads(4) { number in
-        for round in 0..<25 {
+        for round in 0..<10 {
           if number == 0 {
             round.isMultiple(of: 2) ? LinuxKeychain.close() : LinuxKeychain.bootstrap(settings)
           } else {
@@ -118,8 +115,7 @@ extension OwnKeychain {
         return nil
       }
       #expect(complaints.isEmpty)
-      #expect(count() == 75)
-      withExtendedLifetime(store) {}
+      #expect(count() == 30)
     }
   }
 }

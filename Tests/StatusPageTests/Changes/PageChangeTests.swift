@@ -5,16 +5,13 @@ import Testing
 
 @Suite("Changes on the page")
 struct PageChangeTests {
-  private static let token = "0123456789abcdef"
-  private static let cookie = "threadkeeper_token=\(token)"
+  private static let cookie = "threadkeeper_token=\(sampleToken)"
   private static let deny = Array(#"{"id":"c1"}"#.utf8)
 
   private let source = FixedSource()
 
-  private func reply(_ request: PageRequest, token: String? = token) async -> PageReply {
-    await PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 1, token: token), source: source
-    ).reply(to: request)
+  private func reply(_ request: PageRequest, token: String? = sampleToken) async -> PageReply {
+    await source.reply(to: request, token: token)
   }
 
   private func post(
@@ -26,8 +23,6 @@ struct PageChangeTests {
       path, method: "POST", host: host, origin: origin, authorization: authorization,
       cookie: cookie, contentType: type, body: body)
   }
-
-  private var made: [PageChange] { source.changes.withLock { $0 } }
 
   @Test(
     "Each is made with the token",
@@ -64,18 +59,20 @@ struct PageChangeTests {
     ] as [(String, String, PageChange)])
   func made(path: String, body: String, change: PageChange) async {
     let reply = await reply(post(path, Array(body.utf8)))
-    #expect(reply.status == .ok && made == [change])
-    #expect(String(decoding: reply.body, as: UTF8.self) == "{\"message\":\"Done.\"}\n")
+    #expect(reply.status == .ok && source.made == [change])
+    #expect(reply.text == "{\"message\":\"Done.\"}\n")
   }
 
   @Test("None is made without the token, also where everybody may look")
   func withoutToken() async {
     #expect(await reply(post(), token: nil).status == .forbidden)
-    #expect(await reply(post(cookie: nil)).status == .forbidden)
-    #expect(await reply(post(cookie: "threadkeeper_token=x")).status == .forbidden)
-    #expect(
-      await reply(post(authorization: "Bearer x", cookie: nil)).status == .forbidden)
-    #expect(made.isEmpty)
+    for request in [
+      post(cookie: nil), post(cookie: "threadkeeper_token=x"),
+      post(authorization: "Bearer x", cookie: nil),
+    ] {
+      #expect(await reply(request).status == .forbidden)
+    }
+    #expect(source.made.isEmpty)
   }
 
   @Test("None is made for a page from elsewhere, whatever the browser shows for it")
@@ -87,15 +84,15 @@ struct PageChangeTests {
       #expect(await reply(post(origin: origin)).status == .forbidden, "\(origin)")
       #expect(
         await reply(
-          post(origin: origin, authorization: "Bearer \(Self.token)", cookie: nil)
+          post(origin: origin, authorization: "Bearer \(sampleToken)", cookie: nil)
         ).status == .forbidden)
     }
     #expect(await reply(post(origin: nil)).status == .forbidden)
     #expect(await reply(post(host: "evil.example")).status == .misdirected)
-    #expect(made.isEmpty)
+    #expect(source.made.isEmpty)
     // A program that shows the token itself has no origin; a proxy has TLS.
     #expect(
-      await reply(post(origin: nil, authorization: "Bearer \(Self.token)", cookie: nil)).status
+      await reply(post(origin: nil, authorization: "Bearer \(sampleToken)", cookie: nil)).status
         == .ok)
     #expect(await reply(post(origin: "https://localhost:1")).status == .ok)
   }
@@ -112,7 +109,7 @@ struct PageChangeTests {
       #expect(await reply(post("/consent/deny", Array(body.utf8))).status == .badRequest)
       #expect(await reply(post("/networks/prefer", Array(body.utf8))).status == .badRequest)
     }
-    #expect(made.isEmpty)
+    #expect(source.made.isEmpty)
   }
 
   @Test("What the daemon refuses is said with its remedy")
@@ -120,8 +117,6 @@ struct PageChangeTests {
     source.refusal.withLock { $0 = PageRefusal("No.", remedy: "Do this.") }
     let reply = await reply(post())
     #expect(reply.status == .conflict)
-    #expect(
-      String(decoding: reply.body, as: UTF8.self)
-        == "{\"message\":\"No.\",\"remedy\":\"Do this.\"}\n")
+    #expect(reply.text == "{\"message\":\"No.\",\"remedy\":\"Do this.\"}\n")
   }
 }

@@ -6,8 +6,6 @@ import Testing
 
 @Suite("Events for those who have the page open", .timeLimit(.minutes(30)))
 struct EventsTests {
-  private static let request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"
-
   /// Reads on until the text has come.
   private func read(_ connection: RawConnection, until text: String) async throws -> String {
     var read: [UInt8] = []
@@ -26,22 +24,20 @@ struct EventsTests {
   private struct EndedBefore: Error { let read: String }
 
   private func follow(_ server: RunningServer) async throws -> RawConnection {
-    let connection = try await server.connect()
-    try await connection.send(Self.request)
-    return connection
+    try await server.request("GET /events HTTP/1.1")
   }
 
   @Test("The state comes at once, and again when it has changed; the answer ends with the server")
   func changes() async throws {
     // The last bytes of an answer have their second, which a busy machine may need for something else.
     let server = try await RunningServer.start { $0.stopMilliseconds = 60_000 }
-    server.source.shown.withLock { $0 = Array(#"{"a":1}"#.utf8) }
+    server.source.show(#"{"a":1}"#)
     let viewer = try await follow(server)
     let head = try await read(viewer, until: "data: {\"a\":1}\n\n")
     #expect(head.hasPrefix("HTTP/1.1 200 "))
     #expect(head.lowercased().contains("content-type: text/event-stream\r\n"))
     #expect(head.components(separatedBy: "event: state\n").count == 2)
-    server.source.shown.withLock { $0 = Array(#"{"a":2}"#.utf8) }
+    server.source.show(#"{"a":2}"#)
     _ = try await read(viewer, until: "data: {\"a\":2}\n\n")
     try await server.stop()
     #expect(try await viewer.readToEnd().hasSuffix("0\r\n\r\n"))
@@ -50,8 +46,7 @@ struct EventsTests {
   @Test("A client that knows no chunks gets the events as they are, to the end of the connection")
   func oldClient() async throws {
     let server = try await RunningServer.start()
-    let viewer = try await server.connect()
-    try await viewer.send("GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    let viewer = try await server.request("GET /events HTTP/1.0")
     #expect(try await read(viewer, until: "\n\n").hasSuffix("\r\n\r\nevent: state\ndata: {}\n\n"))
     try await server.stop()
     #expect(try await viewer.readToEnd() == "")
@@ -76,7 +71,7 @@ struct EventsTests {
   func endWithSilentViewers() async throws {
     let server = try await RunningServer.start { $0.stallSeconds = 600 }
     let big = String(repeating: "x", count: 300_000)
-    server.source.shown.withLock { $0 = Array(#"{"a":"\#(big)"}"#.utf8) }
+    server.source.show(#"{"a":"\#(big)"}"#)
     var viewers: [RawConnection] = []
     for _ in 0..<200 { viewers.append(try await follow(server)) }
     try await eventually("200 viewers") { server.server.viewers == 200 }
@@ -88,20 +83,19 @@ struct EventsTests {
 
   @Test("What is changed on the page is sent at once, however long the pause is")
   func changed() async throws {
-    let server = try await RunningServer.start(token: "0123456789abcdef") {
+    let server = try await RunningServer.start(token: sampleToken) {
       // Longer than a connection of a test waits.
       ($0.shortestPauseMilliseconds, $0.longestPauseSeconds) = (600_000, 600)
     }
-    let viewer = try await server.connect()
-    try await viewer.send(
-      "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n")
+    let authorization = "Authorization: Bearer \(sampleToken)\r\n"
+    let viewer = try await server.request("GET /events HTTP/1.1", authorization + "\r\n")
     _ = try await read(viewer, until: "data: {}\n\n")
-    server.source.shown.withLock { $0 = Array(#"{"b":1}"#.utf8) }
+    server.source.show(#"{"b":1}"#)
     let body = #"{"id":"c1"}"#
     let reply = try await server.answer(
-      "POST /consent/deny HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        + "Authorization: Bearer 0123456789abcdef\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    )
+      "POST /consent/deny HTTP/1.1",
+      authorization + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        + body)
     #expect(reply.status == 200)
     _ = try await read(viewer, until: "data: {\"b\":1}\n\n")
     try await server.stop()
@@ -122,13 +116,13 @@ struct EventsTests {
     // The one that reads must get on in this time, also on a busy machine.
     let server = try await RunningServer.start { $0.stallSeconds = 10 }
     let big = String(repeating: "x", count: 600_000)
-    server.source.shown.withLock { $0 = Array(#"{"a":"\#(big)"}"#.utf8) }
+    server.source.show(#"{"a":"\#(big)"}"#)
     let silent = try await follow(server)
     try await eventually("the viewer") { server.server.viewers == 1 }
     let reading = try await follow(server)
     _ = try await read(reading, until: "\"}\n\n")
     try await eventually("the silent one to be dropped") { server.server.viewers == 1 }
-    server.source.shown.withLock { $0 = Array(#"{"b":1}"#.utf8) }
+    server.source.show(#"{"b":1}"#)
     _ = try await read(reading, until: "data: {\"b\":1}\n\n")
     try await server.stop()
     withExtendedLifetime(silent) {}

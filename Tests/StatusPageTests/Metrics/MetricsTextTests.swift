@@ -75,21 +75,20 @@ struct MetricsTextTests {
   @Test("The metrics need the token where there is one, and are made once for all who ask together")
   func route() async {
     let source = FixedSource()
-    let token = "0123456789abcdef"
     let routes = PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 1, token: token), source: source)
+      PageConfiguration(address: "127.0.0.1", port: 1, token: sampleToken), source: source)
     #expect(await routes.reply(to: PageRequest("/metrics")).status == .unauthorized)
     #expect(source.asked.withLock { $0 } == 0)
     await withTaskGroup { group in
       for _ in 0..<50 {
         group.addTask {
-          await routes.reply(to: PageRequest("/metrics", authorization: "Bearer \(token)"))
+          await routes.reply(to: PageRequest("/metrics", authorization: "Bearer \(sampleToken)"))
         }
       }
       for await reply in group {
         #expect(reply.status == .ok)
-        #expect(reply.headers.contains { $0 == ("Content-Type", MetricsText.contentType) })
-        #expect(String(decoding: reply.body, as: UTF8.self).hasSuffix("threadkeeper_test 1\n"))
+        #expect(reply.values("Content-Type") == [MetricsText.contentType])
+        #expect(reply.text.hasSuffix("threadkeeper_test 1\n"))
       }
     }
     // On a busy machine they may take longer than a second.

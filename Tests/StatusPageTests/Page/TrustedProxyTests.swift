@@ -5,48 +5,42 @@ import Testing
 
 @Suite("A proxy that lets in only users that it knows")
 struct TrustedProxyTests {
-  private static let token = "0123456789abcdef"
   private static let proxy = "172.30.32.2"
   private static let host = "homeassistant.local:8123"
 
   private let source = FixedSource()
 
   private func reply(
+    to request: PageRequest, token: String?, isAllowed: Bool
+  ) async -> PageReply {
+    await source.reply(to: request, token: token) {
+      ($0.address, $0.trustedProxy, $0.trustedProxyChanges) = ("0.0.0.0", Self.proxy, isAllowed)
+    }
+  }
+
+  private func reply(
     _ path: String = "/", from peer: String?, token: String? = nil, host: String = host,
     authorization: String? = nil, isAllowed: Bool = false
   ) async -> PageReply {
-    await PageRoutes(
-      PageConfiguration(
-        address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy,
-        trustedProxyChanges: isAllowed),
-      source: source
-    ).reply(to: PageRequest(path, host: host, authorization: authorization, peer: peer))
+    await reply(
+      to: PageRequest(path, host: host, authorization: authorization, peer: peer), token: token,
+      isAllowed: isAllowed)
   }
 
   private func change(
     from peer: String?, origin: String?, token: String? = nil, type: String = "application/json",
     isAllowed: Bool = true, cookie: String? = nil
   ) async -> PageReply {
-    await PageRoutes(
-      PageConfiguration(
-        address: "0.0.0.0", port: 1, token: token, trustedProxy: Self.proxy,
-        trustedProxyChanges: isAllowed),
-      source: source
-    ).reply(
+    await reply(
       to: PageRequest(
         "/consent/deny", method: "POST", host: Self.host, origin: origin, cookie: cookie,
-        contentType: type, body: Array(#"{"id":"c1"}"#.utf8), peer: peer))
-  }
-
-  private var made: [PageChange] { source.changes.withLock { $0 } }
-
-  private func headers(_ name: String, of reply: PageReply) -> [String] {
-    reply.headers.filter { $0.name == name }.map(\.value)
+        contentType: type, body: Array(#"{"id":"c1"}"#.utf8), peer: peer), token: token,
+      isAllowed: isAllowed)
   }
 
   @Test(
     "Whoever comes from it sees the page under any host name, also where there is a token",
-    arguments: [nil, token])
+    arguments: [nil, sampleToken])
   func looks(token: String?) async {
     for peer in [Self.proxy, "::ffff:172.30.32.2"] {
       for path in ["/", "/events", "/metrics"] {
@@ -60,7 +54,7 @@ struct TrustedProxyTests {
     for peer in [
       nil, "127.0.0.1", "::1", "172.30.32.3", "172.30.32.22", "::172.30.32.2", "fe80::1%eth0", "",
     ] {
-      for token in [nil, Self.token] {
+      for token in [nil, sampleToken] {
         for path in ["/", "/events", "/metrics"] {
           let reply = await reply(path, from: peer, token: token, host: "localhost")
           #expect(reply.status == .unauthorized, "\(path) \(peer ?? "")")
@@ -69,8 +63,8 @@ struct TrustedProxyTests {
       #expect(await reply(from: peer).status == .misdirected)
       #expect(
         await reply(
-          from: peer, token: Self.token, host: "localhost",
-          authorization: "Bearer \(Self.token)"
+          from: peer, token: sampleToken, host: "localhost",
+          authorization: "Bearer \(sampleToken)"
         ).status == .ok)
     }
     for path in ["/healthz", "/readyz"] {
@@ -81,43 +75,42 @@ struct TrustedProxyTests {
   @Test("Its own pages show the page in a frame, and nobody else's do")
   func framed() async throws {
     let page = await reply(from: Self.proxy)
-    #expect(headers("X-Frame-Options", of: page) == ["SAMEORIGIN"])
-    let policy = try #require(headers("Content-Security-Policy", of: page).first)
+    #expect(page.values("X-Frame-Options") == ["SAMEORIGIN"])
+    let policy = try #require(page.values("Content-Security-Policy").first)
     #expect(policy.hasSuffix("; frame-ancestors 'self'"))
     let other = await reply(
-      from: "127.0.0.1", token: Self.token, host: "localhost",
-      authorization: "Bearer \(Self.token)")
-    #expect(headers("X-Frame-Options", of: other).isEmpty)
+      from: "127.0.0.1", token: sampleToken, host: "localhost",
+      authorization: "Bearer \(sampleToken)")
+    #expect(other.values("X-Frame-Options").isEmpty)
     #expect(
-      headers("Content-Security-Policy", of: other).first?.hasSuffix("frame-ancestors 'none'")
+      other.values("Content-Security-Policy").first?.hasSuffix("frame-ancestors 'none'")
         == true)
   }
 
   @Test(
     "Without the setting for it nothing is changed through it, also where there is a token",
-    arguments: [nil, token])
+    arguments: [nil, sampleToken])
   func readsOnly(token: String?) async {
     let own = "https://\(Self.host)"
     let refused = await change(from: Self.proxy, origin: own, token: token, isAllowed: false)
     #expect(refused.status == .forbidden)
-    let text = String(decoding: refused.body, as: UTF8.self)
-    #expect(text.contains("http.trusted_proxy_changes"), "\(text)")
-    #expect(made.isEmpty)
-    let page = await reply(from: Self.proxy, token: token)
-    #expect(String(decoding: page.body, as: UTF8.self).contains(#"data-change="proxy""#))
-    let other = await reply(from: Self.proxy, token: token, isAllowed: true)
-    #expect(String(decoding: other.body, as: UTF8.self).contains(#"data-change="yes""#))
+    #expect(refused.text.contains("http.trusted_proxy_changes"), "\(refused.text)")
+    #expect(source.made.isEmpty)
+    for (isAllowed, mark) in [(false, "proxy"), (true, "yes")] {
+      let page = await reply(from: Self.proxy, token: token, isAllowed: isAllowed)
+      #expect(page.text.contains(#"data-change="\#(mark)""#))
+    }
   }
 
   @Test("Whoever shows the token changes something through it all the same")
   func tokenThroughProxy() async {
-    let (own, cookie) = ("https://\(Self.host)", "threadkeeper_token=\(Self.token)")
+    let (own, cookie) = ("https://\(Self.host)", "threadkeeper_token=\(sampleToken)")
     for (given, status) in [(cookie, PageReply.Status.ok), (cookie + "x", .forbidden)] {
       let reply = await change(
-        from: Self.proxy, origin: own, token: Self.token, isAllowed: false, cookie: given)
+        from: Self.proxy, origin: own, token: sampleToken, isAllowed: false, cookie: given)
       #expect(reply.status == status)
     }
-    #expect(made == [.deny(id: "c1")])
+    #expect(source.made == [.deny(id: "c1")])
   }
 
   @Test("Where it may change something, a page of the proxy does, and nobody else's")
@@ -128,10 +121,10 @@ struct TrustedProxyTests {
     let own = "https://\(Self.host)"
     #expect(await change(from: Self.proxy, origin: own, type: "text/plain").status == .badRequest)
     #expect(await change(from: "172.30.32.3", origin: own).status == .misdirected)
-    #expect(made.isEmpty)
+    #expect(source.made.isEmpty)
     #expect(await change(from: Self.proxy, origin: own).status == .ok)
-    #expect(await change(from: Self.proxy, origin: own, token: Self.token).status == .ok)
-    #expect(made == [.deny(id: "c1"), .deny(id: "c1")])
+    #expect(await change(from: Self.proxy, origin: own, token: sampleToken).status == .ok)
+    #expect(source.made == [.deny(id: "c1"), .deny(id: "c1")])
   }
 
   @Test("A server takes the address from the connection, and not from a header")
@@ -152,15 +145,13 @@ struct TrustedProxyTests {
   @Test("No address in the page or its exchange is absolute, so that it works below any path")
   func relative() async {
     let page = await reply(from: Self.proxy)
-    let exchange = await PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 1, token: Self.token), source: source
-    ).reply(to: PageRequest("/?token=\(Self.token)"))
+    let exchange = await source.reply(
+      to: PageRequest("/?token=\(sampleToken)"), token: sampleToken)
     for reply in [page, exchange] {
-      let text = String(decoding: reply.body, as: UTF8.self)
       for absolute in [
         "href=\"/", "src=\"/", "url=/", "fetch(\"/", "fetch(path", "EventSource(\"/",
       ] {
-        #expect(!text.contains(absolute), "\(absolute)")
+        #expect(!reply.text.contains(absolute), "\(absolute)")
       }
     }
   }

@@ -51,8 +51,7 @@ struct PhoneAppTests {
     let screen = CredentialScreen()
     await screen.load(place.client { _ in true })
     #expect(screen.message == "No preferred network")
-    try await place.client().storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
+    try await place.client().store()
     await screen.load(place.client(team: "other") { _ in false })
     #expect(screen.message == "Not allowed")
     await screen.load(place.client(team: "other") { _ in true })

@@ -10,7 +10,7 @@ struct CredentialsTests {
   private func sample(_ change: (inout CredentialValues) -> Void = { _ in }) throws -> THCredentials
   {
     var values = CredentialValues(
-      networkName: "home", extendedPANID: Data(hex: SampleNetwork.home.extendedPANID),
+      networkName: "home", extendedPANID: SampleNetwork.home.id,
       borderAgentID: Agents.kitchen, activeOperationalDataSet: try SampleNetwork.home.bytes(),
       networkKey: Data(hex: SampleNetwork.home.networkKey),
       pskc: Data(hex: SampleNetwork.home.pskc), panID: Data([0x12, 0x34]), channel: 15,

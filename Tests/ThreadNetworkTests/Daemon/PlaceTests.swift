@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeychainCore
 import TestKit
 import Testing
 import ThreadRequests
@@ -9,6 +10,9 @@ import ThreadRequests
 
 @Suite("Where a client looks", .timeLimit(.minutes(30)))
 struct PlaceTests {
+  private static let available = Array(
+    "{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
+
   private func machine(in place: OwnPlace, socket: String) -> MachineDaemon {
     MachineDaemon(directory: place.directory.file("machine"), socket: socket)
   }
@@ -16,20 +20,16 @@ struct PlaceTests {
   @Test("The daemon of the machine is used, also beside an older store of the user's own")
   func machine() async throws {
     let place = try OwnPlace()
-    let dataset = try SampleNetwork.home.bytes()
-    try await place.client().storeCredentials(
-      forBorderAgent: Agents.attic, activeOperationalDataSet: dataset)
+    try await place.client().store(for: Agents.attic)
     let daemon = try FakeDaemon { fields, _ in
       fields.command == "preferred/available"
-        ? Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
-        : ThreadAnswer(AnswerData(credentials: [])).json
+        ? Self.available : ThreadAnswer(AnswerData(credentials: [])).json
     }
     var configuration = place.configuration()
     configuration.machine = machine(in: place, socket: daemon.path)
     let client = THClient(configuration: configuration)
     #expect(await client.isPreferredAvailable())
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset)
+    try await client.store()
     #expect(try await client.allCredentials().isEmpty)
     let commands = ["preferred/available", "credentials/store", "credentials/list"]
     #expect(daemon.requests.map(\.command) == commands)
@@ -52,7 +52,7 @@ struct PlaceTests {
     var request = ThreadRequest(.storeCredentials)
     request.agent = BorderAgentID(hex: "0000000000000001")
     request.dataset = try SampleNetwork.home.dataset(at: 1)
-    let error = await failure { _ = try await link.ask(request) }
+    let error = await failure { try await link.ask(request) }
     #expect(error?.reason == .notNow)
     #expect(error?.code == 18)
     #expect(error?.localizedDescription.contains(machine.socket) == true)
@@ -80,9 +80,9 @@ struct PlaceTests {
       atPath: place.directory.file("machine"), withIntermediateDirectories: false)
     let link = DaemonLink(configuration, timeout: .seconds(60))
     async let answer = link.ask(ThreadRequest(.isPreferredAvailable))
-    try await Task.sleep(for: .milliseconds(200))
+    try await Task.sleep(for: .milliseconds(50))
     let daemon = try FakeDaemon(at: path) { _, _ in
-      Array("{\"v\":1,\"status\":\"ok\",\"data\":{\"available\":true}}".utf8)
+      Self.available
     }
     #expect(try await answer.available == true)
     daemon.stop()
@@ -95,8 +95,7 @@ struct PlaceTests {
     configuration.machine = MachineDaemon(
       directory: place.directory.path, socket: place.directory.file("none/client.sock"))
     let client = THClient(configuration: configuration)
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
+    try await client.store()
     #expect(try await client.allCredentials().count == 1)
   }
 
@@ -108,8 +107,7 @@ struct PlaceTests {
       in: place, socket: place.directory.file("none/client.sock"))
     let client = THClient(configuration: configuration)
     #expect(await !client.isPreferredAvailable())
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
+    try await client.store()
     #expect(await client.isPreferredAvailable())
   }
 
@@ -118,7 +116,7 @@ struct PlaceTests {
     var configuration = try OwnPlace().configuration()
     configuration.storeDirectory = nil
     let client = THClient(configuration: configuration)
-    let error = await failure { _ = try await client.allCredentials() }
+    let error = await failure { try await client.allCredentials() }
     #expect(error?.reason == .unavailable)
     #expect(error?.localizedDescription.contains("THREADKEEPER_SOCKET") == true)
   }
@@ -126,18 +124,25 @@ struct PlaceTests {
   @Test("A passphrase opens the own store, and a wrong one does not")
   func passphrase() async throws {
     let place = try OwnPlace()
-    var configuration = place.configuration()
-    for (name, text) in [("right", "a passphrase of the test's\n"), ("wrong", "another one\n")] {
-      let path = place.directory.file(name)
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    // The least that is accepted: a store that the client makes itself takes a second for each call.
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    let path = place.directory.file("passphrase")
+    func client(_ passphrase: String) throws -> THClient {
+      try Data((passphrase + "\n").utf8).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o600)
+      var configuration = place.configuration()
+      configuration.passphraseFile = path
+      return THClient(configuration: configuration)
     }
-    configuration.passphraseFile = place.directory.file("right")
-    try await THClient(configuration: configuration).storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
-    #expect(try await THClient(configuration: configuration).allCredentials().count == 1)
-    configuration.passphraseFile = place.directory.file("wrong")
-    let client = THClient(configuration: configuration)
-    #expect(await failure { _ = try await client.allCredentials() }?.reason == .unavailable)
+    let right = try client("a passphrase of the test's")
+    try Keychain.create(
+      at: StoreLocation(directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),
+      slots: [.passphrase(inFile: path)], options: options
+    ).close()
+    try await right.store()
+    #expect(try await right.allCredentials().count == 1)
+    let wrong = try client("another one")
+    #expect(await failure { try await wrong.allCredentials() }?.reason == .unavailable)
   }
 }

@@ -49,8 +49,7 @@ struct SocketTests {
     configuration.home = "cabin"
     let client = THClient(configuration: configuration)
     #expect(try await client.allCredentials() == [])
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: SampleNetwork.home.bytes())
+    try await client.store()
     let requests = daemon.requests
     #expect(requests.map(\.command) == ["credentials/list", "credentials/store"])
     #expect(requests.allSatisfy { $0.home == "cabin" })
@@ -64,7 +63,7 @@ struct SocketTests {
     let daemon = try FakeDaemon { _, _ in
       ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json
     }
-    for _ in 1...2 { _ = await failure { _ = try await daemon.client.preferredCredentials() } }
+    for _ in 1...2 { _ = await failure { try await daemon.client.preferredCredentials() } }
     let transactions = daemon.requests.compactMap(\.transaction)
     #expect(transactions.count == 2 && Set(transactions).count == 2)
   }
@@ -76,10 +75,10 @@ struct SocketTests {
       let code: AnswerCode = isPreferred ? .notFound : .rateLimited
       return ThreadAnswer(AnswerFailure(code, "the words")).json
     }
-    let none = await failure { _ = try await daemon.client.preferredCredentials() }
+    let none = await failure { try await daemon.client.preferredCredentials() }
     #expect(none?.code == 9 && none?.reason == .noPreferredNetwork)
     #expect(none?.answerCode == "not_found")
-    let flooded = await failure { _ = try await daemon.client.allCredentials() }
+    let flooded = await failure { try await daemon.client.allCredentials() }
     #expect(flooded?.code == 17 && flooded?.reason == .busy)
   }
 
@@ -101,7 +100,7 @@ struct SocketTests {
       // A daemon that ends is asked again, for this long.
       let link = DaemonLink(
         daemon.configuration, timeout: code == .ending ? .zero : .seconds(600))
-      let error = await failure { _ = try await link.credentials(.listCredentials) }
+      let error = await failure { try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)
       #expect(error?.localizedDescription.contains("the words; the help") == true)
@@ -111,7 +110,7 @@ struct SocketTests {
       failure.code = "of_a_later_version"
       return ThreadAnswer(failure).json
     }
-    let error = await failure { _ = try await unknown.client.allCredentials() }
+    let error = await failure { try await unknown.client.allCredentials() }
     #expect(error?.reason == .badAnswer)
     #expect(error?.answerCode == "of_a_later_version")
   }
@@ -122,7 +121,7 @@ struct SocketTests {
     var configuration = place.configuration()
     configuration.socket = try place.makeSocketDirectory()
     let link = DaemonLink(configuration, timeout: .zero)
-    let error = await failure { _ = try await link.credentials(.listCredentials) }
+    let error = await failure { try await link.credentials(.listCredentials) }
     #expect(error?.reason == .unavailable)
     #expect(error?.localizedDescription.contains(try place.makeSocketDirectory()) == true)
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
@@ -132,7 +131,7 @@ struct SocketTests {
   func untrustedDirectory() async throws {
     let daemon = try FakeDaemon { _, _ in [] }
     chmod((daemon.path as NSString).deletingLastPathComponent, 0o777)
-    let error = await failure { _ = try await daemon.client.allCredentials() }
+    let error = await failure { try await daemon.client.allCredentials() }
     #expect(error?.reason == .untrusted)
     #expect(daemon.requests.isEmpty)
   }
@@ -159,7 +158,7 @@ struct SocketTests {
     let broken = try BrokenDaemon(breaking: 1) { _ in
       ThreadAnswer(AnswerData(credentials: [])).json
     }
-    let error = await failure { _ = try await broken.client.preferredCredentials() }
+    let error = await failure { try await broken.client.preferredCredentials() }
     #expect(error?.reason == .interrupted)
     #expect(broken.calls == 1)
   }

@@ -53,6 +53,14 @@ final class OwnPlace: Sendable {
 
 extension SampleNetwork {
   func bytes(at seconds: UInt64 = 1) throws -> Data { Data(try dataset(at: seconds).bytes) }
+
+  var id: Data { Data(hex: extendedPANID) }
+}
+
+extension THClient {
+  func store(_ network: SampleNetwork = .home, for agent: Data = Agents.kitchen) async throws {
+    try await storeCredentials(forBorderAgent: agent, activeOperationalDataSet: network.bytes())
+  }
 }
 
 enum Agents {
@@ -62,9 +70,9 @@ enum Agents {
 }
 
 /// The error that something throws; nil when it throws none or another kind.
-func failure(_ body: () async throws -> Void) async -> THError? {
+func failure<R>(_ body: () async throws -> R) async -> THError? {
   do {
-    try await body()
+    _ = try await body()
     return nil
   } catch {
     return error as? THError

@@ -23,17 +23,31 @@ struct SetupQuestionsTests {
 
   private typealias Greeting = @Sendable (Settings.MQTT) async -> MosquittoError?
 
-  private func questions(
-    _ prompt: ScriptedPrompt, _ current: Settings, flags: [String] = [], isAsking: Bool = true,
+  /// - Parameter prompt: nil where there is no terminal.
+  private func run(
+    _ prompt: ScriptedPrompt?, _ current: Settings? = nil, flags: [String] = [],
     isFirst: Bool = true, given: String? = nil, known: String? = nil, making: String? = nil,
     running: CommandFailure? = nil, greet: @escaping Greeting = { _ in nil }
-  ) throws -> SetupQuestions {
-    SetupQuestions(
-      flags: try SetupFlags.parse(flags), current: current, isFirst: isFirst, prompt: prompt,
-      isAsking: isAsking, given: given.map { SecretText($0) },
-      known: { _ in known.map { SecretText($0) } },
+  ) async throws -> SetupQuestions.Outcome {
+    let nobody = ScriptedPrompt()
+    let outcome = try await SetupQuestions(
+      flags: try SetupFlags.parse(flags), current: try current ?? settings(), isFirst: isFirst,
+      prompt: prompt ?? nobody, isAsking: prompt != nil,
+      given: given.map { SecretText($0) }, known: { _ in known.map { SecretText($0) } },
       checkDaemon: { _ in if let running { throw running } }, greet: greet,
-      makingLogin: { _ in making })
+      makingLogin: { _ in making }
+    ).run()
+    #expect(nobody.questions.isEmpty && nobody.shown.isEmpty)
+    return outcome
+  }
+
+  /// How it ends without a terminal.
+  private func failure(
+    _ flags: [String], given: String? = nil, greet: @escaping Greeting = { _ in nil }
+  ) async -> CommandFailure? {
+    await #expect(throws: CommandFailure.self, "\(flags)") {
+      try await run(nil, flags: flags, given: given, greet: greet)
+    }
   }
 
   /// `host:port`, and where there is TLS the authorities.
@@ -46,7 +60,7 @@ struct SetupQuestionsTests {
   @Test("Enter takes the default in the brackets, and only the password is hidden")
   func defaults() async throws {
     let prompt = ScriptedPrompt("", "", "", "sesame", "", "")
-    let outcome = try await questions(prompt, try settings()).run()
+    let outcome = try await run(prompt)
     #expect(
       prompt.questions == [
         .init(text: "Broker [127.0.0.1]: ", isHidden: false),
@@ -66,13 +80,12 @@ struct SetupQuestionsTests {
   func besideDaemon() async throws {
     let prompt = ScriptedPrompt("", "", "", "sesame", "", "")
     let failure = CommandFailure(.temporary, "threadkeeper runs with another broker")
-    let beside = try questions(prompt, try settings(), running: failure)
-    await #expect(throws: CommandFailure.self) { try await beside.run() }
+    await #expect(throws: CommandFailure.self) { try await run(prompt, running: failure) }
     #expect(prompt.questions.map(\.text).last == "Login [threadkeeper]: ")
     // One that is stored needs nobody to keep it.
-    let stored = try questions(
-      ScriptedPrompt("", "", "", "", "", ""), try settings(), known: "sesame", running: failure)
-    #expect(try await stored.run().password == SecretText("sesame"))
+    let stored = try await run(
+      ScriptedPrompt("", "", "", "", "", ""), known: "sesame", running: failure)
+    #expect(stored.password == SecretText("sesame"))
   }
 
   @Test("What is set already is the default, and nothing changes by pressing Enter")
@@ -84,7 +97,7 @@ struct SetupQuestionsTests {
       """
     let current = try settings(text)
     let prompt = ScriptedPrompt("", "", "", "", "", "")
-    let outcome = try await questions(prompt, current, isFirst: false, known: "stored").run()
+    let outcome = try await run(prompt, current, isFirst: false, known: "stored")
     #expect(prompt.left == 0)
     #expect(prompt.questions.contains { $0.text == "Password of keeper (Enter: the stored one): " })
     #expect(outcome.password == SecretText("stored"))
@@ -98,26 +111,26 @@ struct SetupQuestionsTests {
       mqtt.username == nil || mqtt.password?.revealed == "right" ? nil : refused
     }
     let second = ScriptedPrompt("", "", "", "wrong", "right", "", "")
-    let outcome = try await questions(second, try settings(), greet: greet).run()
+    let outcome = try await run(second, greet: greet)
     #expect(outcome.password == SecretText("right") && outcome.problem == nil)
     #expect(second.shown.contains("the broker refused the login"))
     #expect(!second.shown.contains("wrong"))
 
     let never = ScriptedPrompt("", "", "", "a", "b", "c", "no")
     let failure = await #expect(throws: CommandFailure.self) {
-      try await questions(never, try settings(), making: "Add it.", greet: greet).run()
+      try await run(never, making: "Add it.", greet: greet)
     }
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("Add it.") == true)
     #expect(never.shown.contains("Add it."))
 
     // The login is none that the broker knows: it says how to make it, and Enter takes another.
     let other = ScriptedPrompt("", "", "kepeer", "wrong", "", "keeper", "right", "", "")
-    let changed = try await questions(other, try settings(), greet: greet).run()
+    let changed = try await run(other, greet: greet)
     #expect(changed.settings.mqtt.username == "keeper" && changed.problem == nil)
     #expect(other.shown.contains("sudo mosquitto_passwd PASSWORD_FILE kepeer"))
 
     let saved = ScriptedPrompt("", "", "", "a", "b", "c", "yes", "", "")
-    let kept = try await questions(saved, try settings(), greet: greet).run()
+    let kept = try await run(saved, greet: greet)
     #expect(kept.problem == refused && kept.password == SecretText("c"))
   }
 
@@ -128,16 +141,10 @@ struct SetupQuestionsTests {
     ])
   func hostWithPort(text: String, host: String) async throws {
     let prompt = ScriptedPrompt(text, "keeper", "pw", "", "")
-    let outcome = try await questions(prompt, try settings()).run()
+    let outcome = try await run(prompt)
     #expect(broker(outcome) == "\(host):1884")
     #expect(outcome.settings.mqtt.username == "keeper" && prompt.left == 0)
-    let failure = await #expect(throws: CommandFailure.self) {
-      try await questions(
-        ScriptedPrompt(), try settings(), flags: ["--broker", text, "--port", "1885"],
-        isAsking: false
-      ).run()
-    }
-    #expect(failure?.status == .usage)
+    #expect(await failure(["--broker", text, "--port", "1885"])?.status == .usage)
   }
 
   @Test("A broker that is not reached can be corrected")
@@ -147,24 +154,22 @@ struct SetupQuestionsTests {
       $0.host == .named("right.local") ? nil : unreached
     }
     let corrected = ScriptedPrompt("wrong.local", "", "right.local", "", "", "pw", "", "")
-    let outcome = try await questions(corrected, try settings(), greet: greet).run()
+    let outcome = try await run(corrected, greet: greet)
     #expect(broker(outcome) == "right.local:1883")
     #expect(corrected.shown.contains("nothing listens there"))
   }
 
   @Test("8883 asks for the authorities; `none` is no TLS, and no login")
   func others() async throws {
-    let tls = ScriptedPrompt("a.local", "8883", "/dev/null/none", "none", "none", "no", "no")
-    let outcome = try await questions(tls, try settings()).run()
+    let tls = ScriptedPrompt("a.local", "8883", "/dev/null/x", "none", "none", "no", "no")
+    let outcome = try await run(tls)
     #expect(broker(outcome) == "a.local:8883")
     #expect(outcome.settings.mqtt.username == nil && outcome.password == nil)
     #expect(!outcome.announces && !outcome.settings.http.isEnabled)
     #expect(tls.shown.contains("no such file"))
 
     let embedded = ScriptedPrompt("embedded", "", "")
-    let own = try await questions(
-      embedded, try settings(), flags: ["--base-topic", "home/thread"]
-    ).run()
+    let own = try await run(embedded, flags: ["--base-topic", "home/thread"])
     #expect(broker(own) == "embedded" && own.settings.mqtt.baseTopic == "home/thread")
     #expect(embedded.left == 0)
   }
@@ -174,27 +179,23 @@ struct SetupQuestionsTests {
     let refused = refused
     let greet: Greeting = { $0.username == nil ? refused : nil }
     let prompt = ScriptedPrompt("", "", "none", "keeper", "pw", "", "")
-    let outcome = try await questions(prompt, try settings(), greet: greet).run()
+    let outcome = try await run(prompt, greet: greet)
     #expect(outcome.settings.mqtt.username == "keeper" && outcome.problem == nil)
     #expect(prompt.shown.contains(refused.message))
-    let failure = await #expect(throws: CommandFailure.self) {
-      try await questions(
-        ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--no-login"],
-        isAsking: false, greet: greet
-      ).run()
-    }
+    let flags = ["--broker", "a.local", "--no-login"]
+    let failure = await failure(flags, greet: greet)
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("--login") == true)
   }
 
   @Test("Settings without a login keep none")
   func againWithoutLogin() async throws {
     let current = try settings("mqtt: {host: 127.0.0.1}")
-    for isAsking in [true, false] {
-      let prompt = ScriptedPrompt("", "", "", "", "")
-      let outcome = try await questions(prompt, current, isAsking: isAsking, isFirst: false).run()
+    let prompt = ScriptedPrompt("", "", "", "", "")
+    for prompt in [prompt, nil] {
+      let outcome = try await run(prompt, current, isFirst: false)
       #expect(SetupDraft.changes(current, to: outcome.settings) == [])
-      #expect(prompt.questions.contains { $0.text == "Login [none]: " } == isAsking)
     }
+    #expect(prompt.questions.contains { $0.text == "Login [none]: " })
   }
 
   @Test(
@@ -202,35 +203,23 @@ struct SetupQuestionsTests {
   func tls() async throws {
     let file = "/proc/self/exe"
     let current = try settings("mqtt: {host: a.local, username: tk, tls: {ca_file: \(file)}}")
-    let outcome = try await questions(
-      ScriptedPrompt(), current, flags: ["--broker", "b.local"], isAsking: false, isFirst: false,
-      given: "pw"
-    ).run()
+    let outcome = try await run(
+      nil, current, flags: ["--broker", "b.local"], isFirst: false, given: "pw")
     #expect(broker(outcome) == "b.local:8883 \(file)")
 
     let far = ScriptedPrompt("b.local", "", "")
-    _ = try? await questions(far, try settings()).run()
+    _ = try? await run(far)
     #expect(far.shown.contains("The password goes to b.local"))
     #expect(far.questions.last?.isHidden == true)
     let near = ScriptedPrompt("", "", "")
-    _ = try? await questions(near, try settings()).run()
+    _ = try? await run(near)
     #expect(!near.shown.contains("The password goes to"))
   }
 
   @Test("Ctrl-D ends it at every question", arguments: 0..<6)
   func ended(answers: Int) async throws {
-    let prompt =
-      switch answers {
-      case 0: ScriptedPrompt()
-      case 1: ScriptedPrompt("")
-      case 2: ScriptedPrompt("", "")
-      case 3: ScriptedPrompt("", "", "")
-      case 4: ScriptedPrompt("", "", "", "pw")
-      default: ScriptedPrompt("", "", "", "pw", "")
-      }
-    await #expect(throws: CancellationError.self) {
-      try await questions(prompt, try settings()).run()
-    }
+    let prompt = ScriptedPrompt(Array(["", "", "", "pw", ""].prefix(answers)))
+    await #expect(throws: CancellationError.self) { try await run(prompt) }
   }
 
   @Test("Without a terminal a missing option is wrong usage, with its name")
@@ -239,50 +228,33 @@ struct SetupQuestionsTests {
       ([], "--broker"), (["--broker", "a.local"], "--login"),
       (["--broker", "a.local", "--login", "keeper"], "--password-file"),
     ] {
-      let failure = await #expect(throws: CommandFailure.self) {
-        try await questions(ScriptedPrompt(), try settings(), flags: flags, isAsking: false).run()
-      }
+      let failure = await failure(flags)
       #expect(failure?.status == .usage && failure?.message.contains(missing) == true, "\(flags)")
     }
-    let prompt = ScriptedPrompt()
     let flags = [
       "--broker", "::1", "--login", "keeper", "--no-page", "--home-assistant-login", "ha",
     ]
-    let all = try await questions(
-      prompt, try settings(), flags: flags, isAsking: false, given: "pw"
-    ).run()
+    let all = try await run(nil, flags: flags, given: "pw")
     #expect(broker(all) == "::1:1883")
     #expect(all.settings.mqtt.username == "keeper" && all.announces && !all.settings.http.isEnabled)
-    #expect(prompt.questions.isEmpty && prompt.shown.isEmpty)
   }
 
   @Test("Without a terminal nothing is written for a broker that refuses or is away")
   func refusedWithoutTerminal() async throws {
-    for (error, status) in [(refused, ExitStatus.notPermitted), (unreached, .unavailable)] {
-      let failure = await #expect(throws: CommandFailure.self) {
-        try await questions(
-          ScriptedPrompt(), try settings(), flags: ["--broker", "a.local", "--login", "keeper"],
-          isAsking: false, given: "pw", greet: { _ in error }
-        ).run()
-      }
-      #expect(failure?.status == status)
+    let flags = ["--broker", "a.local", "--login", "keeper"]
+    for (error, expected) in [(refused, ExitStatus.notPermitted), (unreached, .unavailable)] {
+      #expect(await failure(flags, given: "pw", greet: { _ in error })?.status == expected)
     }
-    let unasked = try await questions(
-      ScriptedPrompt(), try settings(),
-      flags: ["--broker", "a.local", "--login", "keeper", "--no-validate"], isAsking: false,
-      given: "pw",
-      greet: { _ in MosquittoError(.system, "") }
-    ).run()
+    let unasked = try await run(
+      nil, flags: flags + ["--no-validate"], given: "pw",
+      greet: { _ in MosquittoError(.system, "") })
     #expect(unasked.problem == nil)
   }
 
   @Test("What is wrong with an option is wrong usage")
   func wrongOptions() async throws {
     for flags in [["--broker", "a b"], ["--broker", "a.local", "--login", "a/b"]] {
-      let failure = await #expect(throws: CommandFailure.self) {
-        try await questions(ScriptedPrompt(), try settings(), flags: flags, isAsking: false).run()
-      }
-      #expect(failure?.status == .usage)
+      #expect(await failure(flags)?.status == .usage)
     }
     for flags in [
       ["--port", "0"], ["--no-login", "--login", "a"], ["--broker", "embedded", "--tls"],
@@ -294,4 +266,31 @@ struct SetupQuestionsTests {
 
 extension SetupQuestions.Outcome {
   fileprivate var announces: Bool { settings.homeAssistant.discovery == .on }
+}
+
+/// Somebody who answers from a script. Ctrl-D when it is at its end.
+final class ScriptedPrompt: Prompt {
+  struct Question: Equatable {
+    let text: String
+    let isHidden: Bool
+  }
+
+  private let answers: Mutex<[String]>
+  private let log = Mutex<(questions: [Question], shown: String)>(([], ""))
+
+  init(_ answers: [String]) { self.answers = Mutex(answers) }
+
+  convenience init(_ answers: String...) { self.init(answers) }
+
+  var isPossible: Bool { true }
+  var questions: [Question] { log.withLock { $0.questions } }
+  var shown: String { log.withLock { $0.shown } }
+  var left: Int { answers.withLock { $0.count } }
+
+  func ask(_ question: String, isHidden: Bool) async throws -> String? {
+    log.withLock { $0.questions.append(Question(text: question, isHidden: isHidden)) }
+    return answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+  }
+
+  func say(_ text: String) { log.withLock { $0.shown += text } }
 }

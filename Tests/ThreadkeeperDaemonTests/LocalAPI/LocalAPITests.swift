@@ -124,10 +124,8 @@ struct LocalAPITests {
     _ operation: some ThreadkeeperDaemon.Operation, at path: String,
     within limit: Duration = .seconds(600)
   ) async throws -> VarlinkError? {
-    let client = try #require(try await VarlinkClient.connect(to: path, within: limit))
-    let call = OperationCall(operation)
     do {
-      _ = try await client.call(call.method, call, within: limit)
+      _ = try await operation.perform(at: path, within: limit)
       return nil
     } catch let error as VarlinkError {
       return error

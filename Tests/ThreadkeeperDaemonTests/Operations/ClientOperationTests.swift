@@ -17,13 +17,6 @@ struct ClientOperationTests {
     context = try OperationContext(store)
   }
 
-  private func failure(
-    of operation: some ThreadkeeperDaemon.Operation
-  ) throws -> CommandFailure {
-    try #require(
-      #expect(throws: CommandFailure.self) { _ = try operation.perform(context) })
-  }
-
   private func enroll(
     _ user: String, _ line: String? = nil, _ trust: ClientTrust? = nil
   ) throws -> EnrollClient {
@@ -45,15 +38,15 @@ struct ClientOperationTests {
     #expect(list.clients.last?.line == lines[1] && list.clients.last?.label == "x")
     #expect(list.daemon?.line == first.daemon.line && first.daemon.line == second.daemon.line)
     #expect(try ListClients(home: "home").perform(context).clients.count == 2)
-    #expect(try failure(of: ListClients(home: "cabin")).status == .usage)
+    #expect(try context.failure(of: ListClients(home: "cabin")).status == .usage)
   }
 
   @Test("The daemon's own line is no client's")
   func ownLine() throws {
     #expect(try ListClients().perform(context).daemon == nil)
     let own = try context.bridge.identity.findOrMake(actor: "uid 7").keys.line
-    #expect(try failure(of: enroll("hub", own)).status == .usage)
-    #expect(try failure(of: enroll("hub", "tk1:")).status == .usage)
+    #expect(try context.failure(of: enroll("hub", own)).status == .usage)
+    #expect(try context.failure(of: enroll("hub", "tk1:")).status == .usage)
     #expect(try ListClients().perform(context).clients.isEmpty)
   }
 
@@ -64,7 +57,7 @@ struct ClientOperationTests {
       _ = try enroll(user, nil, user == "hub" ? .signed : .broker).perform(context)
       let revoke = RevokeClient(home: "home", user: user, forgets: false)
       #expect(try revoke.perform(context).revoked == user)
-      #expect(try failure(of: revoke).status == .noInput)
+      #expect(try context.failure(of: revoke).status == .noInput)
     }
     var list = try ListClients().perform(context)
     #expect(list.clients.isEmpty && list.revoked == ["hub"])
@@ -73,23 +66,24 @@ struct ClientOperationTests {
     #expect(list.clients.isEmpty && list.revoked == nil)
   }
 
+  private func announce(_ network: SampleNetwork) throws {
+    let dataset = try network.dataset(at: 1).hex
+    try context.receive(
+      "announce", [#"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)"}"#])
+  }
+
   @Test("A router is accepted and removed once, and one that nobody knows is no input")
   func routers() throws {
     let accept = AcceptRouter(home: "home", borderAgentId: Self.agent)
     let remove = RemoveRouter(home: "home", borderAgentId: Self.agent)
-    for failure in [try failure(of: accept), try failure(of: remove)] {
+    for failure in [try context.failure(of: accept), try context.failure(of: remove)] {
       #expect(failure.status == .noInput && failure.message.contains(Self.agent), "\(failure)")
     }
-    let dataset = try SampleNetwork.home.dataset(at: 1).hex
-    try context.bridge.loop.received([
-      IncomingMessage(
-        topic: "threadkeeper/in/hub/announce",
-        payload: Array(#"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)"}"#.utf8))
-    ])
+    try announce(.home)
     #expect(try !accept.perform(context).changed)
     let removed = try remove.perform(context)
     #expect(removed.previousTeam == "hub" && removed.credentials)
-    #expect(try failure(of: remove).status == .noInput)
+    #expect(try context.failure(of: remove).status == .noInput)
     #expect(!RemoveRouter.isRepeatable)
   }
 
@@ -103,12 +97,7 @@ struct ClientOperationTests {
     #expect(reply.changed && !reply.known)
     reply = try accept(true)
     #expect(!reply.changed)
-    let dataset = try SampleNetwork.guest.dataset(at: 1).hex
-    try context.bridge.loop.received([
-      IncomingMessage(
-        topic: "threadkeeper/in/hub/announce",
-        payload: Array(#"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)"}"#.utf8))
-    ])
+    try announce(.guest)
     reply = try accept(false)
     #expect(reply.changed && reply.known && reply.extPanId == "3333333344444444")
   }

@@ -26,28 +26,17 @@ struct CredentialOperationTests {
   }
 
   private func announce(_ agents: String...) throws {
-    try context.bridge.loop.received(
-      agents.map { agent in
-        IncomingMessage(
-          topic: "threadkeeper/in/hub/announce",
-          payload: Array(#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#.utf8))
-      })
+    try context.receive(
+      "announce", agents.map { #"{"border_agent_id":"\#($0)","dataset":"\#(dataset.hex)"}"# })
   }
 
   private func show(secret: Bool = false) -> ShowCredential {
     ShowCredential(home: "home", borderAgentId: Self.agent, secret: secret)
   }
 
-  private func failure(
-    of operation: some ThreadkeeperDaemon.Operation, _ context: OperationContext
-  ) throws -> CommandFailure {
-    try #require(
-      #expect(throws: CommandFailure.self) { _ = try operation.perform(context) })
-  }
-
   @Test("Credentials are listed without their secrets, and shown with them for who asks for that")
   func credentials() throws {
-    #expect(try failure(of: show(), context).status == .noInput)
+    #expect(try context.failure(of: show()).status == .noInput)
     try announce(Self.agent, Self.other)
     let rows = try ListCredentials().list(context)
     #expect(rows.rows.map(\.borderAgentID) == [Self.agent, Self.other] && rows.unreadable == nil)
@@ -61,7 +50,7 @@ struct CredentialOperationTests {
 
   @Test("The preferred network is shown with its secrets for who asks for that")
   func preferred() throws {
-    let none = try failure(of: ShowPreferred(home: "home", secret: false), context)
+    let none = try context.failure(of: ShowPreferred(home: "home", secret: false))
     #expect(none.status == .noInput && none.message == "no network is preferred yet")
     try announce(Self.agent)
     let shown = try ShowPreferred(home: "home", secret: true).perform(context)
@@ -70,18 +59,10 @@ struct CredentialOperationTests {
     #expect(try ShowPreferred(home: "home", secret: false).perform(context).dataset == nil)
   }
 
-  private func share(_ dataset: OperationalDataset) throws {
-    try context.bridge.loop.received([
-      IncomingMessage(
-        topic: "threadkeeper/in/ha/credentials",
-        payload: Array(#"{"dataset":"\#(dataset.hex)"}"#.utf8))
-    ])
-  }
-
   @Test("What is shared of the preferred network is accepted, once; else there is a reason")
   func accept() throws {
     let accept = AcceptCredentials(home: "home")
-    #expect(try failure(of: accept, context).message == "there is no preferred network")
+    #expect(try context.failure(of: accept).message == "there is no preferred network")
     let network = try #require(dataset.extendedPANID)
     var seen = try #require(Advertisement([try BorderAgentID(parameter: Self.agent)]))
     seen.network = network
@@ -91,22 +72,22 @@ struct CredentialOperationTests {
     administrator.isAdministrator = true
     try context.bridge.loop.perform(
       .request(.setPreferred(.network(network, router: nil)), administrator), in: "home")
-    let nothing = try failure(of: accept, context)
+    let nothing = try context.failure(of: accept)
     #expect(
       nothing.status == .noInput && nothing.remedy?.contains("`threadkeeper networks`") == true)
 
-    try share(dataset)
+    try context.receive("credentials", from: "ha", [#"{"dataset":"\#(dataset.hex)"}"#])
     let shown = try ShowPreferred(home: "home", secret: false).perform(context)
     #expect(!shown.credentials && shown.sharedBy == ["ha"])
     #expect(
       shown.text(homeOption: " --home h").contains(
         "ha shares one; if it is right, run `threadkeeper networks accept-credentials --home h`"))
     #expect(try ListNetworks().list(context).rows.map(\.sharedBy) == [["ha"]])
-    let other = try failure(
-      of: AcceptCredentials(home: "home", extPanId: "3333333344444444"), context)
+    let other = try context.failure(
+      of: AcceptCredentials(home: "home", extPanId: "3333333344444444"))
     #expect(other.status == .usage && other.message.contains("is not the preferred one"))
     #expect(
-      try failure(of: AcceptCredentials(home: "home", extPanId: "xyz"), context).message
+      try context.failure(of: AcceptCredentials(home: "home", extPanId: "xyz")).message
         == "an Extended PAN ID has 16 hex digits")
 
     var caller = context
@@ -123,9 +104,9 @@ struct CredentialOperationTests {
   @Test("A home that the settings do not name is refused with 64")
   func otherHome() throws {
     let failures = [
-      try failure(of: ShowPreferred(home: "cabin", secret: false), context),
-      try failure(of: ForgetDamaged(home: "cabin"), context),
-      try failure(of: RevokeClient(home: "cabin", user: "hub", forgets: false), context),
+      try context.failure(of: ShowPreferred(home: "cabin", secret: false)),
+      try context.failure(of: ForgetDamaged(home: "cabin")),
+      try context.failure(of: RevokeClient(home: "cabin", user: "hub", forgets: false)),
     ]
     #expect(failures.allSatisfy { $0.status == .usage })
   }
@@ -136,11 +117,7 @@ struct CredentialOperationTests {
     #expect(nobody.note?.hasPrefix("No border router is listed.") == true)
     try announce(Self.agent)
     #expect(try ListRouters().list(context).note == nil)
-    try context.bridge.loop.received([
-      IncomingMessage(
-        topic: "threadkeeper/in/hub/leave",
-        payload: Array(#"{"border_agent_id":"\#(Self.agent)"}"#.utf8))
-    ])
+    try context.receive("leave", [#"{"border_agent_id":"\#(Self.agent)"}"#])
     let left = try ListRouters().list(context)
     #expect(left.note?.contains("all that announced themselves have left") == true)
   }
@@ -174,10 +151,10 @@ struct CredentialOperationTests {
     #expect(try ListClients().perform(context).unreadable == counts)
     #expect(try ListGrants().perform(context).unreadable == counts)
     let preferred = ShowPreferred(home: "home", secret: false)
-    let failure = try failure(of: preferred, context)
+    let failure = try context.failure(of: preferred)
     #expect(failure.status == .badInput && failure.message.contains("damaged"), "\(failure)")
     for secret in [false, true] {
-      #expect(try self.failure(of: show(secret: secret), context).status == .badInput)
+      #expect(try context.failure(of: show(secret: secret)).status == .badInput)
     }
     let refused = #expect(throws: KeychainError.self) {
       try store.keychain.rotateKeys([store.keyFile])
@@ -188,7 +165,7 @@ struct CredentialOperationTests {
     #expect(try ForgetDamaged().perform(context).forgotten.isEmpty)
     #expect(!ForgetDamaged.isRepeatable)
     #expect(try ListCredentials().list(context).unreadable == nil)
-    #expect(try self.failure(of: preferred, context).status == .noInput)
+    #expect(try context.failure(of: preferred).status == .noInput)
     let verified = try VerifyStore().perform(context)
     #expect(verified.isWell, "\(verified)")
     #expect(try store.keychain.rotateKeys([store.keyFile]).records == verified.records)

@@ -5,6 +5,7 @@ import Foundation
 import KeychainCore
 import Logging
 import SQLiteDatabase
+import SodiumCrypto
 import TestKit
 import Testing
 
@@ -18,14 +19,20 @@ struct MaintenanceTests {
   init() throws {
     moved = try MovedStore()
     server = try OperationServer(moved.store)
-    try moved.keychain.database.write { [keychain = moved.keychain] tx in
-      for number in 0..<200 {
+    try Self.add((0..<200).map { ("\($0)", .afterFirstUnlock) }, to: moved.keychain)
+  }
+
+  private static func add(
+    _ items: [(account: String, accessible: Accessibility)], to keychain: Keychain
+  ) throws {
+    try keychain.database.write { tx in
+      for item in items {
         _ = try keychain.add(
           NewItem(
             .genericPassword,
-            attributes: [.account: .string("\(number)"), .accessGroup: .string("own")],
+            attributes: [.account: .string(item.account), .accessGroup: .string("own")],
             secret: .init(copying: [UInt8](repeating: 7, count: 4_000)),
-            accessible: .afterFirstUnlock), in: tx)
+            accessible: item.accessible), in: tx)
       }
     }
   }
@@ -54,15 +61,7 @@ struct MaintenanceTests {
   @Test("A locked store is verified, and what was not opened is counted")
   func locked() async throws {
     let moved = try MovedStore()
-    try moved.keychain.database.write { [keychain = moved.keychain] tx in
-      for (account, accessible) in [("a", Accessibility.whenUnlocked), ("b", .afterFirstUnlock)] {
-        _ = try keychain.add(
-          NewItem(
-            .genericPassword,
-            attributes: [.account: .string(account), .accessGroup: .string("own")],
-            secret: .init(copying: [7]), accessible: accessible), in: tx)
-      }
-    }
+    try Self.add([("a", .whenUnlocked), ("b", .afterFirstUnlock)], to: moved.keychain)
     try moved.keychain.addKeySlot(.passphrase(.init(copying: Array("correct horse".utf8))))
     // By its key file.
     try moved.store.reopen()
@@ -147,5 +146,75 @@ struct MaintenanceTests {
     #expect(link(other, note) == 0)
     BackupNote.write(settings)
     #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
+  }
+}
+
+/// A store that is no keychain, as that of a shard.
+private struct ShardStandIn: DaemonStore {
+  let shard: Int
+  let records: SealedRecords
+
+  var id: StoreID { records.id }
+  var place: String { "shard \(shard)" }
+  var condition: StoreCondition { records.condition }
+
+  func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+    try records.load(body)
+  }
+  func commit(_ changes: RecordChanges) throws { try records.commit(changes) }
+  func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+    try records.withSecret(of: id, body)
+  }
+  func unreadable() throws -> [DamagedRecord] { try records.unreadable() }
+  func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
+    try records.messages(after: id, limit: limit)
+  }
+  func lastAuditRecord() throws -> Int64 { try records.lastAuditRecord() }
+  func forEachAuditRecord(
+    after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void
+  ) throws {
+    try records.forEachAuditRecord(after: number, limit: limit, body)
+  }
+  func auditProblem() throws -> String? { try records.auditProblem() }
+  func hashKey() throws -> SecretBytes { try records.hashKey() }
+  func identitySecrets() throws -> SecretBytes? { try records.identitySecrets() }
+  func identitySecrets(madeBy actor: String) throws -> SecretBytes {
+    try records.identitySecrets(madeBy: actor)
+  }
+  func checkWritable() throws { try records.checkWritable() }
+  func check() throws { try records.check() }
+  func upkeep() throws { try records.upkeep() }
+  func releaseMemory() throws { try records.releaseMemory() }
+  func noteFailure(_ error: any Error) { records.noteFailure(error) }
+}
+
+@Suite("The store of a shard")
+struct ShardStoreTests {
+  @Test("What needs key slots, logins or a file is refused, and says what to use instead")
+  func keychain() throws {
+    let store = try TemporaryStore()
+    let context = try OperationContext(
+      store, records: ShardStandIn(shard: 17, records: SealedRecords(store.keychain)))
+    let broker = "mqtt://127.0.0.1:1883"
+    let operations: [(any ThreadkeeperDaemon.Operation, String)] = [
+      (VerifyStore(), "threadkeeper fleet doctor"),
+      (ListKeySlots(), "fleet.unseal_command"), (RotateKeys(secrets: []), "fleet.unseal_command"),
+      (RemoveKeySlot(slot: 1, isConfirmed: true), "fleet.unseal_command"),
+      (
+        AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "a b c d e f")),
+        "fleet.unseal_command"
+      ),
+      (StoreLogin(broker: broker, username: "node", password: "b"), "mqtt.password"),
+      (DeleteLogin(broker: broker), "mqtt.password"),
+    ]
+    for (operation, remedy) in operations {
+      let failure = #expect(throws: CommandFailure.self) { _ = try operation.perform(context) }
+      #expect(failure?.status == .unavailable, "\(operation): \(failure?.message ?? "")")
+      #expect(failure?.message.contains("shard 17") == true)
+      #expect(failure?.remedy?.contains(remedy) == true, "\(failure?.remedy ?? "")")
+    }
+    #expect(throws: CommandFailure.self) { try context.store.keychain(instead: "") }
+    #expect(try VerifyAudit().perform(context).problem == nil)
+    #expect(try SealedRecords(store.keychain).keychain(instead: "") === store.keychain)
   }
 }

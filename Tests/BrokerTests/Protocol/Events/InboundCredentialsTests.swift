@@ -47,27 +47,24 @@ struct InboundCredentialsTests {
   @Test(
     "What is wrong is named",
     arguments: [
-      (#""preferred":"yes""#, "wrong_type", "preferred"),
-      (#""preferred":1"#, "wrong_type", "preferred"),
-      (#""preferred":[]"#, "wrong_type", "preferred"),
-      (#""border_agent_id":"a1""#, "bad_border_agent_id", "border_agent_id"),
-      (#""border_agent_id":7"#, "wrong_type", "border_agent_id"),
-      (#""name":7"#, "wrong_type", "name"),
-      ("\"name\":\"\(String(repeating: "n", count: 129))\"", "bad_field", "name"),
-      (#""seq":-1"#, "wrong_type", "seq"), (#""sealed":{}"#, "unsupported", "sealed"),
+      (#""preferred":"yes""#, "wrong_type preferred"), (#""preferred":1"#, "wrong_type preferred"),
+      (#""preferred":[]"#, "wrong_type preferred"),
+      (#""border_agent_id":"a1""#, "bad_border_agent_id border_agent_id"),
+      (#""border_agent_id":7"#, "wrong_type border_agent_id"), (#""name":7"#, "wrong_type name"),
+      ("\"name\":\"\(String(repeating: "n", count: 129))\"", "bad_field name"),
+      (#""seq":-1"#, "wrong_type seq"), (#""sealed":{}"#, "unsupported sealed"),
     ])
-  func wrong(member: String, code: String, field: String) throws {
+  func wrong(member: String, place: String) throws {
     let hex = try SampleNetwork.home.dataset(at: 1).hex
     let rejection = try Samples.rejection(
       of: #"{"dataset":"\#(hex)",\#(member)}"#, as: .credentials)
-    #expect(rejection.code == code && rejection.field == field)
+    #expect(rejection.place == place)
     #expect(!Samples.texts(of: rejection).contains(hex))
   }
 
   @Test("Without a dataset there is nothing to share", arguments: ["{}", #"{"dataset":null}"#])
   func missing(text: String) throws {
-    let rejection = try Samples.rejection(of: text, as: .credentials)
-    #expect(rejection.code == "missing_field" && rejection.field == "dataset")
+    #expect(try Samples.rejection(of: text, as: .credentials).place == "missing_field dataset")
   }
 
   @Test("In other events a field `preferred` is the publisher's own")
@@ -82,9 +79,8 @@ struct InboundCredentialsTests {
   @Test("What lies beside an envelope must not say otherwise", arguments: ["true", "1"])
   func beside(value: String) throws {
     let decoder = InboundEventDecoder()
-    let envelope = #"{"v":1}"#
     let read = try decoder.read(
-      Array(#"{"sealed":\#(envelope),"preferred":\#(value)}"#.utf8), as: .credentials)
+      Array(#"{"sealed":{"v":1},"preferred":\#(value)}"#.utf8), as: .credentials)
     guard case .sealed(let sealed) = read else {
       Issue.record("it is sealed")
       return
@@ -93,9 +89,55 @@ struct InboundCredentialsTests {
     let other = try Samples.payload(try sample())
     let rejection = try #require(
       #expect(throws: Rejection.self) { try decoder.decode(other, inside: sealed, sequence: 1) })
-    #expect(rejection.code == "outside_differs" && rejection.field == "preferred")
+    #expect(rejection.place == "outside_differs preferred")
     if value == "true" {
       #expect(try decoder.decode(same, inside: sealed, sequence: 1).isPreferred)
     }
+  }
+}
+
+@Suite("Datasets in events")
+struct InboundDatasetTests {
+  private static let kinds = [InboundEventKind.announce, .dataset, .credentials]
+
+  @Test(
+    "A malformed vector is refused with its code and place, and shows nothing", arguments: kinds)
+  func malformed(kind: InboundEventKind) throws {
+    for vector in try DatasetVectors.all() where !["complete", "pending"].contains(vector.expect) {
+      let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
+      let error = try #require(throws: DatasetError.self) {
+        try OperationalDataset(hex: vector.hex).requireComplete()
+      }
+      #expect(rejection.place == "\(vector.expect) dataset", "\(vector.id)")
+      #expect(rejection.offset == error.offset && rejection.tlv == error.tlvName)
+      #expect(!rejection.message.isEmpty)
+      expectNothing(of: vector.hex, in: rejection)
+    }
+  }
+
+  @Test("A pending dataset is refused: it is not in effect yet", arguments: kinds)
+  func pending(kind: InboundEventKind) throws {
+    let vector = try #require(try DatasetVectors.all().first { $0.expect == "pending" })
+    let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
+    #expect(rejection.place == "incomplete_dataset dataset")
+    #expect(rejection.message.contains("pending"))
+    expectNothing(of: vector.hex, in: rejection)
+  }
+
+  @Test("An empty dataset is an incomplete one")
+  func empty() throws {
+    let rejection = try Samples.rejection(.dataset, ["dataset": ""])
+    #expect(rejection.place == "missing_tlv dataset" && rejection.offset == 0)
+  }
+
+  /// No eight digits of the payload in anything that a rejection shows.
+  private func expectNothing(of hex: String, in rejection: Rejection) {
+    func parts(_ text: String) -> Set<ArraySlice<UInt8>> {
+      let bytes = Array(text.lowercased().utf8)
+      return Set((0..<max(0, bytes.count - 7)).map { bytes[$0..<$0 + 8] })
+    }
+    let zeros = Array("00000000".utf8)[...]
+    let shown = parts(Samples.texts(of: rejection)).intersection(parts(hex)).subtracting([zeros])
+    #expect(shown.isEmpty)
   }
 }

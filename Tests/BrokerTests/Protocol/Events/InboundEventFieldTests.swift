@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import Foundation
+import Home
 import TestKit
 import Testing
-import ThreadDataset
 
 @Suite("Fields that are wrong")
 struct InboundEventFieldTests {
-  static let texts = [
+  private static let texts = [
     "border_agent_id", "name", "vendor", "model", "ext_address", "access_point", "dataset", "ssid",
     "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
-  ]
-  static let notTexts = ["1", "1.5", "true", "false", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#, "-0"]
-  static let notNumbers = [#""42""#, "true", "[]", "{}", "[42]", #""""#]
-  static let notWhole = [
-    "-1", "1.5", "-0.5", "18446744073709551616", "1e20", "1e400", "-1e400",
   ]
 
   private func payload(_ field: String, _ value: String) -> String {
@@ -26,29 +20,24 @@ struct InboundEventFieldTests {
 
   @Test("A text of another type is named", arguments: texts)
   func wrongTypes(field: String) throws {
-    for value in Self.notTexts {
+    for value in ["1", "1.5", "true", "false", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#, "-0"] {
       for kind in InboundEventKind.allCases {
         let rejection = try Samples.rejection(of: payload(field, value), as: kind)
-        #expect(rejection.code == "wrong_type", "\(field): \(value)")
-        #expect(rejection.field == field)
+        #expect(rejection.place == "wrong_type \(field)", "\(value)")
         #expect(rejection.message == "expected a text")
       }
     }
   }
 
-  @Test("A sequence number of another type is named", arguments: notNumbers)
-  func wrongSequenceType(value: String) throws {
+  @Test(
+    "A sequence number of another type, or that is negative, broken or too large, is named",
+    arguments: [
+      #""42""#, "true", "[]", "{}", "[42]", #""""#, "-1", "1.5", "-0.5", "18446744073709551616",
+      "1e20", "1e400", "-1e400",
+    ])
+  func sequence(value: String) throws {
     let rejection = try Samples.rejection(of: payload("seq", value))
-    #expect(rejection.code == "wrong_type")
-    #expect(rejection.field == "seq")
-    #expect(rejection.message.contains("whole number"))
-  }
-
-  @Test("A sequence number that is negative, broken or too large is named", arguments: notWhole)
-  func sequenceOutOfRange(value: String) throws {
-    let rejection = try Samples.rejection(of: payload("seq", value))
-    #expect(rejection.code == "wrong_type")
-    #expect(rejection.field == "seq")
+    #expect(rejection.place == "wrong_type seq")
     #expect(rejection.message == "expected a whole number from 0 to 2^64-1")
   }
 
@@ -67,68 +56,46 @@ struct InboundEventFieldTests {
     ])
   func badIDs(id: String) throws {
     for kind in InboundEventKind.allCases {
-      let rejection = try Samples.rejection(
-        of: try Samples.payload(kind, ["border_agent_id": id]), as: kind)
-      #expect(rejection.code == "bad_border_agent_id")
-      #expect(rejection.field == "border_agent_id")
+      let rejection = try Samples.rejection(kind, ["border_agent_id": id])
+      #expect(rejection.place == "bad_border_agent_id border_agent_id")
       #expect(rejection.message.contains("16 or 32 hex digits"))
       if id.count > 3 { #expect(!rejection.message.contains(id)) }
     }
   }
 
-  @Test(
-    "Without an id nothing can be done",
-    arguments: InboundEventKind.allCases.filter { $0 != .credentials })
-  func missingID(kind: InboundEventKind) throws {
-    for text in ["{}", #"{"border_agent_id":null}"#, #"{"Border_Agent_ID":"a1b2c3d4e5f60718"}"#] {
-      let rejection = try Samples.rejection(of: text, as: kind)
-      #expect(rejection.code == "missing_field")
-      #expect(rejection.field == "border_agent_id")
-    }
-  }
-
-  @Test("An access point stands for a router in SSID events only")
-  func accessPoint() throws {
-    for kind in InboundEventKind.allCases where kind != .ssid && kind != .credentials {
-      let rejection = try Samples.rejection(of: #"{"access_point":"a","ssid":"b"}"#, as: kind)
-      #expect(rejection.field == "border_agent_id")
+  @Test("Without an id nothing can be done; an access point is one in SSID events only")
+  func missingID() throws {
+    for kind in InboundEventKind.allCases where kind != .credentials {
+      for text in [
+        "{}", #"{"border_agent_id":null}"#, #"{"Border_Agent_ID":"a1b2c3d4e5f60718"}"#,
+        kind == .ssid ? "{}" : #"{"access_point":"a","ssid":"b"}"#,
+      ] {
+        let rejection = try Samples.rejection(of: text, as: kind)
+        #expect(rejection.place == "missing_field border_agent_id", "\(kind): \(text)")
+      }
     }
   }
 
   @Test("What a kind of event needs besides is named")
   func neededFields() throws {
     let id = #"{"border_agent_id":"\#(Samples.agent)"}"#
-    #expect(try Samples.rejection(of: id, as: .dataset).field == "dataset")
-    #expect(try Samples.rejection(of: id, as: .dataset).code == "missing_field")
-    #expect(try Samples.rejection(of: id, as: .ssid).field == "ssid")
-    #expect(try Samples.rejection(of: id, as: .ssid).code == "missing_field")
-  }
-
-  @Test(
-    "An extended address has eight bytes",
-    arguments: ["", "00", "0011223344556677889", "00112233445566", "001122334455667z"])
-  func extendedAddress(text: String) throws {
-    let rejection = try Samples.rejection(of: payload("ext_address", "\"\(text)\""))
-    #expect(rejection.code == "bad_field")
-    #expect(rejection.field == "ext_address")
+    #expect(try Samples.rejection(of: id, as: .dataset).place == "missing_field dataset")
+    #expect(try Samples.rejection(of: id, as: .ssid).place == "missing_field ssid")
   }
 
   @Test(
     "A text that is too long is named and not repeated",
     arguments: ["name", "vendor", "model", "access_point", "ssid", "previous_ssid", "id"])
   func longTexts(field: String) throws {
-    let texts = [
+    for text in [
       String(repeating: "x", count: InboundLimits.textCharacters + 1),
       String(repeating: "x", count: 10_000),
       // One character by Swift's count, however many marks it carries.
       "x" + String(repeating: "\u{301}", count: 2_000),
-    ]
-    for text in texts {
-      let rejection = try Samples.rejection(of: try Samples.payload(.announce, [field: text]))
-      #expect(rejection.code == "bad_field")
-      #expect(rejection.field == field)
-      #expect(rejection.message.count < 200)
-      #expect(!rejection.message.contains("xx"))
+    ] {
+      let rejection = try Samples.rejection(.announce, [field: text])
+      #expect(rejection.place == "bad_field \(field)")
+      #expect(rejection.message.count < 200 && !rejection.message.contains("xx"))
     }
   }
 
@@ -136,21 +103,84 @@ struct InboundEventFieldTests {
   func sealed() throws {
     for value in [#"{"v":1,"typ":"sealed","ct":"c2VjcmV0"}"#, #""c2VjcmV0""#] {
       let rejection = try Samples.rejection(of: payload("sealed", value))
-      #expect(rejection.code == "unsupported")
-      #expect(rejection.field == "sealed")
+      #expect(rejection.place == "unsupported sealed")
       #expect(!Samples.texts(of: rejection).contains("c2VjcmV0"))
     }
   }
 
   @Test("Of two fields of one name the first that is not null counts")
   func duplicateKeys() throws {
-    let text = #"{"border_agent_id":"\#(Samples.agent)","name":"a","name":"b","seq":1,"seq":2}"#
-    let event = try Samples.decode(text)
-    #expect(event.name == "a")
-    #expect(event.order == .sequence(1))
-    let second = try Samples.decode(
-      #"{"border_agent_id":"\#(Samples.agent)","name":null,"name":"b","seq":null,"seq":2}"#)
-    #expect(second.name == "b")
-    #expect(second.order == .sequence(2))
+    for (fields, name, number) in [
+      (#""name":"a","name":"b","seq":1,"seq":2"#, "a", 1),
+      (#""name":null,"name":"b","seq":null,"seq":2"#, "b", 2),
+    ] as [(String, String, UInt64)] {
+      let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)",\#(fields)}"#)
+      #expect(event.name == name && event.order == .sequence(number))
+    }
+  }
+}
+
+@Suite("Where a router is, its Thread state, and why it is offline")
+struct InboundThreadReportTests {
+  private static let reporting: [InboundEventKind] = [.announce, .dataset, .heartbeat]
+
+  @Test("announce, dataset and heartbeat carry network and Thread state", arguments: reporting)
+  func reported(kind: InboundEventKind) throws {
+    for state in ThreadState.allCases {
+      let event = try Samples.decode(
+        kind, ["ext_pan_id": "DEAD00BEEF00CAFE", "thread_state": state.word.description])
+      #expect(event.currentNetwork?.description == "dead00beef00cafe")
+      #expect(event.threadState == state)
+    }
+    let plain = try Samples.decode(kind)
+    #expect(plain.currentNetwork == nil && plain.threadState == nil)
+  }
+
+  @Test(
+    "An address, a network, a state or a reason that is none is rejected, and what may be is named",
+    arguments: [
+      (
+        [.announce], "ext_address", "expected 16 hex digits (8 bytes)",
+        ["", "00", "0011223344556677889", "00112233445566", "001122334455667z"]
+      ),
+      (
+        reporting, "ext_pan_id", "expected 16 hex digits (8 bytes)",
+        ["", "dead00beef00caf", "dead00beef00cafe0", "dead00beef00cafg"]
+      ),
+      (
+        reporting, "thread_state", "expected one of disabled, detached, child, router, leader",
+        ["", "Leader", "sleepy", String(repeating: "x", count: 10_000)]
+      ),
+      (
+        [.offline], "reason", "expected one of stopped, unreachable, frozen, untrusted",
+        ["silent", "", "off"]
+      ),
+    ])
+  func bad(kinds: [InboundEventKind], field: String, message: String, texts: [String]) throws {
+    for kind in kinds {
+      for text in texts {
+        let rejection = try Samples.rejection(kind, [field: text])
+        #expect(rejection.place == "bad_field \(field)" && rejection.message == message)
+      }
+    }
+  }
+
+  @Test("offline says why: stopped, unreachable, frozen or untrusted")
+  func reasons() throws {
+    for reason in OfflineReason.reported {
+      let event = try Samples.decode(.offline, ["reason": reason.word.description])
+      #expect(event.offlineReason == reason)
+    }
+    #expect(try Samples.decode(.offline).offlineReason == nil)
+  }
+
+  @Test("In events that they do not belong to, the fields are ignored")
+  func ignored() throws {
+    let fields = ["ext_pan_id": "?", "thread_state": "?", "reason": "?"]
+    #expect(try Samples.decode(.leave, fields).threadState == nil)
+    #expect(try Samples.decode(.ssid, fields).currentNetwork == nil)
+    #expect(try Samples.decode(.heartbeat, ["reason": "?"]).offlineReason == nil)
+    let offline = try Samples.decode(.offline, ["thread_state": "?", "ext_pan_id": "?"])
+    #expect(offline.threadState == nil)
   }
 }

@@ -21,17 +21,14 @@ struct InboundEventShapeTests {
     ])
   func notJSON(text: String, offset: Int) throws {
     let rejection = try Samples.rejection(of: text)
-    #expect(rejection.code == "invalid_json")
-    #expect(rejection.offset == offset)
+    #expect(rejection.place == "invalid_json" && rejection.offset == offset)
     #expect(rejection.message.contains("JSON object"))
     #expect(!Samples.texts(of: rejection).contains("marker-7f"))
   }
 
   @Test("An unpaired surrogate is refused, and its field is named")
   func unpairedSurrogate() throws {
-    let rejection = try Samples.rejection(of: #"{"name":"\ud800"}"#)
-    #expect(rejection.code == "invalid_json")
-    #expect(rejection.field == "name")
+    #expect(try Samples.rejection(of: #"{"name":"\ud800"}"#).place == "invalid_json name")
   }
 
   @Test("Of several fields of a wrong type the first in the payload is named")
@@ -44,8 +41,7 @@ struct InboundEventShapeTests {
     arguments: ["[]", "[{}]", "\"text\"", "1", "-0.5e3", "true", "null"])
   func noObject(text: String) throws {
     let rejection = try Samples.rejection(of: text)
-    #expect(rejection.code == "wrong_type")
-    #expect(rejection.field == nil)
+    #expect(rejection.place == "wrong_type")
     #expect(rejection.message == "expected a JSON object")
   }
 
@@ -69,8 +65,7 @@ struct InboundEventShapeTests {
     for bytes in broken {
       let inText = Array(#"{"name":"é"#.utf8) + bytes + Array(#""}"#.utf8)
       let rejection = try Samples.rejection(of: inText)
-      #expect(rejection.code == "invalid_utf8")
-      #expect(rejection.offset == 11)
+      #expect(rejection.code == "invalid_utf8" && rejection.offset == 11)
       #expect(try Samples.rejection(of: bytes).offset == 0)
       #expect(try Samples.rejection(of: Array("{\"".utf8) + bytes).offset == 2)
     }
@@ -102,8 +97,7 @@ struct InboundEventShapeTests {
     #expect(throws: Never.self) { try Samples.decode(nested(limit - 1)) }
     for depth in [limit, limit + 1, 100, 6_000] {
       let rejection = try Samples.rejection(of: nested(depth))
-      #expect(rejection.code == "too_deep")
-      #expect(rejection.offset == 42 + limit - 1)
+      #expect(rejection.code == "too_deep" && rejection.offset == 42 + limit - 1)
     }
   }
 
@@ -125,5 +119,40 @@ struct InboundEventShapeTests {
     let event = try Samples.decode(
       #"{"border_agent_id":"\#(Samples.agent)","x":"\\\"[[[[[[[[[[","name":"\#(name)"}"#)
     #expect(event.name == name)
+  }
+}
+
+@Suite("Rejections")
+struct RejectionTests {
+  @Test("The codes stay as they are: automations are written for them")
+  func codes() {
+    #expect(
+      Rejection.Code.allCases.map(\.rawValue) == [
+        "invalid_topic", "unknown_event", "too_large", "too_deep", "invalid_utf8", "invalid_json",
+        "wrong_type", "missing_field", "bad_field", "bad_border_agent_id", "bad_dataset",
+        "incomplete_dataset", "unsupported", "not_authorized", "not_found", "out_of_order",
+        "retained", "too_many_routers", "too_many_networks", "cannot_apply", "rate_limited",
+        "not_sealed", "not_enrolled", "outside_differs", "damaged_enrolment",
+      ])
+    #expect(
+      EnvelopeRefusal.allCases.map(\.rawValue) == [
+        "too_large", "not_an_envelope", "unsupported_version", "unsupported_algorithm",
+        "unknown_kid", "cannot_open", "unknown_issuer", "bad_signature", "wrong_audience",
+        "wrong_topic", "expired", "not_yet_valid", "replayed",
+      ])
+  }
+
+  @Test("No code of ours is one of the dataset's own")
+  func disjoint() {
+    let own = Set(Rejection.Code.allCases.map(\.rawValue))
+    #expect(own.isDisjoint(with: DatasetError.Code.allCases.map(\.rawValue)))
+  }
+
+  @Test("A refused dataset keeps its code, TLV, place and words")
+  func dataset() {
+    let rejection = Rejection(
+      DatasetError(code: .badLength, type: 5, offset: 50, message: "words"), field: "dataset")
+    #expect(rejection.place == "bad_length dataset" && rejection.tlv == "Network Key")
+    #expect(rejection.offset == 50 && rejection.message == "words")
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Foundation
 import TestKit
 import Testing
 import ThreadDataset
@@ -19,19 +20,16 @@ struct InboundEventTests {
     #expect(event.kind == .announce)
     #expect(event.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
     #expect(event.order == .sequence(42))
-    #expect(event.name == "Living room")
-    #expect(event.vendor == "Acme")
-    #expect(event.model == "BR-1")
+    #expect([event.name, event.vendor, event.model] == ["Living room", "Acme", "BR-1"])
     #expect(event.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
     #expect(event.accessPoint == "ap-3")
     #expect(event.dataset == dataset)
-    #expect(event.ssid == "attic")
-    #expect(event.previousSSID == "cellar")
+    #expect(event.ssid == "attic" && event.previousSSID == "cellar")
   }
 
   @Test("Only the border agent id is needed", arguments: InboundEventKind.allCases)
   func least(kind: InboundEventKind) throws {
-    let event = try InboundEventDecoder().decode(try Samples.payload(kind), as: kind)
+    let event = try Samples.decode(kind)
     #expect(event.kind == kind)
     #expect(event.order == .none)
     #expect(event.name == nil)
@@ -41,13 +39,11 @@ struct InboundEventTests {
   @Test("Sixteen bytes are an id too, and the zero-padded form is the short one")
   func ids() throws {
     let long = "a1b2c3d4e5f607180102030405060708"
-    #expect(
-      try Samples.decode(#"{"border_agent_id":"\#(long)"}"#).subject
-        == .router(try #require(BorderAgentID(hex: long))))
     let padded = Samples.agent + String(repeating: "0", count: 16)
-    #expect(
-      try Samples.decode(#"{"border_agent_id":"\#(padded)"}"#).subject
-        == .router(try #require(BorderAgentID(hex: Samples.agent))))
+    for (sent, read) in [(long, long), (padded, Samples.agent)] {
+      let agent = try #require(BorderAgentID(hex: read))
+      #expect(try Samples.decode(.announce, ["border_agent_id": sent]).subject == .router(agent))
+    }
   }
 
   @Test("Fields that we do not know are a publisher's own business")
@@ -106,17 +102,14 @@ struct InboundEventTests {
     "A dataset in an event that has no use for one is not even looked at",
     arguments: [InboundEventKind.leave, .heartbeat, .offline, .ssid])
   func needlessDataset(kind: InboundEventKind) throws {
-    let payload = try Samples.payload(kind, ["dataset": "zz"])
-    #expect(try InboundEventDecoder().decode(payload, as: kind).dataset == nil)
+    #expect(try Samples.decode(kind, ["dataset": "zz"]).dataset == nil)
   }
 
   @Test("Texts as long as the limit are taken, in characters of any width")
   func longestTexts() throws {
     for character in ["x", "é", "安", "👩"] {
       let text = String(repeating: character, count: InboundLimits.textCharacters)
-      let event = try InboundEventDecoder().decode(
-        try Samples.payload(.announce, ["name": text]), as: .announce)
-      #expect(event.name == text)
+      #expect(try Samples.decode(.announce, ["name": text]).name == text)
     }
   }
 
@@ -127,4 +120,73 @@ struct InboundEventTests {
       #expect(try Samples.decode(text).name == nil)
     }
   }
+}
+
+/// Events as JSON, and how a refused one is looked at.
+enum Samples {
+  static let agent = "a1b2c3d4e5f60718"
+
+  static func payload(_ fields: [String: Any]) throws -> [UInt8] {
+    Array(try JSONSerialization.data(withJSONObject: fields))
+  }
+
+  /// A sound payload of a kind with some fields set otherwise.
+  static func payload(_ kind: InboundEventKind, _ changes: [String: Any] = [:]) throws -> [UInt8] {
+    var fields: [String: Any] = ["border_agent_id": agent]
+    if kind == .dataset || kind == .credentials {
+      fields["dataset"] = try SampleNetwork.home.dataset(at: 1).hex
+    }
+    if kind == .ssid { fields["ssid"] = "attic" }
+    return try payload(fields.merging(changes) { $1 })
+  }
+
+  static func decode(
+    _ kind: InboundEventKind, _ changes: [String: Any] = [:]
+  ) throws -> InboundEvent {
+    try InboundEventDecoder().decode(try payload(kind, changes), as: kind)
+  }
+
+  static func decode(_ text: String, as kind: InboundEventKind = .announce) throws(Rejection)
+    -> InboundEvent
+  {
+    try InboundEventDecoder().decode(Array(text.utf8), as: kind)
+  }
+
+  /// The rejection of a payload that must be refused.
+  static func rejection(
+    of payload: [UInt8], as kind: InboundEventKind = .announce,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Rejection {
+    try #require(
+      #expect(throws: Rejection.self, sourceLocation: sourceLocation) {
+        try InboundEventDecoder().decode(payload, as: kind)
+      }, sourceLocation: sourceLocation)
+  }
+
+  static func rejection(
+    of text: String, as kind: InboundEventKind = .announce,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Rejection {
+    try rejection(of: Array(text.utf8), as: kind, sourceLocation: sourceLocation)
+  }
+
+  /// That of a sound payload with some fields set otherwise.
+  static func rejection(
+    _ kind: InboundEventKind, _ changes: [String: Any],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Rejection {
+    try rejection(of: payload(kind, changes), as: kind, sourceLocation: sourceLocation)
+  }
+
+  /// Everything that a rejection can show to anybody.
+  static func texts(of rejection: Rejection) -> String {
+    var dumped = ""
+    dump(rejection, to: &dumped)
+    return "\(rejection) \(String(reflecting: rejection)) \(dumped)"
+  }
+}
+
+extension Rejection {
+  /// Its code, and the field that is to blame.
+  var place: String { [code, field].compactMap { $0 }.joined(separator: " ") }
 }

@@ -28,27 +28,29 @@ struct HomeAssistantButtonTests {
     .init(id: id, requester: requester, login: "ha", token: "t")
   }
 
+  private func buttons(_ question: HomeAssistantButton.Question) throws -> [String: [String: Any]] {
+    try #require(
+      try object(.question(question, place))["components"] as? [String: [String: Any]])
+  }
+
   @Test("What is pressed, the unique id and the topic have the request's id")
   func buttons() throws {
-    let device = try object(.question(question(), place))
-    let components = try #require(device["components"] as? [String: [String: Any]])
-    #expect(components.count == 2)
-    let approve = try #require(components["consent_approve"])
-    let deny = try #require(components["consent_deny"])
-    #expect(approve["command_topic"] as? String == "tk/in/ha/request/consent/approve")
-    #expect(
-      approve["payload_press"] as? String == #"{"id":"\#(Self.id)","scope":"once","token":"t"}"#)
-    #expect(approve["name"] as? String == #"speaker "Hall": approve once"#)
-    #expect(deny["name"] as? String == #"speaker "Hall": deny"#)
-    #expect(deny["command_topic"] as? String == "tk/in/ha/request/consent/deny")
-    #expect(deny["payload_press"] as? String == #"{"id":"\#(Self.id)","token":"t"}"#)
-    for (key, button) in components {
-      #expect(button["platform"] as? String == "button")
+    let buttons = try buttons(question())
+    #expect(Set(buttons.keys) == ["consent_approve", "consent_deny"])
+    for (action, name, payload) in [
+      ("approve", "approve once", #"{"id":"\#(Self.id)","scope":"once","token":"t"}"#),
+      ("deny", "deny", #"{"id":"\#(Self.id)","token":"t"}"#),
+    ] {
+      let button = try #require(buttons["consent_\(action)"])
+      for (field, value) in [
+        "name": #"speaker "Hall": \#(name)"#, "payload_press": payload, "platform": "button",
+        "command_topic": "tk/in/ha/request/consent/\(action)",
+        "unique_id": "threadkeeper_tk_\(Self.id)_consent_\(action)",
+        "default_entity_id": "button.threadkeeper_consent_\(action)_c_0123456789abcdef",
+      ] {
+        #expect(button[field] as? String == value)
+      }
       #expect(button["qos"] as? Int == 1)
-      #expect(button["unique_id"] as? String == "threadkeeper_tk_\(Self.id)_\(key)")
-      #expect(
-        button["default_entity_id"] as? String
-          == "button.threadkeeper_\(key)_c_0123456789abcdef")
     }
     #expect(
       place.questionTopic(Self.id)
@@ -58,17 +60,14 @@ struct HomeAssistantButtonTests {
   @Test("A name begins with who asks and has at most 40 characters; the sentence is an attribute")
   func names() throws {
     for long in [String(repeating: "w", count: 64), String(repeating: "👍🏽", count: 64)] {
-      let device = try object(.question(question(of: long), place))
-      let components = try #require(device["components"] as? [String: [String: Any]])
+      let buttons = try buttons(question(of: long))
       for (key, action) in [("consent_approve", "approve once"), ("consent_deny", "deny")] {
-        let name = try #require(components[key]?["name"] as? String)
+        let name = try #require(buttons[key]?["name"] as? String)
         #expect(name.unicodeScalars.count == 40 && name.first == long.first, "\(name)")
         #expect(name.hasSuffix("…: \(action)"), "\(name)")
       }
     }
-    let device = try object(.question(question(), place))
-    let components = try #require(device["components"] as? [String: [String: Any]])
-    for button in components.values {
+    for button in try buttons(question()).values {
       #expect(button["json_attributes_topic"] as? String == "tk/bridge/consent")
       let template = try #require(button["json_attributes_template"] as? String)
       #expect(template.contains("'\(Self.id)'") && template.contains("asked[0].message"))
@@ -94,12 +93,9 @@ struct HomeAssistantButtonTests {
   @Test("Another request has other unique ids and another topic; the daemon's device has no button")
   func apart() throws {
     let ids = try [Self.id, "c-fedcba9876543210"].map { id in
-      let components = try object(.question(question(id), place))["components"]
-      return try Set(
-        #require(components as? [String: [String: Any]]).values.map {
-          try #require($0["unique_id"] as? String)
-        })
+      Set(try buttons(question(id)).values.compactMap { $0["unique_id"] as? String })
     }
+    #expect(ids.map(\.count) == [2, 2])
     #expect(ids[0].isDisjoint(with: ids[1]))
     #expect(place.questionTopic(Self.id) != place.questionTopic("c-fedcba9876543210"))
     let daemon = try #require(

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import ThreadDataset
 
 @testable import Broker
 
@@ -34,28 +35,31 @@ struct HomeAssistantDeviceTests {
     get throws { [.bridge(try place()), .router(Self.router, try place())] }
   }
 
+  private func texts(_ object: Any?) throws -> [String: String] {
+    try #require(object as? [String: Any]).mapValues { "\($0)" }
+  }
+
   @Test("It has at its root only what Home Assistant takes there, with an origin and an identifier")
   func root() throws {
-    for device in try both {
-      let object = try json(device)
-      let known: Set = [
-        "device", "origin", "components", "availability", "availability_mode", "qos",
-      ]
-      #expect(Set(object.keys) == known)
-      let origin = try #require(object["origin"] as? [String: Any])
-      #expect(origin["name"] as? String == "threadkeeper")
-      #expect(origin["sw_version"] as? String == "1.2")
+    let (bridge, router) = (try json(both[0]), try json(both[1]))
+    for object in [bridge, router] {
+      #expect(
+        Set(object.keys) == [
+          "device", "origin", "components", "availability", "availability_mode", "qos",
+        ])
+      #expect(try texts(object["origin"]) == ["name": "threadkeeper", "sw_version": "1.2"])
     }
-    let device = try #require(try json(try both[1])["device"] as? [String: Any])
-    #expect(device["name"] as? String == "Living room")
-    #expect(device["manufacturer"] as? String == "ACME")
-    #expect(device["model"] as? String == "Hub 2")
-    #expect(device["identifiers"] as? [String] == ["threadkeeper_tk_\(Self.agent)"])
-    #expect(device["via_device"] as? String == "threadkeeper_tk")
-    let bridge = try #require(try json(try both[0])["device"] as? [String: Any])
-    #expect(bridge["identifiers"] as? [String] == ["threadkeeper_tk"])
-    #expect(bridge["name"] as? String == "Threadkeeper")
-    #expect(bridge["via_device"] == nil)
+    #expect(
+      try texts(router["device"]) == [
+        "name": "Living room", "manufacturer": "ACME", "model": "Hub 2",
+        "identifiers": "[\"threadkeeper_tk_\(Self.agent)\"]", "via_device": "threadkeeper_tk",
+      ])
+    #expect(
+      try texts(bridge["device"]) == [
+        "name": "Threadkeeper", "manufacturer": "threadkeeper",
+        "model": "Thread credential keeper", "identifiers": "[\"threadkeeper_tk\"]",
+        "sw_version": "1.2",
+      ])
   }
 
   @Test(
@@ -81,11 +85,10 @@ struct HomeAssistantDeviceTests {
       }
     }
     #expect(ids.count == 6 + 8)
-    let channel = try #require(try components(try both[1])["channel"])
-    #expect(channel["default_entity_id"] as? String == "sensor.living_room_channel")
-    let extended = try #require(try components(try both[1])["ext_pan_id"])
-    #expect(extended["enabled_by_default"] as? Bool == false)
-    let credentials = try #require(try components(try both[1])["credentials"])
+    let router = try components(try both[1])
+    #expect(router["channel"]?["default_entity_id"] as? String == "sensor.living_room_channel")
+    #expect(router["ext_pan_id"]?["enabled_by_default"] as? Bool == false)
+    let credentials = try #require(router["credentials"])
     #expect(credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict"])
     #expect(credentials["state_class"] == nil)
   }
@@ -150,5 +153,47 @@ struct HomeAssistantDeviceTests {
     let device = HomeAssistantDevice.router(router, try place())
     #expect(device.components.values.allSatisfy { $0.defaultEntityID == nil })
   }
+}
 
+@Suite("Where Home Assistant finds the devices of a home")
+struct HomeAssistantPlaceTests {
+  private func place(_ base: String) throws -> HomeAssistantPlace {
+    try #require(
+      HomeAssistantPlace(
+        home: "home", in: BaseTopics([.init(name: "home", base: base)]), prefix: "homeassistant",
+        version: "1"))
+  }
+
+  @Test("The topic of a device has the characters that Home Assistant allows, and a router its id")
+  func topics() throws {
+    let place = try place("threadkeeper/house 1")
+    let id = "threadkeeper_threadkeeper-2fhouse-201"
+    #expect(place.bridgeTopic == "homeassistant/device/threadkeeper/\(id)/config")
+    let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+    #expect(
+      place.routerTopic(agent) == "homeassistant/device/threadkeeper/\(id)_a1b2c3d4e5f60718/config")
+  }
+
+  @Test("Base topics that look alike have different object ids")
+  func injective() throws {
+    let bases = [
+      "a/b", "a_b", "a-b", "ab", "A/b", "a//b", "a-2fb", "a-2Fb", "a b", "\u{E9}", "e\u{301}",
+      "a/b_a1b2c3d4e5f60718",
+    ]
+    let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
+    let ids = try bases.flatMap { base in
+      let place = try place(base)
+      return [place.bridgeID, place.routerID(agent)]
+    }
+    #expect(Set(ids).count == 2 * bases.count)
+    let allowed = /[a-zA-Z0-9_-]+/
+    for id in ids { #expect(id.wholeMatch(of: allowed) != nil, "\(id)") }
+  }
+
+  @Test("A home that is not served has no devices")
+  func unknownHome() {
+    let topics = BaseTopics([.init(name: "home", base: "a")])
+    #expect(
+      HomeAssistantPlace(home: "cabin", in: topics, prefix: "homeassistant", version: "1") == nil)
+  }
 }

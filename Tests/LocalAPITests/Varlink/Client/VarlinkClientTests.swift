@@ -11,28 +11,24 @@ struct VarlinkClientTests {
   @Test("It calls, one after the other, and throws what the service answers")
   func calls() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     for text in ["a", "ü\u{0}\n", String(repeating: "x", count: 300_000)] {
-      #expect(
-        try await client.call(SampleService.ping, .init(text: text), within: .unhurried).text
-          == text)
+      #expect(try await client.ping(text) == text)
     }
     await #expect(throws: VarlinkError("org.example.sample.Failed", ["message": "no"])) {
       try await client.call(SampleService.fail, .init(text: "no"), within: .unhurried)
     }
-    #expect(
-      try await client.call(SampleService.ping, .init(text: "b"), within: .unhurried).text == "b")
+    #expect(try await client.ping("b") == "b")
   }
 
   @Test("Calls at the same time wait for each other")
   func together() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<20 {
         group.addTask {
-          try await client.call(SampleService.ping, .init(text: "\(number)"), within: .unhurried)
-            .text == "\(number)"
+          try await client.ping("\(number)") == "\(number)"
         }
       }
       for try await isOwn in group { #expect(isOwn) }
@@ -42,7 +38,7 @@ struct VarlinkClientTests {
   @Test("It reads a stream to its end, and calls again")
   func stream() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     for limit in [1, 5, 200] {
       var numbers: [Int] = []
       let replies = try client.replies(
@@ -50,14 +46,13 @@ struct VarlinkClientTests {
       for try await reply in replies { numbers.append(reply.number) }
       #expect(numbers == Array(1...limit))
     }
-    #expect(
-      try await client.call(SampleService.ping, .init(text: "b"), within: .unhurried).text == "b")
+    #expect(try await client.ping("b") == "b")
   }
 
   @Test("A stream that nobody reads on ends at the service, too")
   func leftStream() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     do {
       let replies = try client.replies(
         to: SampleService.flood, .init(byteCount: 100), firstWithin: .unhurried)
@@ -65,9 +60,7 @@ struct VarlinkClientTests {
       for try await _ in replies {
         count += 1
         if count == 1 {
-          await #expect(throws: SocketError.self) {
-            try await client.call(SampleService.ping, .init(text: "a"), within: .unhurried)
-          }
+          await #expect(throws: SocketError.self) { try await client.ping("a") }
         }
         if count == 3 { break }
       }
@@ -78,28 +71,26 @@ struct VarlinkClientTests {
   @Test("A service that does not answer is waited for as long as said, and not longer")
   func timeout() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     let error = await #expect(throws: SocketError.self) {
       try await client.call(SampleService.hold, .init(), within: .milliseconds(200))
     }
     #expect(error?.reason == .timedOut)
     try await eventually("the end of the handler") { server.sample.cancelled == 1 }
-    await #expect(throws: SocketError.self) {
-      try await client.call(SampleService.ping, .init(text: "late"), within: .unhurried)
-    }
+    await #expect(throws: SocketError.self) { try await client.ping("late") }
   }
 
   @Test("A stream has its own limit until the first reply, and another one from there on")
   func firstReply() async throws {
     let server = try SampleServer()
-    let silent = try #require(await server.client())
+    let silent = try await server.client()
     let error = await #expect(throws: SocketError.self) {
       for try await _ in try silent.replies(
         to: SampleService.wait, .init(number: 0), firstWithin: .milliseconds(200))
       {}
     }
     #expect(error?.reason == .timedOut)
-    let client = try #require(await server.client())
+    let client = try await server.client()
     var numbers: [Int] = []
     let later = await #expect(throws: SocketError.self) {
       for try await reply in try client.replies(
@@ -115,7 +106,7 @@ struct VarlinkClientTests {
   @Test("A call whose task is cancelled is cancelled at the service")
   func cancelled() async throws {
     let server = try SampleServer()
-    let client = try #require(await server.client())
+    let client = try await server.client()
     let task = Task { try await client.call(SampleService.hold, .init(), within: .unhurried) }
     try await eventually("the call") { server.sample.held == 1 }
     task.cancel()
@@ -138,5 +129,11 @@ struct VarlinkClientTests {
     #expect(address.withAddress { bind(left, $0, $1) } == 0)
     close(left)
     #expect(try await VarlinkClient.connect(to: directory.file("left")) == nil)
+  }
+}
+
+extension VarlinkClient {
+  fileprivate func ping(_ text: String) async throws -> String {
+    try await call(SampleService.ping, .init(text: text), within: .unhurried).text
   }
 }

@@ -9,17 +9,6 @@ import ThreadkeeperSupport
 
 @Suite("Callers that keep to no rule", .timeLimit(.minutes(30)))
 struct HostileCallerTests {
-  private static func limits(
-    perUser: Int = 16, silence: Duration = .seconds(600), sending: Duration = .seconds(600)
-  ) -> VarlinkLimits {
-    var limits = VarlinkLimits.owner
-    limits.placesPerUser = perUser
-    limits.silence = silence
-    limits.sending = sending
-    limits.noPlace = VarlinkError("org.example.sample.Full")
-    return limits
-  }
-
   private static let full = "{\"error\":\"org.example.sample.Full\",\"parameters\":{}}"
 
   @Test(
@@ -28,21 +17,19 @@ struct HostileCallerTests {
       "x", "[]", "{}", "", "{\"method\":7}", "{\"method\":\"a.B\",\"more\":true,\"oneway\":true}",
     ])
   func malformed(text: String) async throws {
-    let server = try SampleServer(Self.limits())
+    let server = try SampleServer()
     let caller = try server.caller()
-    caller.send(SampleServer.ping("a"))
+    caller.ping("a")
     caller.send(text)
-    caller.send(SampleServer.ping("b"))
-    #expect(try await caller.replies(2) == ["{\"parameters\":{\"text\":\"a\"}}"])
+    caller.ping("b")
+    #expect(try await caller.replies(2) == [SampleServer.pong("a")])
     #expect(try await server.answers())
     #expect(server.sample.pinged == ["a", "a"])
   }
 
   @Test("A message that is too large ends its connection before it is whole")
   func tooLarge() async throws {
-    var limits = Self.limits()
-    limits.message = 1_000
-    let server = try SampleServer(limits)
+    let server = try SampleServer(limits: { $0.message = 1_000 })
     let caller = try server.caller()
     caller.send([UInt8](repeating: UInt8(ascii: " "), count: 1_001))
     #expect(try await caller.reply() == nil)
@@ -51,37 +38,49 @@ struct HostileCallerTests {
 
   @Test("Streams leave places for calls, and a user has so many")
   func streams() async throws {
-    var limits = Self.limits(perUser: 4)
-    limits.streamsPerUser = 2
-    let server = try SampleServer(limits)
+    let server = try SampleServer(limits: { ($0.placesPerUser, $0.streamsPerUser) = (4, 2) })
     let open = try [server.caller(), server.caller()]
     for caller in open {
-      caller.send(SampleServer.call("Wait", "{\"number\":1}", ",\"more\":true"))
+      caller.call("Wait", "{\"number\":1}", "more")
       #expect(try await caller.reply()?.contains("\"continues\":true") == true)
     }
     let third = try server.caller()
-    third.send(SampleServer.call("Wait", "{\"number\":1}", ",\"more\":true"))
+    third.call("Wait", "{\"number\":1}", "more")
     #expect(try await third.reply() == Self.full)
     // The connection goes on, and a call is answered.
-    third.send(SampleServer.ping("a"))
-    #expect(try await third.reply() == "{\"parameters\":{\"text\":\"a\"}}")
+    third.ping("a")
+    #expect(try await third.reply() == SampleServer.pong("a"))
     // One that has ended leaves its place.
-    third.send(SampleServer.call("Count", "{\"number\":1}"))
+    third.call("Count", "{\"number\":1}")
     #expect(try await third.reply()?.contains("ExpectedMore") == true)
     shutdown(open[0].socket, Int32(SHUT_RDWR))
     try await eventually("the place of the first stream") {
-      third.send(SampleServer.call("Count", "{\"number\":1}", ",\"more\":true"))
+      third.call("Count", "{\"number\":1}", "more")
       return try await third.reply() == "{\"parameters\":{\"number\":1}}"
     }
   }
 
+  /// A connection that was in time for its first call, which is sent after it was made.
+  private func inTime(
+    _ server: SampleServer, _ call: (RawCaller) async throws -> Bool
+  ) async throws -> RawCaller {
+    var caller: RawCaller?
+    try await eventually("a call before the connection was closed") {
+      let new = try server.caller()
+      caller = new
+      return try await call(new)
+    }
+    return try #require(caller)
+  }
+
   @Test("Who is silent is closed, also after a call, and so is who sends a byte now and then")
   func silent() async throws {
-    let server = try SampleServer(Self.limits(silence: .milliseconds(300)))
+    let server = try SampleServer(limits: { $0.silence = .milliseconds(300) })
     let silent = try server.caller()
-    let quiet = try server.caller()
-    quiet.send(SampleServer.ping("a"))
-    #expect(try await quiet.reply() != nil)
+    let quiet = try await inTime(server) {
+      $0.ping("a")
+      return try await $0.reply() != nil
+    }
     let slow = try server.caller()
     try await eventually("the end of the slow one") { !slow.send([UInt8(ascii: " ")]) }
     try await eventually("the end of the others") { silent.isClosed && quiet.isClosed }
@@ -89,40 +88,44 @@ struct HostileCallerTests {
 
   @Test("Who waits for an answer is not silent")
   func waiting() async throws {
-    let server = try SampleServer(Self.limits(silence: .milliseconds(200)))
-    let waiting = try server.caller()
-    waiting.send(SampleServer.call("Hold"))
+    let server = try SampleServer(limits: { $0.silence = .milliseconds(200) })
+    let waiting = try await inTime(server) { caller in
+      caller.call("Hold")
+      try await eventually("the call, or the end") { server.sample.held == 1 || caller.isClosed }
+      return server.sample.held == 1
+    }
+    // It has been silent for a shorter time.
     let silent = try server.caller()
     try await eventually("the end of the silent one") { silent.isClosed }
-    try await Task.sleep(for: .milliseconds(300))
-    #expect(!waiting.isClosed)
-    #expect(server.sample.cancelled == 0)
+    #expect(!waiting.isClosed && server.sample.cancelled == 0)
   }
 
   @Test(
     "Who never reads is closed, a stream waits for its reader, and others are answered meanwhile")
   func neverReads() async throws {
-    var limits = Self.limits(sending: .seconds(2))
-    limits.streamsPerUser = 14
-    let server = try SampleServer(limits)
     // More than there are threads of Swift's on most machines.
-    let callers = try (0..<limits.streamsPerUser).map { _ in try server.caller() }
+    let count = 14
+    let server = try SampleServer(limits: {
+      $0.sending = .seconds(1)
+      ($0.placesPerUser, $0.streamsPerUser) = (16, count)
+    })
+    let callers = try (0..<count).map { _ in try server.caller() }
     for caller in callers {
-      caller.send(SampleServer.call("Flood", "{\"byte_count\":100000}", ",\"more\":true"))
+      caller.call("Flood", "{\"byte_count\":100000}", "more")
     }
-    try await eventually("all streams") { server.sample.sent >= callers.count }
+    try await eventually("all streams") { server.sample.sent >= count }
     #expect(try await server.answers())
-    try await eventually("the ends") { server.sample.cancelled == callers.count }
+    try await eventually("the ends") { server.sample.cancelled == count }
     // What the system keeps of a connection, and one reply: a stream does not run ahead of that.
-    #expect(server.sample.sent < callers.count * 40)
+    #expect(server.sample.sent < count * 40)
     for caller in callers { #expect(caller.isClosed) }
   }
 
   @Test("Who reads a byte at a time gets no more time than anybody else")
   func readsSlowly() async throws {
-    let server = try SampleServer(Self.limits(sending: .seconds(1)))
+    let server = try SampleServer(limits: { $0.sending = .seconds(1) })
     let caller = try server.caller()
-    caller.send(SampleServer.call("Fill", "{\"byte_count\":500000}"))
+    caller.call("Fill", "{\"byte_count\":500000}")
     var byte: UInt8 = 0
     try await eventually("the end") {
       _ = recv(caller.socket, &byte, 1, Int32(MSG_DONTWAIT))
@@ -132,7 +135,7 @@ struct HostileCallerTests {
 
   @Test("However fast one user connects and leaves, another connection of theirs is served at last")
   func storm() async throws {
-    let server = try SampleServer(Self.limits(perUser: 4))
+    let server = try SampleServer(limits: { $0.placesPerUser = 4 })
     for _ in 0..<300 { _ = try server.caller() }
     try await eventually("an answer") { try await server.answers() }
     await server.server.finish(within: .unhurried)
@@ -140,12 +143,10 @@ struct HostileCallerTests {
 
   @Test("Connections of one user take no place from another one", .enabled(if: geteuid() == 0))
   func otherUser() async throws {
-    var limits = Self.limits(perUser: 8)
-    limits.places = 8
-    let server = try SampleServer(limits)
+    let server = try SampleServer(limits: { ($0.placesPerUser, $0.places) = (8, 8) })
     let callers = try (0..<8).map { _ in try server.caller() }
     for (number, caller) in callers.enumerated() {
-      caller.send(SampleServer.call("Hold"))
+      caller.call("Hold")
       try await eventually("the call") { server.sample.held == number + 1 }
     }
     let refused = try server.caller()
@@ -181,9 +182,7 @@ struct HostileCallerTests {
     "An open file that is passed gets nowhere, and the connection goes on",
     arguments: [true, false])
   func descriptor(isRefusedByKernel: Bool) async throws {
-    var limits = Self.limits()
-    limits.refusesDescriptors = isRefusedByKernel
-    let server = try SampleServer(limits)
+    let server = try SampleServer(limits: { $0.refusesDescriptors = isRefusedByKernel })
     let caller = try server.caller()
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -192,8 +191,8 @@ struct HostileCallerTests {
     // Where the kernel refuses it, the sender is told.
     #expect(code == 0 || code == EPERM && isRefusedByKernel)
     close(ends[1])
-    caller.send(SampleServer.ping("a"))
-    #expect(try await caller.reply() == "{\"parameters\":{\"text\":\"a\"}}")
+    caller.ping("a")
+    #expect(try await caller.reply() == SampleServer.pong("a"))
     // The other end of a pipe that is closed everywhere says so.
     try await eventually("the end of the pipe") {
       var entry = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import Testing
+
+@testable import Bridge
+
+@Suite("Noticing that the clock was set")
+struct ClockJumpsTests {
+  private struct Failure: Error {}
+
+  private func moment(_ wall: Int64, _ steady: Int64) -> ClockMoment {
+    ClockMoment(wall: WireTime(milliseconds: wall), steady: steady)
+  }
+
+  /// What the homes get.
+  private func handedOver(_ jumps: inout ClockJumps) -> Int64? {
+    var given: Int64?
+    jumps.handOver { given = $0 }
+    return given
+  }
+
+  @Test(
+    "Time that passes on both clocks is no jump, however long, nor is what a time server corrects")
+  func passes() {
+    var jumps = ClockJumps(since: moment(1_000_000, 5_000))
+    #expect(jumps.notice(moment(1_001_000, 6_000)) == nil)
+    #expect(jumps.notice(moment(2_001_000, 1_006_000)) == nil)
+    #expect(jumps.notice(moment(2_002_000 + 1_999, 1_007_000)) == nil)
+    #expect(jumps.notice(moment(2_003_000, 1_008_000)) == nil)
+  }
+
+  @Test("Set forward or back by two seconds, or by a year, it is noticed once, with how far")
+  func jumps() {
+    let year: Int64 = 31_536_000_000
+    for jump in [2_000, -2_000, year, -year] {
+      var jumps = ClockJumps(since: moment(1_000_000, 5_000))
+      _ = handedOver(&jumps)
+      #expect(jumps.notice(moment(1_001_000 + jump, 6_000)) == jump)
+      #expect(jumps.notice(moment(1_002_000 + jump, 7_000)) == nil)
+      #expect(handedOver(&jumps) == jump)
+      #expect(handedOver(&jumps) == nil)
+    }
+  }
+
+  @Test(
+    "What the homes are owed adds up until they take it, and they get it when the daemon starts")
+  func owed() {
+    var jumps = ClockJumps(since: moment(0, 0))
+    #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }
+    #expect(handedOver(&jumps) == 0)
+    _ = jumps.notice(moment(10_000, 0))
+    #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }
+    _ = jumps.notice(moment(15_000, 0))
+    #expect(handedOver(&jumps) == 15_000)
+    #expect(handedOver(&jumps) == nil)
+    _ = jumps.notice(moment(0, 0))
+    #expect(handedOver(&jumps) == -15_000)
+  }
+}
+
+@Suite("The store that comes to rest") struct RestWatchTests {
+  /// At which of the ticks memory is given back, by the rows that are changed at each.
+  private func rests(_ rows: [Int]) -> [Int] {
+    var watch = RestWatch()
+    var changes = 0
+    return rows.indices.filter { tick in
+      changes += rows[tick]
+      return watch.tick(changes: changes)
+    }
+  }
+
+  @Test("Memory is given back after three ticks without a change, and once")
+  func once() {
+    #expect(rests([500, 0, 0, 0, 0, 0, 0, 0]) == [3])
+  }
+
+  @Test("A burst begins the wait again")
+  func burst() {
+    #expect(rests([500, 0, 0, 101, 0, 0, 0, 0]) == [6])
+  }
+
+  @Test("While much is changed at each tick, nothing is given back")
+  func busy() {
+    #expect(rests(Array(repeating: 101, count: 20)) == [])
+  }
+
+  @Test("What a home changes all the time is no work")
+  func signsOfLife() {
+    #expect(rests(Array(repeating: 100, count: 20)) == [3])
+  }
+
+  @Test("After later work it is given back once more")
+  func again() {
+    #expect(rests([1, 0, 0, 0, 0, 900, 0, 0, 0, 0]) == [3, 8])
+  }
+}

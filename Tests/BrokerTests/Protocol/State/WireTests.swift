@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Foundation
+import Home
+import TestKit
+import Testing
+
+@Suite("Times on the wire")
+struct WireTimeTests {
+  @Test(
+    "Known dates",
+    arguments: [
+      (0, "1970-01-01T00:00:00Z"),
+      (999, "1970-01-01T00:00:00Z"),
+      (1_000, "1970-01-01T00:00:01Z"),
+      (-1, "1969-12-31T23:59:59Z"),
+      (-1_000, "1969-12-31T23:59:59Z"),
+      (-1_001, "1969-12-31T23:59:58Z"),
+      (-86_400_000, "1969-12-31T00:00:00Z"),
+      (951_782_399_000, "2000-02-28T23:59:59Z"),
+      (951_782_400_000, "2000-02-29T00:00:00Z"),
+      (951_868_800_000, "2000-03-01T00:00:00Z"),
+      (1_078_012_800_000, "2004-02-29T00:00:00Z"),
+      (1_000_000_000_000, "2001-09-09T01:46:40Z"),
+      (1_795_235_760_000, "2026-11-21T04:36:00Z"),
+      (2_147_483_648_000, "2038-01-19T03:14:08Z"),
+      (4_107_542_399_000, "2100-02-28T23:59:59Z"),
+      (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+      (253_402_300_799_000, "9999-12-31T23:59:59Z"),
+      (-62_167_219_200_000, "0000-01-01T00:00:00Z"),
+    ] as [(Int64, String)])
+  func knownDates(milliseconds: Int64, text: String) {
+    #expect(WireTime(milliseconds: milliseconds).description == text)
+  }
+
+  @Test("Agrees with Foundation's calendar on days of eight centuries, and at odd seconds")
+  func againstFoundation() {
+    let style = Date.ISO8601FormatStyle()
+    var generator = SeededGenerator(seed: 7)
+    for day in stride(from: Int64(-135_000), to: 160_000, by: 37) {
+      let second = day * 86_400 + Int64.random(in: 0..<86_400, using: &generator)
+      let expected = Date(timeIntervalSince1970: Double(second)).formatted(style)
+      guard WireTime(milliseconds: second * 1000).description != expected else { continue }
+      Issue.record("\(second) is not \(expected)")
+      return
+    }
+  }
+
+  @Test("Order and arithmetic")
+  func arithmetic() {
+    let time = WireTime(milliseconds: 1_500)
+    #expect(time.adding(seconds: 30) == WireTime(milliseconds: 31_500))
+    #expect(time.adding(seconds: -2) == WireTime(milliseconds: -500))
+    #expect(time < time.adding(seconds: 1))
+    #expect(!(time < time))
+  }
+
+  @Test("In JSON a time is a text")
+  func encoding() {
+    let encoded = WireJSON().encode([WireTime(milliseconds: 0)])
+    #expect(String(decoding: encoded, as: UTF8.self) == #"["1970-01-01T00:00:00Z"]"#)
+  }
+}
+
+@Suite("JSON on the wire")
+struct WireJSONTests {
+  private func text(_ value: some Encodable) -> String {
+    String(decoding: WireJSON().encode(value), as: UTF8.self)
+  }
+
+  @Test("Equal values are equal bytes, in whatever order they were made")
+  func deterministic() {
+    let keys = (0..<200).map { "key-\($0)" }
+    var forward: [String: Int] = [:]
+    var backward: [String: Int] = [:]
+    for (index, key) in keys.enumerated() { forward[key] = index }
+    for (index, key) in keys.enumerated().reversed() { backward[key] = index }
+    let encoder = WireJSON()
+    let first = encoder.encode(forward)
+    #expect(encoder.encode(backward) == first)
+    #expect(encoder.encode(forward) == first)
+    #expect(WireJSON().encode(backward) == first)
+  }
+
+  @Test("Keys are sorted, slashes are left alone, and there is no white space")
+  func form() {
+    #expect(text(["b": "x/y", "a": "1", "B": "2"]) == #"{"B":"2","a":"1","b":"x/y"}"#)
+  }
+
+  @Test("Texts from outside are escaped")
+  func escaping() {
+    let encoded = text(["ssid": "a\"b\\c\n\u{0}\u{1F}\u{7F}é👩‍🚒"])
+    #expect(encoded.utf8.allSatisfy { $0 >= 0x20 })
+    #expect(encoded.contains(#"a\"b\\c\n\u0000\u001"#))
+    #expect(encoded.contains("é👩‍🚒"))
+  }
+}

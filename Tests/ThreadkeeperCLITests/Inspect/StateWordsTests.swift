@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Bridge
+import Broker
+import Home
+import Testing
+
+@testable import ThreadkeeperCLI
+@testable import ThreadkeeperDaemon
+
+@Suite("Alerts for a person")
+struct AlertTextTests {
+  private func alert(_ status: AlertState.Status, endsAt: Int64?) -> AlertState {
+    AlertState(
+      fingerprint: "0011", name: .borderRouterOffline, status: status, severity: .warning,
+      home: "home",
+      facts: AlertWords(
+        summary: "Attic is offline", remedy: "Check its power, then run `threadkeeper routers`."),
+      startsAt: WireTime(milliseconds: 1_000), updatedAt: WireTime(milliseconds: 2_000),
+      endsAt: endsAt.map { WireTime(milliseconds: $0) }, sequence: 1)
+  }
+
+  @Test("A firing alert says since when, a resolved one when it was resolved")
+  func period() {
+    #expect(
+      alert(.firing, endsAt: nil).text(style: .plain) == """
+        warning BorderRouterOffline (firing since 1970-01-01T00:00:01Z)
+          Attic is offline
+          Check its power, then run `threadkeeper routers`.
+
+        """)
+    #expect(
+      alert(.resolved, endsAt: 61_000).text(style: .plain).hasPrefix(
+        "warning BorderRouterOffline (resolved at 1970-01-01T00:01:01Z, began at "
+          + "1970-01-01T00:00:01Z)\n"))
+  }
+}
+
+@Suite("What status says of refusals, discovery and the page")
+struct DaemonStateWordsTests {
+  @Test("The last topic is named, unless the problem names it already")
+  func lastTopic() {
+    var refused = DaemonState.Refused(
+      topics: 1, lastTopic: "a/b", problem: "too large", remedy: "Look into the log.")
+    #expect(refused.words == "1 topic; the last, `a/b`: too large. Look into the log.")
+    (refused.topics, refused.problem) = (2, "a/b is too large")
+    #expect(refused.words == "2 topics; the last: a/b is too large. Look into the log.")
+  }
+
+  @Test("The page has an address that can be opened, or says that a proxy shows it")
+  func page() {
+    var page = DaemonState.Page(.listening)
+    (page.url, page.needsToken) = ("http://127.0.0.1:8423/", false)
+    #expect(
+      page.words
+        == "http://127.0.0.1:8423/, read only; `threadkeeper page token` lets you change something there"
+    )
+    page.needsToken = true
+    let link = "http://127.0.0.1:8423/, with the link of `threadkeeper page token`"
+    #expect(page.words == link)
+    page.trustedProxy = "172.30.32.2"
+    #expect(page.words == "\(link), or through the proxy 172.30.32.2")
+    page.url = nil
+    #expect(page.words == "through the proxy 172.30.32.2")
+  }
+
+  @Test("The search on the local network says how many it lists, or what to do")
+  func discovery() {
+    func words(_ state: DiscoveryState) -> String { DaemonState.Discovery(state).words }
+    #expect(words(.off) == "off (setting `discovery.mdns`)")
+    #expect(words(.starting) == "starting")
+    #expect(words(.running(routers: 1, refused: 0)) == "mDNS, 1 border router")
+    #expect(
+      words(.running(routers: 3, refused: 2)) == "mDNS, 3 border routers; records not listed: 2")
+    #expect(
+      words(.unavailable(message: "Nobody answers.", remedy: "Install it."))
+        == "unavailable: Nobody answers. Install it.")
+  }
+}
+
+@Suite("The list of networks")
+struct NetworkListingTests {
+  private func router(_ name: String?, isOnline: Bool = true) -> NetworkListing.Router {
+    NetworkListing.Router(
+      borderAgentID: "a1b2c3d4e5f60718", name: name, vendor: nil, model: nil, partitionID: 7,
+      isOnline: isOnline)
+  }
+
+  @Test("A network shows its name, its mark and its routers, those that are offline marked")
+  func cells() {
+    let listing = NetworkListing(
+      network: "1111111122222222", name: "home", home: "home",
+      routers: [router("Kitchen"), router("Attic", isOnline: false), router(nil)])
+    #expect(
+      listing.cells == [
+        "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", "",
+      ])
+    let none = NetworkListing(network: nil, name: nil, home: nil, routers: [router("Kitchen")])
+    #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
+  }
+
+  @Test("The fields of a known network stay as they are published, with its routers beside them")
+  func json() throws {
+    var state = NetworkState(
+      home: "home", extendedPANID: "1111111122222222", networkName: "home", channel: 15,
+      panID: 1, activeTimestamp: 1, routers: 0, routersOnline: 0, isPreferred: false,
+      isAccepted: true)
+    let listing = NetworkListing(state, [])
+    #expect(listing.cells[3] == "accepted")
+    state.isPreferred = true
+    #expect(NetworkListing(state, []).cells[3] == "yes")
+    state.sharedBy = ["ha", "hb"]
+    #expect(NetworkListing(state, []).cells[5] == "ha, hb")
+    let line = try JSONText.line(listing)
+    #expect(line.contains(#""routers":0"#) && line.contains(#""border_routers":[]"#), "\(line)")
+  }
+}

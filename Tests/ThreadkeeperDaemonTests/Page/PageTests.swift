@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import DaemonTestKit
+import Foundation
+import Home
+import HomeStore
+import KeychainCore
+import Logging
+import Settings
+import StatusPage
+import TestKit
+import Testing
+import ThreadDataset
+
+@testable import Bridge
+@testable import ThreadkeeperDaemon
+
+@Suite("What the status page is told, and whether there is one")
+struct PageFactsTests {
+  private let store: TemporaryStore
+  private let clock = ManualClock(microseconds: 1_000_000_000)
+  private let bridge: Bridge
+  private var settings: Settings
+
+  init() throws {
+    store = try TemporaryStore()
+    settings = MovedStore.settings(store)
+    bridge = try Bridge(
+      BridgeConfiguration(settings),
+      connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
+      store: SealedRecords(store.keychain), clock: clock, logger: Logger(label: "test"))
+  }
+
+  private func context(
+    _ settings: Settings, _ logger: Logger = Logger(label: "test")
+  ) -> OperationContext {
+    OperationContext(settings, bridge: bridge, logger: logger)
+  }
+
+  private struct Shown: Decodable {
+    struct Part: Decodable {
+      var name: String
+      var state: String
+      var text: String
+    }
+
+    var health: [Part]
+  }
+
+  @Test("While the store fails the page's health says why, and its lists are as they were")
+  func failingStore() async throws {
+    let facts = PageFacts(context(settings))
+    let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
+    try bridge.loop.see(Sightings([try #require(Advertisement([agent]))]))
+    func lists(_ state: [UInt8]) throws -> NSDictionary {
+      let all = try #require(try JSONSerialization.jsonObject(with: Data(state)) as? [String: Any])
+      return all.filter { ["homes", "alerts", "consents"].contains($0.key) } as NSDictionary
+    }
+    let first = try #require(await facts.state())
+    let before = try lists(first)
+    #expect(before.count == 3 && "\(before)".contains("aaaaaaaa"))
+    bridge.monitor.storeFailed("the disk is full", at: clock.now(), inBatch: false)
+    let state = try #require(await facts.state())
+    let text = String(decoding: state, as: UTF8.self)
+    #expect(try lists(state) == before)
+    let stores = try JSONDecoder().decode(Shown.self, from: Data(state)).health.filter {
+      $0.name == "store"
+    }
+    #expect(stores.map(\.state) == ["bad"] && stores.first?.text == "the disk is full", "\(text)")
+    #expect(MetricsText.encode(await facts.metrics()).contains("threadkeeper_store_writable 0\n"))
+  }
+
+  @Test(
+    "Where other machines reach it and no token can be read there is no page, and status says why",
+    arguments: ["0.0.0.0", "::", "192.0.2.1"])
+  func noToken(address: String) {
+    var settings = settings
+    settings.http.address = address
+    let log = RecordingLog()
+    func server(_ settings: Settings) -> PageServer? {
+      PageServer(context(settings, log.logger))
+    }
+    #expect(server(settings) == nil)
+    #expect(log.lines.contains { $0.contains("its token cannot be read") })
+    let page = DaemonState.Page(settings.http, besideStore: "/store", nil)
+    #expect(page.state == .unavailable && page.remedy?.contains("/store.http-token") == true)
+    settings.http.token = SecretText("0123456789abcdef")
+    #expect(server(settings) != nil)
+    settings.http.isEnabled = false
+    #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .off)
+  }
+
+  @Test("On loopback there is no page either where there is a token that cannot be read")
+  func unreadableToken() {
+    var settings = settings
+    settings.http.isTokenUnreadable = true
+    let log = RecordingLog()
+    #expect(PageServer(context(settings, log.logger)) == nil)
+    #expect(log.lines.contains { $0.contains("its token cannot be read") })
+    #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .unavailable)
+  }
+
+  @Test(
+    "An advertised router is seen now while the daemon looks for routers; else its time counts",
+    arguments: [
+      DiscoveryState.off, .starting, .unavailable(message: "no mDNS", remedy: "Start it."),
+    ])
+  func seen(state: DiscoveryState) async throws {
+    let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
+    let seen = try #require(Advertisement([agent]))
+    try bridge.loop.see(Sightings([seen]))
+    var facts = PageFacts(context(settings))
+    let shown = #""seen":"1970-01-01T00:16:00Z""#
+    let sample = #"border_agent_id="\#(agent)"} 1000"# + "\n"
+    for (discovery, isNow) in [(.running(routers: 1, refused: 0), true), (state, false)] {
+      facts.discovery = { discovery }
+      let text = String(decoding: try #require(await facts.state()), as: UTF8.self)
+      #expect(text.contains("\(agent)") && text.contains(shown) == !isNow, "\(text)")
+      let metrics = MetricsText.encode(await facts.metrics())
+      #expect(metrics.contains("\(agent)") && metrics.contains(sample) == !isNow, "\(metrics)")
+    }
+  }
+
+  @Test("A link names the address on loopback, also where a proxy has a name, and else the name")
+  func links() {
+    var http = settings.http
+    http.names = ["keeper.home.arpa"]
+    for (address, host) in [
+      ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", "keeper.home.arpa"),
+      ("192.0.2.1", "keeper.home.arpa"),
+    ] {
+      http.address = address
+      #expect(PageToken.link(http, token: "t") == "http://\(host):8423/?token=t")
+    }
+  }
+}
+
+@Suite("A home on the status page")
+struct PageStateTests {
+  /// A router on each of three networks, of which `home` is preferred and `guest-thread` was only seen, and one without.
+  private func sample() throws -> SampleHome {
+    var sample = SampleHome()
+    try sample.publish(.announce, 2, on: .home) { $0.vendor = "Acme" }
+    try sample.publish(.announce, 1, on: SampleNetwork.home.with(other))
+    try sample.publish(.announce, 4, on: .home)
+    try sample.publish(.announce, 3)
+    try sample.publish(.offline, 3) { $0.offlineReason = .frozen }
+    try sample.publish(.leave, 4)
+    try sample.see(9, on: .guest)
+    sample.tick(after: 31)
+    return sample
+  }
+
+  private func other(_ network: inout SampleNetwork) {
+    (network.extendedPANID, network.name) = ("5555555566666666", "other")
+  }
+
+  private func state(_ sample: SampleHome) -> PageState {
+    PageState(
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
+      events: [], isDiscovering: true, at: sample.now)
+  }
+
+  private func shown(_ sample: SampleHome) throws -> PageState.Home {
+    try #require(state(sample).homes.first)
+  }
+
+  @Test("The preferred network comes first, and routers without a network last")
+  func order() throws {
+    let home = try shown(try sample())
+    #expect(home.networks.map(\.name) == ["home", "guest-thread", "other", ""])
+    #expect(home.networks.map(\.preferable) == [true, true, true, false])
+    #expect(
+      home.networks.map { $0.routers.map { $0.seen == nil } } == [
+        [false], [true], [false], [false],
+      ]
+    )
+    #expect(home.networks.map { $0.routers.map(\.onlySeen) }[1] == [true])
+    #expect(!home.undecided && home.more == 0)
+    #expect(home.networks.allSatisfy { $0.credentials })
+  }
+
+  @Test("A router has its remarks and its worst alert")
+  func remarks() throws {
+    let home = try shown(try sample())
+    #expect(home.networks[0].routers[0].notes == [] && home.networks[0].routers[0].fault == nil)
+    #expect(home.networks[0].routers[0].make == "Acme")
+    #expect(home.networks[2].routers[0].notes == ["not on the preferred network"])
+    #expect(home.networks[3].routers[0].notes == ["does not answer"])
+    #expect(home.networks[3].routers[0].fault == "warning")
+  }
+
+  @Test("A home without a preferred network whose routers are on several is undecided")
+  func undecided() throws {
+    var sample = try sample()
+    sample.request(.forgetPreferred)
+    #expect(try shown(sample).undecided)
+    // By its Extended PAN ID alone.
+    let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
+    sample.request(.setPreferred(.network(guest, router: nil)))
+    let home = try shown(sample)
+    #expect(!home.undecided && home.networks[0].name == "guest-thread")
+    #expect(home.networks[0].credentials == false)
+  }
+
+  @Test("A network that is only shared is shown as such, and can be preferred")
+  func shared() throws {
+    var sample = try sample()
+    try sample.share(SampleNetwork.guest)
+    try sample.share(
+      SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "attic") })
+    let home = try shown(sample)
+    #expect(home.networks.map(\.name) == ["home", "attic", "guest-thread", "other", ""])
+    #expect(home.networks.map(\.sharedBy) == [[], ["ha"], ["ha"], [], []])
+    #expect(home.networks[1].preferable && home.networks[1].routers.isEmpty)
+    sample.request(.forgetPreferred)
+    #expect(try shown(sample).undecided)
+    var alone = SampleHome()
+    try alone.publish(.announce, 2, on: .home)
+    try alone.share(SampleNetwork.guest)
+    alone.request(.forgetPreferred)
+    #expect(try !shown(alone).undecided, "routers are on one network only")
+  }
+
+  @Test("A question about credentials that somebody offers is marked")
+  func offers() throws {
+    var sample = SampleHome()
+    try sample.see(9, on: .guest)
+    let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
+    sample.request(.setPreferred(.network(guest, router: nil)))
+    try sample.share(SampleNetwork.guest)
+    let state = state(sample)
+    #expect(state.consents.map(\.offers) == [true])
+    #expect(state.consents.first?.reason.contains("Use them?") == true)
+    #expect(state.consents.first?.networks == ["guest-thread"])
+    let network = try #require(state.homes.first?.networks.first)
+    #expect(network.preferred && !network.credentials && network.sharedBy == ["ha"])
+  }
+
+  @Test("More routers than can be drawn are counted, and monitoring keeps fewer still")
+  func tooMany() throws {
+    var sample = SampleHome()
+    for agent in 1...UInt64(PageState.routersShown) + 2 {
+      try sample.publish(.announce, agent, on: .home)
+    }
+    let home = try shown(sample)
+    #expect(home.networks[0].routers.count == PageState.routersShown && home.more == 2)
+    let seen = HomeMetrics([("home", sample.home)], now: nil).all.first {
+      $0.name == "threadkeeper_router_last_seen_timestamp_seconds"
+    }
+    #expect(seen?.samples.count == HomeMetrics.routersListed)
+  }
+
+  @Test("A router is new that joined the preferred network and was not there before")
+  func isNew() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1, on: .home)
+    sample.now = sample.now.adding(seconds: 1)
+    sample.handle(.sightings(.init([])))
+    sample.now = sample.now.adding(seconds: 4_000)
+    try sample.see(9, on: .home)
+    #expect(try shown(sample).networks[0].routers.map(\.isNew) == [false, true])
+  }
+}
