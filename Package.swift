@@ -298,7 +298,7 @@ let package = Package(
       name: "ThreadkeeperCLITests",
       dependencies: [
         "DaemonTestKit", "TestKit", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
-      ]),
+      ], exclude: ["Golden"]),
     .testTarget(
       name: "FleetTests",
       dependencies: [
