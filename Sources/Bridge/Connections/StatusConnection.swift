@@ -47,7 +47,8 @@ final class StatusConnection: MosquittoHandler {
       $0.statusLogin = .accepted
     }
     refusals.restart()
-    publisher.connected(sessionPresent: session.sessionPresent)
+    publisher.connected(
+      sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
     health.restart()
     health.publish(at: clock.now())
   }

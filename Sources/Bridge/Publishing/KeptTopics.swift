@@ -19,6 +19,9 @@ struct KeptTopics {
   /// Until when the broker sends what it keeps, also where it is not counted; nil: it was not asked yet.
   var arrivalEnds: WireTime?
   var publishesAll = false
+  /// Whether the session may bring what the daemon published earlier, before it was started again: with MQTT 3.1.1 a
+  /// client is also sent its own publications, and a broker that was killed sends those that it had saved once more.
+  var returnsEarlier = false
   /// Whether all comes that is kept: no subscription was refused.
   var isComplete = true
   /// Something came from where the daemon publishes no more.
@@ -34,11 +37,12 @@ struct KeptTopics {
   private var own: [Int] = []
   private var nextOwn = 0
 
-  mutating func begin(publishesAll: Bool) {
+  mutating func begin(publishesAll: Bool, returnsEarlier: Bool) {
     routers = 0
     readingEnds = nil
     arrivalEnds = nil
     self.publishesAll = publishesAll
+    self.returnsEarlier = returnsEarlier
     (isComplete, hasFormer, corrects) = (true, false, false)
     fingerprints.removeAll()
   }
@@ -74,6 +78,11 @@ struct KeptTopics {
     hasher.combine(topic)
     payload.withUnsafeBytes { hasher.combine(bytes: $0) }
     return hasher.finalize()
+  }
+
+  /// Whether a device that comes now may be what the daemon itself published earlier.
+  func mayBeEarlier(at now: WireTime) -> Bool {
+    returnsEarlier && arrivalEnds.map { now < $0 } ?? true
   }
 
   /// An alert that is raised while the broker sends what it keeps.
@@ -216,7 +225,8 @@ extension Publisher.State {
     guard !message.payload.isEmpty || isButton, kept.altered.count < 1_000 else { return nil }
     kept.altered.insert(message.topic)
     // What the broker kept may be an earlier text of our own, which a broker that was killed brings back.
-    guard !message.isRetained, !message.payload.isEmpty else { return nil }
+    guard !message.isRetained, !message.payload.isEmpty, isButton || !kept.mayBeEarlier(at: now)
+    else { return nil }
     return Publisher.AlteredDevice(
       topic: message.topic, home: states.name(home), isButton: isButton)
   }

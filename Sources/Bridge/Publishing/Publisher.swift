@@ -186,9 +186,11 @@ package final class Publisher: Sendable {
 
   // MARK: The connection
 
-  package func connected(sessionPresent: Bool) {
+  /// - Parameter receivesOwn: the broker also sends what this client publishes (MQTT 3.1.1, where there is no option
+  ///   against that).
+  package func connected(sessionPresent: Bool, receivesOwn: Bool = false) {
     let now = now()
-    state.withLock { $0.connect(forgotten: !sessionPresent, at: now) }
+    state.withLock { $0.connect(forgotten: !sessionPresent, receivesOwn: receivesOwn, at: now) }
   }
 
   package func disconnected() { state.withLock { $0.isConnected = false } }
@@ -342,7 +344,7 @@ extension Publisher.State {
 
   // MARK: The connection
 
-  fileprivate mutating func connect(forgotten: Bool, at now: WireTime) {
+  fileprivate mutating func connect(forgotten: Bool, receivesOwn: Bool, at now: WireTime) {
     isConnected = true
     outbox.restart()
     ready.removeAll()
@@ -363,7 +365,8 @@ extension Publisher.State {
       settleButtons(of: home, at: now, isFirst: owesAll || forgotten)
     }
     lateDue = true
-    kept.begin(publishesAll: owesAll || forgotten || walk != nil)
+    kept.begin(
+      publishesAll: owesAll || forgotten || walk != nil, returnsEarlier: receivesOwn && !forgotten)
     rightDevices.removeAll()
     if forgotten { comparesDevices = false }
     if owesAll || forgotten { republish(at: now) }

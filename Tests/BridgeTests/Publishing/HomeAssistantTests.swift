@@ -315,6 +315,29 @@ struct HomeAssistantTests {
     #expect(try scene.pump().isEmpty)
   }
 
+  /// An earlier daemon's devices may wait in the session; this one does not know them as its own.
+  @Test("A session with MQTT 3.1.1 may bring earlier devices: replaced, altered only later")
+  func earlierDevices() throws {
+    let scene = try connected()
+    scene.announce(1)
+    try scene.pump()
+    for (receivesOwn, isKnown) in [(false, true), (true, false)] {
+      scene.publisher.connected(sessionPresent: true, receivesOwn: receivesOwn)
+      try scene.pump()
+      let earlier = [IncomingMessage.of(Self.topic, #"{"x":1}"#)]
+      // Before the broker has answered the subscriptions, and after that.
+      #expect(scene.publisher.received(earlier).isEmpty != isKnown)
+      scene.publisher.subscribed()
+      #expect(scene.publisher.received(earlier).isEmpty != isKnown)
+      scene.tick()
+      #expect(try scene.pump().topics.contains(Self.topic))
+      scene.tick(after: KeptTopics.readingSeconds)
+      #expect(!scene.publisher.received(earlier).isEmpty)
+      scene.tick()
+      try scene.pump()
+    }
+  }
+
   @Test("An unknown device is altered in the home below whose id it is; a long topic is nobody's")
   func alteredHome() throws {
     var settings = PublisherSettings(
