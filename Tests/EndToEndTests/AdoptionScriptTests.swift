@@ -70,7 +70,7 @@ struct AdoptionScriptTests {
   }
 
   /// With a broker that can be made to fail at will: its clients are scripts of this test.
-  @Test("What is set already is not set again, but announced, since nobody may have heard of it")
+  @Test("What is set already is not set again, but announced, since the announcement may be lost")
   func repeated() async throws {
     let directory = try TemporaryDirectory()
     let (here, key) = (directory.path, directory.file("router.key"))

@@ -137,10 +137,10 @@ private final class ScriptedDaemon: Sendable {
   }
 
   /// Waits for the dataset in a file that a program writes to.
-  func untilTold(in file: String) async throws {
+  func untilGiven(in file: String) async throws {
     try await eventually("the dataset") {
-      let told = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-      return told.contains(dataset.hex)
+      let output = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+      return output.contains(dataset.hex)
     }
   }
 }
@@ -332,7 +332,7 @@ struct ConsentAtTerminalTests {
   func background() async throws {
     for stopsWriters in [false, true] {
       let daemon = try ScriptedDaemon()
-      let output = daemon.directory.file("told")
+      let output = daemon.directory.file("given")
       let shell = try daemon.terminal("/bin/bash", ["--norc", "--noprofile", "-i"])
       try await shell.until("ready> ")
       // On a line of its own: of a command that is stopped the shell forgets what it has set.
@@ -351,7 +351,7 @@ struct ConsentAtTerminalTests {
       #expect(!daemon.hasDecisions)
       try daemon.give(true)
       if stopsWriters {
-        try await daemon.untilTold(in: output)
+        try await daemon.untilGiven(in: output)
         #expect(!shell.screen.contains("No answer is needed"))
       } else {
         try await shell.until(daemon.dataset.hex)
@@ -364,7 +364,7 @@ struct ConsentAtTerminalTests {
   @Test("A terminal that is closed has said nothing: the program waits for somebody else")
   func hungUp() async throws {
     let daemon = try ScriptedDaemon()
-    let output = daemon.directory.file("told")
+    let output = daemon.directory.file("given")
     let session = try daemon.terminal(
       "/bin/sh",
       [
@@ -374,7 +374,7 @@ struct ConsentAtTerminalTests {
     try await session.until(Self.prompt)
     session.hangUp()
     try daemon.give(true)
-    try await daemon.untilTold(in: output)
+    try await daemon.untilGiven(in: output)
     #expect(!daemon.hasDecisions)
   }
 }

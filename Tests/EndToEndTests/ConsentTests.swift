@@ -9,7 +9,7 @@ import ThreadRequests
 /// person agrees to or not: `ConsentTests` and `GrantTests` of `Home`. Who has hung up: `RequestServiceTests`.
 @Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(30)))
 struct ConsentTests {
-  @Test("Approved after a restart: the answer comes then and not before, and nobody else hears it")
+  @Test("Approved after a restart: the answer comes then and not before, and nobody else gets it")
   func approved() async throws {
     let running = try await RunningHome()
     let installation = running.installation

@@ -137,17 +137,17 @@ struct ThreadClientExampleTests {
     #expect(try thread().output.hasPrefix("usage: "))
   }
 
-  @Test("asks at its terminal where no daemon runs, and tells once a person agrees")
+  @Test("asks at its terminal where no daemon runs, and shows credentials once a person agrees")
   func terminal() async throws {
     let dataset = try SampleNetwork.home.dataset(at: 1).hex
     #expect(try thread("store", Self.agent, input: dataset).status == 0)
-    for (answer, status, told) in [("y\n", Int32(0), true), ("n\n", 77, false)] {
+    for (answer, status, isShown) in [("y\n", Int32(0), true), ("n\n", 77, false)] {
       let session = try thread.atTerminal("preferred")
       try await session.until("the Thread network \"home\" (1111111122222222)")
       try await session.until("Allow it? [y/N] ")
       session.type(answer)
       #expect(try await session.end() == status)
-      #expect(session.screen.contains(SampleNetwork.home.networkKey) == told)
+      #expect(session.screen.contains(SampleNetwork.home.networkKey) == isShown)
     }
   }
 }

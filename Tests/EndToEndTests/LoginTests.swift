@@ -105,7 +105,7 @@ struct LoginTests {
     try broker.setPassword(of: "keeper", to: Self.other)
     try await untilTaken(daemon)
     #expect(try await daemon.stop() == .exit(0))
-    // Each time it is said once for each of the two connections, if both came to hear it.
+    // Each time it is logged once for each of the two connections, if both were refused.
     let lines = daemon.log.split(separator: "\n").filter {
       $0.contains("warning") && $0.contains("refused the user name")
         && $0.contains("disconnected")
@@ -159,7 +159,7 @@ struct LoginTests {
     #expect(!FileManager.default.fileExists(atPath: installation.socketPath))
   }
 
-  @Test("A password that only the daemon's settings have wins, and is told to who has others")
+  @Test("A password that only the daemon's settings have wins, and who has others learns that")
   func daemonsSettingsWin() async throws {
     let variable = "THREADKEEPER_MQTT_PASSWORD"
     let daemon = try await installation.start(environment: [variable: Self.password])

@@ -244,7 +244,7 @@ struct OtherUserTests {
     ] { try await expectNobodysWay(command + place) }
     #expect(try FileManager.default.subpathsOfDirectory(atPath: state).sorted() == files)
     #expect(try await run(["keys", "list"] + place, launcher: nobody).status == 0)
-    // Who may not look is told so, and not that there is no store.
+    // Who may not look gets that as the reason, and not that there is no store.
     let login = ["login", "--username", "a", "--password-stdin"]
     for command in [["routers"], login, ["run"]] {
       try await expectNobodysWay(

@@ -14,7 +14,7 @@ struct PlantedKeyTests {
     0x5B, 0xE2, 0x37, 0xC8, 0x94, 0x1F, 0x6D, 0xA0, 0xF3, 0x2C, 0x8E, 0x59, 0xB7, 0x04, 0xDA, 0x61,
   ]
 
-  /// That the broker was told none: the `Recorder`, which knows these secrets too. In lines of text: the logs of other
+  /// That none came to the broker: the `Recorder`, which knows these secrets too. In lines of text: the logs of other
   /// tests.
   @Test("A network's secrets are found in no file, log line or output")
   func markers() async throws {

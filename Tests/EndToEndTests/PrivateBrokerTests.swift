@@ -21,7 +21,7 @@ struct PrivateBrokerTests {
       command(in: daemon.log, until: "/#'", options: .backwards), "\(daemon.log)")
     let seen = try Program.check("sh", ["-c", watching + " -C 3 -W 20"])
     #expect(seen.contains("threadkeeper/") && !seen.contains(hex))
-    try await eventually("the recorder hears the broker") {
+    try await eventually("messages for the recorder") {
       Recorder.current?.messages.contains { $0.topic == "threadkeeper/bridge/info" } == true
     }
     #expect(try await daemon.stop() == .exit(0))

@@ -58,7 +58,7 @@ struct SealedConsentTests {
   func asked() async throws {
     let place = try await SealedHome()
     let installation = place.installation
-    // Nobody is asked for somebody to whom nothing could be told.
+    // Nobody is asked for somebody to whom nothing could be sealed.
     let key = installation.directory.file("phone.key")
     let line = try await installation.clientKeygen(key)
     let early = try await place.request("preferred/get", key: key)
@@ -66,7 +66,7 @@ struct SealedConsentTests {
     #expect(try await installation.questions().isEmpty)
     try await installation.enroll("phone", line, "--trust", "signed")
 
-    // Whoever waits too short a time is told what shows the question.
+    // Whoever waits too short a time learns which command shows the question.
     let impatient = try await place.request("preferred/get", key: key, "--timeout", "1")
     #expect(impatient.status == 75 && impatient.output.isEmpty)
     for words in [
@@ -159,8 +159,8 @@ struct SealedConsentTests {
     }
     async let first = shell()
     try await installation.decide("approve")
-    let told = try await first
-    #expect(told.status == 0 && told.output.contains(place.dataset), "\(told.output)")
+    let given = try await first
+    #expect(given.status == 0 && given.output.contains(place.dataset), "\(given.output)")
     async let second = shell()
     try await installation.decide("deny")
     let denied = try await second

@@ -42,7 +42,7 @@ private struct Scene {
     }
   }
 
-  /// Waits until the intake stands still, and everyone who could ask is told why.
+  /// Waits until the intake stands still, and topics, alerts and the log have the reason.
   func stands(_ reason: String, advising remedy: String? = nil) async throws {
     let remedy = remedy ?? reason
     try await audience.until("health with the reason, the alert and the overview") { heard in
@@ -61,7 +61,7 @@ private struct Scene {
   }
 
   /// The same by command, of a daemon that can still be asked.
-  func tells(_ words: String) async throws {
+  func reports(_ words: String) async throws {
     try await eventually("status with the reason") {
       let intake = try await installation.json("status")["intake"]
       return intake?["state"] == "backing_off" && intake?["reason"]?.text?.contains(words) == true
@@ -96,7 +96,7 @@ struct StoreTroubleTests {
     try disk.fill()
     try await scene.publish((2...1000).map { BorderRouter(number: $0) })
     try await scene.stands("is full")
-    try await scene.tells("is full")
+    try await scene.reports("is full")
     try disk.empty()
     try await scene.resumed(routers: 1000)
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -123,7 +123,7 @@ struct StoreTroubleTests {
     try await scene.publish((2...20).map { BorderRouter(number: $0) })
     let reason = fault == .readOnly ? "cannot be written" : "check it"
     try await scene.stands(reason)
-    try await scene.tells(reason)
+    try await scene.reports(reason)
     try disk.end(fault)
     try await scene.resumed(routers: 20)
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -230,7 +230,7 @@ struct StoreTroubleTests {
     let daemon = scene.daemon
     try await scene.stands(
       "older than its anchor", advising: "threadkeeper store restore --in-place")
-    try await scene.tells("threadkeeper store restore --in-place")
+    try await scene.reports("threadkeeper store restore --in-place")
     let third = BorderRouter(number: 3)
     try await scene.publish([third])
     let status = try await installation.json("status")

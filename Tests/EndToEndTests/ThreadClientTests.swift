@@ -213,8 +213,8 @@ struct ThreadClientSocketTests {
           pass  # Sent away before it had asked.
         print("rate_limited" if b"rate_limited" in answer else "other")
       """
-    let told = try Program.check(DebianTool.python, ["-c", calls, socket])
-    #expect(told.contains("rate_limited"), "\(told)")
+    let answers = try Program.check(DebianTool.python, ["-c", calls, socket])
+    #expect(answers.contains("rate_limited"), "\(answers)")
     #expect(try run(61_002, "check", input: home).output == "preferred\n")
     #expect(try await daemon.stop() == .exit(0))
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestKit
 import Testing
 
 @testable import ServiceDiscovery
@@ -104,7 +105,7 @@ struct ServiceQuestionTests {
     for count in 0..<whole.count { #expect(answers(Array(whole[..<count])).isEmpty) }
     #expect(answers(whole + [UInt8](repeating: 0, count: 9_000)).isEmpty)
     var generator = SystemRandomNumberGenerator()
-    for _ in 0..<2_000 {
+    for _ in 0..<(Soak.triesAll ? 20_000 : 2_000) {
       var bytes = whole
       for _ in 0..<Int.random(in: 1...8, using: &generator) {
         bytes[.random(in: 2..<bytes.count, using: &generator)] = .random(

@@ -81,6 +81,25 @@ extension Keychain {
   }
 }
 
+extension Keychain {
+  /// Alters the state of each record that has a secret, but for its last 16 bytes, which the manifest has.
+  ///
+  /// - Returns: how many those are.
+  @discardableResult
+  package func damageSecretRecords() throws -> Int {
+    try database.write { tx in
+      try tx.execute(
+        """
+        UPDATE records SET state = CAST(zeroblob(length(state) - 16) || substr(state, -16) AS BLOB)
+        WHERE secret_version <> 0
+        """)
+      return try tx.first("SELECT count(*) FROM records WHERE secret_version <> 0") {
+        Int($0.integer(0))
+      } ?? 0
+    }
+  }
+}
+
 /// Overwrites a page of a database's file, as a failing disk would.
 package enum DamagedPage {
   struct NotFound: Error {

@@ -69,7 +69,7 @@ package final class TestClient: Sendable {
   }
 }
 
-/// A handler that keeps all it is told, and publishes what is put into it.
+/// A handler that keeps all it is given, and publishes what is put into it.
 package final class RecordingHandler: MosquittoHandler {
   package struct Record: Sendable {
     package var sessions: [MosquittoSession] = []

@@ -87,7 +87,7 @@ struct CommandTests {
   }
 
   @Test(
-    "What a client is told of its broker names the command's options, and no setting of a daemon")
+    "What a client reports of its broker names the command's options, and no setting of a daemon")
   func brokerWords() {
     let plain = MosquittoConfiguration(host: "broker.local", port: 1883, clientID: "phone")
     var encrypted = plain

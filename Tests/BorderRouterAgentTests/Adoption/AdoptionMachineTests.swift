@@ -70,7 +70,7 @@ struct AdoptionMachineTests {
     looked(try Sample.report(state, on: network))
   }
 
-  /// An order for a router on the other network, anew, and what was answered since then.
+  /// From the beginning: an order for a router on the other network, and what was answered since then.
   private mutating func begin(_ state: ThreadState = .router, _ steps: Int?...) throws {
     (machine, now, log, failure) = (AdoptionMachine(), .zero, "", nil)
     ordered(try Sample.report(state, on: .guest))

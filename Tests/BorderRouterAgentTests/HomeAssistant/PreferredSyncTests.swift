@@ -58,7 +58,7 @@ struct PreferredSyncTests {
     StoreSummary(preferred: preferred, timestamps: [network: seconds])
   }
 
-  /// A question, anew, that was answered so.
+  /// From the beginning: a question that was answered so.
   private mutating func answered(_ code: String) {
     sync = PreferredSync()
     #expect(asks())

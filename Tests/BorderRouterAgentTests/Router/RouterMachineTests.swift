@@ -46,7 +46,7 @@ struct RouterMachineTests {
     try #require(handle(event).first?.event)
   }
 
-  /// Announced and online, anew.
+  /// From the beginning: announced and online.
   private mutating func announced(_ report: RouterReport? = nil) throws {
     (machine, now) = (RouterMachine(), .zero)
     look(try report ?? Sample.report())

@@ -70,7 +70,7 @@ final class LoopKit: Sendable {
     }
   }
 
-  /// - Parameter next: is told all that the loop says, and says what is published.
+  /// - Parameter next: gets all that the loop reports, and decides what is published.
   init(
     serving homes: [ServedHome], on memory: MemoryStore = MemoryStore(),
     store: (any RecordStore)? = nil, time: Time = Time(), discovers: Bool = false,

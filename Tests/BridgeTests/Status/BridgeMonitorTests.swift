@@ -154,6 +154,19 @@ struct BridgeMonitorTests {
     }
   }
 
+  @Test("For a minute after one of its devices was altered no button decides")
+  func altered() {
+    func altered(_ topic: String, isButton: Bool) -> Bool {
+      monitor.noteAltered(topic, home: "home", isButton: isButton, at: now)
+    }
+    let (before, after) = (now.adding(seconds: 59), now.adding(seconds: 60))
+    #expect(altered("router", isButton: false) && !altered("router", isButton: false))
+    #expect(!monitor.refusesButtons(at: now) && monitor.alteredDevice(at: before) != nil)
+    #expect(!altered("button", isButton: true) && !altered("router", isButton: false))
+    #expect(monitor.refusesButtons(at: before) && !monitor.refusesButtons(at: after))
+    #expect(monitor.alteredDevice(at: after) == nil)
+  }
+
   @Test("A login that is refused again for the same reason is no news")
   func refusedLogin() {
     #expect(monitor.noteRefusal(refusal(), at: \.intakeLogin))

@@ -39,14 +39,14 @@ struct StopTests {
     #expect(client.record.disconnections.isEmpty, "it was asked for")
   }
 
-  @Test("A stop while the goodbye before a new connection waits still says the last words")
+  @Test("A stop while the disconnect of a reconnect waits still publishes the last messages")
   func stopWhileReconnecting() async throws {
     let (fake, client) = try FakeBroker.withClient(
       broker: { $0.acknowledges = false }, client: { $0.stopLimit = .seconds(600) })
     try await client.ready()
     client.publish([Publication(topic: "before", payload: [1], token: 1)])
     try await eventually { fake.published.count == 1 }
-    // The goodbye waits for the acknowledgement, which does not come. Wishes are looked at before
+    // The disconnect waits for the acknowledgement, which does not come. Wishes are looked at before
     // the socket is read, so who has this message has seen the wish as well.
     client.client.reconfigure(fake.configuration)
     fake.publish(FakeBroker.messages(1))
@@ -54,7 +54,7 @@ struct StopTests {
     fake.change { $0.acknowledges = true }
     client.client.stop(finalPublications: [Publication(topic: "last", payload: [1], token: 2)])
     try await eventually { client.record.acknowledged.map(\.token) == [2] }
-    // The goodbye waits no longer.
+    // The disconnect waits no longer.
     fake.send([0x40, 2, 0, UInt8(fake.published[0])])
     try await client.end()
     #expect(client.record.acknowledged.map(\.token) == [2, 1])

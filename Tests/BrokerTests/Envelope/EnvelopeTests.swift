@@ -2,6 +2,7 @@
 
 import Foundation
 import SodiumCrypto
+import TestKit
 import Testing
 
 @testable import Broker
@@ -236,7 +237,7 @@ import Testing
 
   @Test func anyBodyOnAnyTopicComesBack() throws {
     var generator = SystemRandomNumberGenerator()
-    for _ in 0..<50 {
+    for _ in 0..<(Soak.triesAll ? 200 : 50) {
       let characters = Array("aä/\"\\{}[],: \u{1F600}0\n")
       func text() -> String {
         String((0..<Int.random(in: 0...20)).map { _ in characters.randomElement() ?? "a" })

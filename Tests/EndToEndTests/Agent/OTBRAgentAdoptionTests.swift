@@ -76,7 +76,7 @@ struct OTBRAgentAdoptionTests {
     let agent: AgentProcess
     private let id: String
     private let publisher: TestPublisher
-    private let keeper: Identity
+    private let daemon: Identity
     private let reader: String
     private let directory: TemporaryDirectory
 
@@ -91,10 +91,10 @@ struct OTBRAgentAdoptionTests {
       let key = directory.file("router.key")
       let made = try await ThreadkeeperBinary.run("client", "keygen", "--out", key, "--json")
       reader = try #require(JSON(made.output)?["line"]?.text, "\(made.error)")
-      keeper = try Identity()
+      daemon = try Identity()
       agent = try AgentProcess(
         .otbr, [routers.url(0)], user: "router", broker: broker, in: directory, "--key", key,
-        "--daemon", keeper.keys.line, "--adopt")
+        "--daemon", daemon.keys.line, "--adopt")
       // The subscriptions are made with the connection, before anything is published on it.
       try await audience.until("the announcement") {
         $0.messages.contains { $0.topic == "threadkeeper/in/router/announce" }
@@ -104,7 +104,7 @@ struct OTBRAgentAdoptionTests {
     func order(_ dataset: String) async throws {
       let name = "a-\(UInt64.random(in: 0 ... .max))"
       try await publisher.publish([
-        keeper.seals(
+        daemon.seals(
           #"{"border_agent_id":"\#(id)","dataset":"\#(dataset)","id":"\#(name)"}"#, to: reader,
           at: "threadkeeper/out/router/dataset/set", id: name, #","v":1"#)
       ])

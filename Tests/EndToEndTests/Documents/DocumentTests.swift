@@ -126,7 +126,7 @@ struct DocumentedCommandsTests {
     return try JSONDecoder().decode(Description.self, from: Data(outcome.output.utf8)).command
   }
 
-  @Test("Each command that a page tells people to type is there, with its options")
+  @Test("Each command that a page has people type is there, with its options")
   func commands() async throws {
     let program = try await Self.program()
     var checked = 0

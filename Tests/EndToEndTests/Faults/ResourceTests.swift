@@ -99,7 +99,7 @@ private final class ResourceScene {
     try await installation.checkStop(daemon)
   }
 
-  /// All that it has told the service manager since the last call.
+  /// All that the service manager has received since the last call.
   private func notices() -> String {
     var lines: [String] = []
     while let more = manager.next() { lines += more }

@@ -23,7 +23,7 @@ struct PreloadedLibrary: Sendable {
   }
 }
 
-/// A disk under a daemon's store that fails while it is told to: `Doubles/failing_files.c`, preloaded into the
+/// A disk under a daemon's store that fails on demand: `Doubles/failing_files.c`, preloaded into the
 /// daemon and the commands. Needs neither root nor a file system of its own.
 final class FailingFiles: Sendable {
   enum Fault: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// A daemon with its broker, somebody who hears everything there, and somebody who publishes.
+/// A daemon with its broker, a client that receives everything there, and one that publishes.
 final class RunningHome: Sendable {
   /// Of the status page, where there is one.
   static let token = "page-token-of-a-test"
@@ -20,12 +20,12 @@ final class RunningHome: Sendable {
   let port: UInt16
   private let running: Mutex<DaemonProcess?>
 
-  /// Returns when all that is published from now on is heard by the daemon.
+  /// Returns when the daemon receives all that is published from now on.
   ///
   /// - Parameters:
   ///   - broker: one of its own unless given.
-  ///   - logins: none: everybody may do everything. Else the daemon is `threadkeeper`, who hears everything `monitor`,
-  ///     and who publishes `border-router`.
+  ///   - logins: none: everybody may do everything. Else the daemon is `threadkeeper`, who receives everything is
+  ///     `monitor`, and who publishes `border-router`.
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - hold: seconds for which alerts are held.
   ///   - more: further sections of the settings.

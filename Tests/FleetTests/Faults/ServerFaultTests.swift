@@ -107,9 +107,10 @@ struct ServerFaults {
     "No home sees another's routers or credentials, and topics of no home change nothing",
     .enabled(if: FleetFault.isolation.isWanted))
   func faultIsolation() async throws {
-    try await FleetFault.isolation.measure { ledger in
+    let fault = FleetFault.isolation
+    try await fault.measure { ledger in
       var plan = TestFleet.Plan()
-      plan.shards = 2
+      plan.shards = fault.isLong || Soak.triesAll ? 4 : 2
       let (run, nodes) = try await FleetRun.start(plan, nodes: "node-a")
       let fleet = run.fleet
       // Shards and homes that are not there, homes of other shards, and names that mean something in a filter.

@@ -11,7 +11,8 @@ import ThreadkeeperDaemon
 
 @Suite(.enabled(if: PostgresServer.isAvailable))
 struct FleetNodeTests {
-  @Test("Nodes share shards up to their limits, and one that ends releases all within 2 s")
+  @Test(
+    "Nodes share shards up to their limits, and one that ends releases all within 2 s, for another")
   func share() async throws {
     var plan = TestFleet.Plan()
     (plan.shards, plan.homes, plan.shardsAtMost) = (6, 1, 4)
@@ -32,7 +33,12 @@ struct FleetNodeTests {
     #expect(try fleet.shards(of: "b").isEmpty)
     try await eventually { a.serving.count == 4 }
     #expect(Set(others).isSubset(of: a.serving))
+    var settings = try fleet.settings("c")
+    settings.fleet.shardsAtMost = 64
+    let c = try NodeRun(settings)
     try await a.leave()
+    try await c.serves(Array(1...6))
+    try await c.leave()
     #expect(Set(try fleet.states()) == ["free"])
   }
 

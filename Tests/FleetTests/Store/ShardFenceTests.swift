@@ -93,7 +93,7 @@ struct ShardFenceTests {
       }
       ended.signal()
     }
-    for _ in 1...100 {
+    for _ in 1...(Soak.triesAll ? 300 : 100) {
       var changes = RecordChanges.announcements(10...10)
       changes.messages = []
       try store.commit(changes)

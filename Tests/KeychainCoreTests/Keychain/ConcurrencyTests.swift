@@ -84,10 +84,10 @@ import Testing
     let (keychain, location, key) = (store.keychain, store.location, store.keyFile)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        for number in 0..<60 { try keychain.add("user \(number)") }
+        for number in 0..<(Soak.triesAll ? 150 : 60) { try keychain.add("user \(number)") }
       }
       group.addTask {
-        for _ in 0..<25 {
+        for _ in 0..<(Soak.triesAll ? 60 : 25) {
           let beside = try Keychain.open(at: location, with: key, access: .readOnly)
           #expect(beside.condition == .healthy)
           beside.close()

@@ -41,7 +41,7 @@ final class ProgramStore {
   }
 }
 
-/// What a program was told.
+/// What was reported to a program.
 final class Reports: Sendable {
   private let list = Mutex<[(OSStatus, String)]>([])
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Security
+import TestKit
 import Testing
 import ThreadkeeperSupport
 
@@ -96,7 +97,7 @@ import ThreadkeeperSupport
           while read(own, &buffer, buffer.count) > 0 {}
         }.start()
       }
-      for count in 1...20 {
+      for count in 1...(Soak.triesAll ? 100 : 20) {
         Thread {
           terminal.wait(for: "[y/N] ", count: count)
           terminal.type("x\n")

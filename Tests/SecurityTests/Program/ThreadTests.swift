@@ -12,25 +12,25 @@ extension OwnKeychain {
     /// More with SOAK_ROUNDS in the environment.
     private static let rounds = Soak.triesAll ? 40 : 8
 
-    /// Runs `body` on so many threads at once, and gives back what they complained of.
+    /// Runs `body` on so many threads at once, and returns what failed.
     private func onThreads(
       _ count: Int, _ body: @escaping @Sendable (Int) -> String?
     ) -> [String] {
-      let complaints = Mutex<[String]>([])
+      let failures = Mutex<[String]>([])
       let group = DispatchGroup()
       for number in 0..<count {
         group.enter()
         Thread.detachNewThread {
-          if let complaint = body(number) { complaints.withLock { $0.append(complaint) } }
+          if let failure = body(number) { failures.withLock { $0.append(failure) } }
           group.leave()
         }
       }
       group.wait()
-      return complaints.withLock { $0 }
+      return failures.withLock { $0 }
     }
 
     @Test func eightThreadsWithItemsOfTheirOwnDoNotDisturbEachOther() {
-      let complaints = onThreads(8) { number in
+      let failures = onThreads(8) { number in
         for round in 0..<Self.rounds {
           let name = "thread \(number)"
           let (first, second) = (secret("\(number) \(round)"), secret("changed \(round)"))
@@ -49,14 +49,14 @@ extension OwnKeychain {
         }
         return nil
       }
-      #expect(complaints.isEmpty)
+      #expect(failures.isEmpty)
       #expect(count() == 0)
     }
 
     /// Add answers "duplicate" and Update "not found" when another was faster: the two races of the
     /// flow that a keychain is for.
     @Test func eightThreadsWithOneItemLoseNothing() {
-      let complaints = onThreads(8) { number in
+      let failures = onThreads(8) { number in
         for round in 0..<Self.rounds {
           let value = secret("\(number) \(round)")
           switch (number + round) % 4 {
@@ -83,25 +83,26 @@ extension OwnKeychain {
         }
         return nil
       }
-      #expect(complaints.isEmpty)
+      #expect(failures.isEmpty)
       #expect(count() <= 1)
     }
 
     /// The first call of every thread finds no store.
-    @Test(arguments: 0..<2)
+    @Test(arguments: 0..<(Soak.triesAll ? 5 : 2))
     func eightThreadsMakeOneStore(_ round: Int) {
-      let complaints = onThreads(8) { number in
+      let failures = onThreads(8) { number in
         let status = add(password("thread \(number)"))
         return status == errSecSuccess ? nil : "\(status)"
       }
-      #expect(complaints.isEmpty)
+      #expect(failures.isEmpty)
       #expect(count() == 8)
     }
 
     @Test func closingAndChoosingAgainDoesNotFailOtherThreads() {
       let settings = LinuxKeychain.settings
-      let complaints = onThreads(4) { number in
-        for round in 0..<10 {
+      let rounds = Soak.triesAll ? 25 : 10
+      let failures = onThreads(4) { number in
+        for round in 0..<rounds {
           if number == 0 {
             round.isMultiple(of: 2) ? LinuxKeychain.close() : LinuxKeychain.bootstrap(settings)
           } else {
@@ -114,8 +115,8 @@ extension OwnKeychain {
         }
         return nil
       }
-      #expect(complaints.isEmpty)
-      #expect(count() == 30)
+      #expect(failures.isEmpty)
+      #expect(count() == 3 * rounds)
     }
   }
 }

@@ -2,7 +2,6 @@
 
 import Foundation
 import KeychainCore
-import SQLiteDatabase
 import Synchronization
 import TestKit
 import Testing
@@ -165,22 +164,7 @@ struct ConsentTests {
 
   @Test("What may be in a record that cannot be read is damaged, and not said to be missing")
   func damage() async throws {
-    try place.withStore { keychain in
-      // Before the tag, which the manifest does not see.
-      try keychain.database.write { tx in
-        var states: [(id: Int64, state: [UInt8])] = []
-        try tx.forEach("SELECT id, state FROM records WHERE secret_version <> 0", bound: []) {
-          states.append(($0.integer(0), $0.blob(1)))
-          return true
-        }
-        for (id, state) in states {
-          var altered = state
-          altered[altered.count - 17] ^= 1
-          try tx.execute(
-            "UPDATE records SET state = ? WHERE id = ?", .blob(altered), .integer(id))
-        }
-      }
-    }
+    _ = try place.withStore { try $0.damageSecretRecords() }
     let dataset = try SampleNetwork.home.bytes()
     let calls: [() async throws -> Void] = [
       { _ = try await client.preferredCredentials() },

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import Broker
 import DaemonTestKit
 import Foundation
 import Home
+import HomeStore
 import Settings
 import TestKit
 import Testing
+import ThreadRequests
 
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
@@ -30,7 +33,7 @@ struct AccessCommandsTests {
       ])
   }
 
-  /// A question that somebody has asked who is not there any more, so that no list has it; its id.
+  /// A question that somebody has asked who is not there any more; its id.
   private func ask(_ user: ExactName, _ context: OperationContext) throws -> String {
     let request = RequestContext(
       Requester(.login(user), team: user), reply: .caller, actor: "a test")
@@ -40,13 +43,24 @@ struct AccessCommandsTests {
     return id.questionText
   }
 
+  /// A question of a program that waits for the answer; its id.
+  private func waits(_ scene: CommandScene) throws -> String {
+    let loop = scene.context.bridge.loop
+    _ = scene.context.bridge.requests.answer(
+      LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: "tablet"), by: loop,
+      isOwnUser: false, at: scene.clock.now())
+    return try #require(loop.home("home")?.questions.last).id.questionText
+  }
+
   @Test("A question is listed, decided once and kept; a grant is listed and revoked")
   func consent() async throws {
     let place = try MovedStore()
     try place.fill()
     let scene = try CommandScene(store: place.store)
-    let tablet = try ask("tablet", scene.context)
-    // After what the store has from before.
+    // Lists are of the machine's time.
+    let ahead = SystemClock().now().milliseconds - scene.clock.now().milliseconds
+    scene.clock.jump(seconds: Int(ahead / 1_000))
+    let tablet = try waits(scene)
     scene.clock.advance(seconds: 1)
     let grant = try #require(try ListGrants().perform(scene.context).grants.first).id
     try await scene.check(

@@ -4,6 +4,7 @@ import Broker
 import Foundation
 import TestKit
 import Testing
+import ThreadkeeperDaemon
 
 @testable import ThreadkeeperCLI
 
@@ -97,6 +98,22 @@ struct ClientKeyCommandsTests {
     }
     let event = await seal(daemonKey, to: line, ["--seq", "7", "--event"], input: body)
     #expect(event.output.hasPrefix(#"{"sealed":{"#))
+  }
+
+  @Test(
+    "A refusal of the daemon has its code in the message, and a status",
+    arguments: [
+      ("consent_denied", 77), ("not_enrolled", 77), ("not_found", 66), ("stale_id", 66),
+      ("rate_limited", 75), ("consent_expired", 75), ("replayed", 75), ("invalid_payload", 65),
+      ("unsupported", 69), ("read_only", 74),
+    ])
+  func refusals(_ code: String, _ status: Int32) {
+    let answer =
+      #"{"v":1,"status":"error","error":{"code":"\#(code)","message":"no","field":"id"}}"#
+    let failure = #expect(throws: CommandFailure.self) {
+      try ClientAnswer(Array(answer.utf8), to: "t", keys: nil, topic: "a", needsSeal: false)
+    }
+    #expect(failure?.status.rawValue == status && failure?.message == "\(code): no (field id)")
   }
 
   @Test("Wrong usage has a status")

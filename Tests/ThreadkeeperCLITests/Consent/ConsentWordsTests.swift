@@ -169,7 +169,7 @@ struct ConsentFollowerTests {
     .asked(question.request, question.more)
   }
 
-  /// What of a line tells it from others.
+  /// What distinguishes a line from others.
   private func heads(_ news: [ConsentNews]) -> [String] {
     news.map {
       switch $0 {

@@ -72,7 +72,8 @@ struct InspectCommandsTests {
       [
         "preferred show --json", "preferred show --show-secrets", "preferred check \(files[0])",
         "preferred check \(files[1])", "preferred check @\(scene.store.path)/short.hex",
-        "preferred set \(guest) --json", "routers", "preferred set \(guest)",
+        "networks accept-credentials \(guest)", "preferred set \(guest) --json", "routers",
+        "preferred set \(guest)",
         "preferred set \(Self.unknown)", "preferred set nowhere", "preferred show --history",
         "preferred set home", "networks forget \(first)", "networks forget \(guest)",
         "networks forget \(guest)", "networks forget guest", "preferred show --history",

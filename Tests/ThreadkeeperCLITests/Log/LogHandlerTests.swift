@@ -190,7 +190,7 @@ struct JSONLogHandlerTests {
     #expect(try objects().count == 1)
   }
 
-  @Test("An error is told as a field, unless the event names one itself")
+  @Test("An error is a field, unless the event names one itself")
   func errorField() throws {
     struct Failure: Error, CustomStringConvertible { let description = "disk full" }
     logger.error("commit failed", error: Failure())

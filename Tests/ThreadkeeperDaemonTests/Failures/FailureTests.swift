@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import TestKit
 import Testing
+import ThreadRequests
 
 @testable import ThreadkeeperDaemon
 
@@ -30,6 +31,23 @@ struct FailedTests {
     #expect(answer.parameters["code"]?.string == code)
     #expect(answer.parameters["exit"]?.int == exit)
     #expect(answer.commandFailure.status.rawValue == Int32(exit))
+  }
+
+  @Test("Each code of an answer has its exit status")
+  func answers() {
+    let codes = Dictionary(grouping: AnswerCode.allCases) {
+      AnswerFailure($0, "no").commandFailure.status.rawValue
+    }
+    #expect(
+      codes == [
+        64: [.invalidPayload], 65: [.incompleteDataset, .badDataset, .damagedCredentials],
+        66: [.staleID, .notFound], 69: [.unsupported], 74: [.readOnly, .tooLarge, .store],
+        75: [.conflict, .rateLimited, .expired, .ending],
+        77: [
+          .notAuthorized, .notEnrolled, .consentRequired, .consentDenied, .consentExpired,
+          .tooManyRouters,
+        ],
+      ])
   }
 
   @Test("A command fails with what the daemon has failed with, also after the way over the socket")

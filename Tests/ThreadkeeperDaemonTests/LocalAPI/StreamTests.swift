@@ -35,6 +35,18 @@ struct AuditFollowTests {
     try await server.follow(FollowAudit(after: after, last: last)) { try !isDone($0) }
   }
 
+  @Test("Each action has its word, which scripts read")
+  func words() {
+    let actions = (0...UInt8.max).compactMap(AuditAction.init(rawValue:))
+    #expect(
+      actions.map(\.words) == [
+        "added", "changed", "secret_changed", "deleted", "key_slot_added", "key_slot_removed",
+        "rollback_accepted", "restored", "keys_rotated", "consent_approved", "consent_denied",
+        "consent_expired", "consent_granted", "consent_revoked", "credentials_given",
+        "credentials_not_given", "router_removed",
+      ])
+  }
+
   @Test(
     "It begins with the last records, goes on with each new one, and another call goes on there")
   func records() async throws {

@@ -4,7 +4,6 @@ import Broker
 import DaemonTestKit
 import Home
 import KeychainCore
-import SQLiteDatabase
 import TestKit
 import Testing
 import ThreadDataset
@@ -122,29 +121,11 @@ struct CredentialOperationTests {
     #expect(left.note?.contains("all that announced themselves have left") == true)
   }
 
-  /// Alters a byte before the tag, which the manifest does not see.
-  private func damageSecretRecords() throws -> Int {
-    try store.keychain.database.write { tx in
-      var states: [(id: Int64, state: [UInt8])] = []
-      try tx.forEach("SELECT id, state FROM records WHERE secret_version <> 0", bound: []) {
-        states.append(($0.integer(0), $0.blob(1)))
-        return true
-      }
-      for (id, state) in states {
-        var altered = state
-        altered[altered.count - 17] ^= 1
-        try tx.execute(
-          "UPDATE records SET state = ? WHERE id = ?", .blob(altered), .integer(id))
-      }
-      return states.count
-    }
-  }
-
   @Test("What cannot be read is counted, until a person gives it up")
   func damaged() throws {
     try announce(Self.agent)
     // The router's and the preferred network's.
-    #expect(try damageSecretRecords() == 2)
+    #expect(try store.keychain.damageSecretRecords() == 2)
     let context = try OperationContext(store)
     let counts = ["home": 2]
     #expect(try ListCredentials().list(context).unreadable == counts)

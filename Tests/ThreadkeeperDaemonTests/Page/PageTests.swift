@@ -16,7 +16,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import ThreadkeeperDaemon
 
-@Suite("What the status page is told, and whether there is one")
+@Suite("What the status page is given, and whether there is one")
 struct PageFactsTests {
   private let store: TemporaryStore
   private let clock = ManualClock(microseconds: 1_000_000_000)
@@ -132,6 +132,26 @@ struct PageFactsTests {
     ] {
       http.address = address
       #expect(PageToken.link(http, token: "t") == "http://\(host):8423/?token=t")
+    }
+  }
+
+  @Test("Who prefers a network is answered whether its credentials are here")
+  func prefers() throws {
+    let context = context(settings)
+    let (home, guest) = (SampleNetwork.home, SampleNetwork.guest.extendedPANID)
+    let dataset = try home.dataset(at: 1).hex
+    try context.receive(
+      "announce", [#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"\#(dataset)"}"#])
+    var seen = try #require(Advertisement([BorderAgentID(high: 9, low: 0)]))
+    seen.network = ExtendedPANID(hex: guest)
+    try bridge.loop.see(Sightings([seen]))
+    let chosen = "The network is the preferred one now."
+    for (network, answer) in [
+      (guest, "\(chosen) Its credentials are not here."), (home.extendedPANID, chosen),
+      (home.extendedPANID, "That is the preferred network already."),
+    ] {
+      let change = PageChange.prefer(home: "home", network: network)
+      #expect(try PageChanges(context: context).make(change) == answer)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import Broker
 import Foundation
+import Home
 import HomeStore
 import KeychainCore
 import Settings
@@ -11,7 +12,7 @@ import Testing
 @testable import Bridge
 @testable import ThreadkeeperDaemon
 
-@Suite("What status is told of refusals")
+@Suite("What status reports of refusals")
 struct DaemonStateTests {
   @Test("The longest topic that a client can choose leaves room for the rest of the record")
   func longTopic() throws {
@@ -93,5 +94,41 @@ struct StatusReportTests {
     home.damage()
     let condition = report([("home", home), ("attic", SampleHome())]).store.condition
     #expect(condition == "damaged: records of home `home` cannot be read")
+  }
+}
+
+@Suite("What the log says of approvers at the start")
+struct ApproverNoticeTests {
+  private static let notEnrolled = "an approver is not enrolled, and decides nothing"
+  private static let plaintext = "an approver is believed in plaintext"
+  private static let assistant = "Home Assistant is believed in plaintext"
+  private static let deaf = "Home Assistant's login is enrolled with the trust signed"
+
+  @Test(
+    "Who decides in plaintext is named, and who decides nothing",
+    arguments: [
+      (.signed, nil, false, notEnrolled), (.signed, .broker, false, nil),
+      (.broker, .broker, false, plaintext), (.broker, .signed, false, nil),
+      (.signed, nil, true, assistant), (.broker, .broker, true, assistant),
+      (.signed, .signed, true, deaf),
+    ] as [(Settings.Consent.ApproversTrust, EnrolledClient.Trust?, Bool, String?)])
+  func notice(
+    _ trust: Settings.Consent.ApproversTrust, _ enrolment: EnrolledClient.Trust?,
+    isHomeAssistant: Bool, _ words: String?
+  ) {
+    var sample = SampleHome()
+    if let enrolment {
+      let client = EnrolledClient(
+        line: "", fingerprint: "", trust: enrolment, at: sample.now, by: "a test")
+      sample.handle(.enroll(client, "anna", by: .commandLine(user: 0)))
+    }
+    var settings = Settings(stateDirectory: "/dev/null")
+    (settings.consent.approvers, settings.consent.approversTrust) = (["anna"], trust)
+    if isHomeAssistant { settings.homeAssistant.login = "anna" }
+    let log = RecordingLog()
+    ApproverNotice(settings: settings, snapshot: HomeSnapshot(homes: ["home": sample.home]))
+      .log(to: log.logger)
+    #expect(log.lines.count == (words == nil ? 0 : 1))
+    #expect(log.lines.allSatisfy { $0.hasPrefix(words ?? "") && $0.contains("user=anna") })
   }
 }

@@ -132,7 +132,7 @@ struct CallerPlacesTests {
   )
   func anyOrder() throws {
     var generator = SeededGenerator(seed: 7)
-    for _ in 0..<40 {
+    for _ in 0..<(Soak.triesAll ? 200 : 40) {
       var places = CallerPlaces(total: 12, perUser: 4)
       var open: [Int] = []
       for _ in 0..<200 {

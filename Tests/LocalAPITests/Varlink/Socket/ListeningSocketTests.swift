@@ -72,7 +72,7 @@ struct ListeningSocketTests {
   }
 }
 
-@Suite("Who may be told a password")
+@Suite("Who may be given a password")
 struct ListenerTrustTests {
   @Test(
     "This user and root, in a directory of this user or root; never where others can write",
