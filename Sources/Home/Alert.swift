@@ -246,6 +246,14 @@ package struct PreferredChange: Hashable, Sendable {
   package let second: String?
   /// Under which the former network is kept; nil where it is not.
   package let formerID: UInt32?
+
+  /// Whether the home has other keys now than it had.
+  package var hasNewKeys: Bool {
+    !bringsCredentials && (from.id != to.id || !differs.isDisjoint(with: [.networkKey, .pskc]))
+  }
+
+  /// Whether one voice was enough for them.
+  package var hasKeysOnOneVoice: Bool { hasNewKeys && cause.isOnOneVoice }
 }
 
 /// How much an alert matters, the worst first.
@@ -258,8 +266,8 @@ extension AlertKey {
     switch (name, facts.message) {
     case (.adoptionFailed, .adoptionFailed(.denied, _)): .info
     case (.preferredNetworkMismatch, .neverMember): .info
-    case (.preferredNetworkChanged, .preferredChanged(_, let disagrees)):
-      disagrees ? .warning : .info
+    case (.preferredNetworkChanged, .preferredChanged(let change, let disagrees)):
+      disagrees || change.hasKeysOnOneVoice ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
       networks.count > 1 ? .warning : .info
     case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),

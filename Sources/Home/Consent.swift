@@ -173,6 +173,8 @@ package struct ConsentQuestion: Hashable, Sendable {
   /// "Always" was approved for the same with another network key, which no longer counts. Of `accept`: the home has
   /// credentials with other keys, which these would replace.
   package let keyHasChanged: Bool
+  /// How the keys that would be given became what they are, where no person has confirmed that.
+  @Boxed package var keyChange: KeyChange?
 
   /// A clock that was set back must not make a request wait for hours: one from further in the future than it may
   /// wait is over too.

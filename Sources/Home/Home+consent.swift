@@ -35,11 +35,13 @@ extension Home {
       return .waiting(questions[same].id)
     }
     try checkRoom(for: requester, isAskedByHome: subject.command.isAskedByHome)
+    let isAboutPreferred = subject.networks.contains { $0.team == nil }
     let question = ConsentQuestion(
       id: ConsentID(rules.random()), requester: requester, subject: subject, createdAt: now,
       expiresAt: now.adding(seconds: subject.command.timeout), replies: [reply],
       keyHasChanged: replacesKeys
-        || grants.contains { $0.isOutdated(for: subject, of: requester) })
+        || grants.contains { $0.isOutdated(for: subject, of: requester) },
+      keyChange: Boxed(wrappedValue: isAboutPreferred ? preferred?.keyChange : nil))
     questions.append(question)
     changes.records.insert(.question(question.id))
     step.output.events.append(.asked(question))

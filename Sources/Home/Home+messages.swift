@@ -233,7 +233,7 @@ extension Home {
     {
       change = .conflict(incoming.differences(from: preferred))
     }
-    if save(incoming, change, of: &router, team: team, isOwner: false, who: router.displayName) {
+    if save(incoming, change, of: &router, team: team, isOwner: false, user: router.user) {
       event.types.insert(.preferredChanged)
     }
     event.note(change, of: incoming)
@@ -261,7 +261,7 @@ extension Home {
     var gone = ordered
     let hadCredentials = stored.dataset != nil
     if hadCredentials {
-      gone.dropCredentials(at: now)
+      gone.dropCredentials(preferred: preferred?.dataset.parameters?.networkKey, at: now)
       step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
       step.output.audit.append(.credentialsDeleted(stored.agent))
       noteKeys(stored.dataset)
@@ -373,11 +373,11 @@ extension Home {
   /// - Parameters:
   ///   - change: what becomes of it in the router's own credentials.
   ///   - isOwner: see `PreferredDecision`.
-  ///   - who: reports it, for a sentence.
+  ///   - user: the login that reports or requests it; nil: a program on this machine.
   /// - Returns: whether the preferred network has changed.
   mutating func save(
     _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router,
-    team: ExactName, isOwner: Bool, who: String
+    team: ExactName, isOwner: Bool, user: ExactName?
   ) -> Bool {
     let stored = router.dataset
     let before = preferred?.dataset
@@ -393,7 +393,11 @@ extension Home {
       preferred: before, isForgotten: needsChoice, reporter: reporter,
       isMember: wasMember && leads, change: change, isOwner: isOwner,
       others: { before.map { members(of: $0).besides(router.agent) } ?? .init() })
-    if let cause { prefer(incoming, from: .input, cause: cause, who: who, by: router.agent) }
+    if let cause {
+      prefer(
+        incoming, from: .input, cause: cause, who: router.displayName,
+        by: KeyChange.Reporter(router.agent, name: router.name, user: user))
+    }
     let kept = change.isStored ? incoming : stored ?? incoming
     let now = preferred?.dataset
     let follows = Membership.follows(
@@ -402,7 +406,8 @@ extension Home {
     if change.isStored {
       router.owner = router.owner ?? team
       router.team = router.owner
-      router.store(incoming, follows: follows, at: self.now)
+      router.store(
+        incoming, follows: follows, preferred: before?.parameters?.networkKey, at: self.now)
       step.output.secrets.append(SecretMove(to: .router(router.agent), from: .input))
       step.output.audit.append(.credentialsStored(router.agent, change))
     } else if change == .keep {

@@ -9,14 +9,19 @@ extension Home {
   /// Routers forgotten at once, so that a message never waits for long.
   static let forgottenAtOnce = 50
 
-  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it.
+  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it; none that counts
+  /// against other keys of the preferred network.
   ///
   /// - Returns: false when no more are allowed.
   mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Bool {
     if let stored, stored.owner ?? stored.team == team { return true }
     guard routers.counts.ids[team, default: 0] >= rules.routersPerTeam else { return true }
     guard routers.counts.left[team] != nil else { return false }
-    let left = routers.lazy.filter { $0.hasLeft && $0.team == team }
+    let key = preferred?.dataset.parameters?.networkKey
+    let now = now
+    let left = routers.lazy.filter {
+      $0.hasLeft && $0.team == team && $0.formerKey?.counts(for: key, at: now) != true
+    }
     guard let first = left.min(by: { leftAt($0) < leftAt($1) }) else { return false }
     forget(first, .forRoom)
     return true
@@ -65,7 +70,7 @@ extension Home {
   /// - Parameter user: who has them deleted.
   mutating func deleteCredentials(of stored: Router, user: ExactName?) {
     var router = stored
-    router.dropCredentials(at: now)
+    router.dropCredentials(preferred: preferred?.dataset.parameters?.networkKey, at: now)
     step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
     step.output.audit.append(.credentialsDeleted(stored.agent))
     var event = RouterEvent()

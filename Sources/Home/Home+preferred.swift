@@ -11,17 +11,19 @@ extension Home {
   /// - Parameters:
   ///   - source: where its secrets come from.
   ///   - who: the router that reports it, or the person who chose it.
-  ///   - reporter: the router that reports it, where that is not stored for it yet.
+  ///   - reporter: the router that reports it.
   ///   - sharer: the login that shares it, where no router reports it and nobody chose it.
   mutating func prefer(
     _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?,
-    by reporter: BorderAgentID? = nil, sharedBy sharer: ExactName? = nil
+    by reporter: KeyChange.Reporter? = nil, sharedBy sharer: ExactName? = nil
   ) {
     let before = preferred
     isPreferredForgotten = false
-    preferred = PreferredNetwork(
-      dataset: dataset, createdAt: before?.createdAt ?? now, changedAt: now)
     let hasNewKeys = before?.dataset.isSameNetwork(as: dataset) != true
+    preferred = PreferredNetwork(
+      dataset: dataset, createdAt: before?.createdAt ?? now, changedAt: now,
+      keyChange: hasNewKeys ? keyChange(cause, reporter) : before?.keyChange)
+    if cause == .person { preferred?.keyChange = nil }
     if hasNewKeys { markMembers(of: dataset) }
     for var one in shared(of: dataset.network) where hasNewKeys || !cause.isReported {
       one.follows = one.dataset.isSame(as: dataset)
@@ -38,7 +40,27 @@ extension Home {
       SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
     notePreferred(before?.dataset)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
-    noteChange(from, dataset, cause, who, formerID, reporter, sharer)
+    noteChange(from, dataset, cause, who, formerID, reporter?.agent, sharer)
+  }
+
+  /// Who has changed the keys of the preferred network; nil where it had none before, or a person has.
+  private func keyChange(
+    _ cause: PreferredCause, _ reporter: KeyChange.Reporter?
+  ) -> KeyChange? {
+    guard preferredCredentials != nil, let reporter else { return nil }
+    var reporters = [reporter]
+    if case .confirmed(let agent) = cause {
+      reporters.append(KeyChange.Reporter(agent, routers[agent]))
+    }
+    return KeyChange(at: now, reporters: reporters)
+  }
+
+  /// A person says that the keys of the preferred network are right.
+  mutating func confirmKeys() {
+    guard preferred?.keyChange != nil else { return }
+    preferred?.keyChange = nil
+    changes.records.insert(.home)
+    step.output.audit.append(.preferredConfirmed)
   }
 
   /// Leaves the home without a preferred network, until a person chooses one.
@@ -170,21 +192,21 @@ extension Home {
   // MARK: Members
 
   /// Who belongs to a preferred network; of one that is preferred by its Extended PAN ID alone, who has credentials
-  /// of it.
+  /// of it. And who belonged to it, however that has ended.
   func members(of preferred: DatasetSummary) -> PreferredDecision.Members {
     var members = PreferredDecision.Members(hasDamage: hasLostCredentials)
     for router in routers {
-      if let dataset = router.dataset {
-        guard dataset.network == preferred.network,
-          router.followsPreferred || !preferred.hasCredentials
-        else { continue }
+      if let dataset = router.dataset, dataset.network == preferred.network,
+        router.followsPreferred || !preferred.hasCredentials
+      {
         members.present.append(
           .init(agent: router.agent, team: router.owner, dataset: dataset))
-      } else if router.owner != nil, let key = router.formerKey,
-        key == preferred.parameters?.networkKey
+      } else if let former = router.formerKey,
+        former.counts(for: preferred.parameters?.networkKey, at: now)
       {
         members.departed.append(
           .init(agent: router.agent, team: router.owner, dataset: preferred))
+        members.departedUntil = min(members.departedUntil ?? former.end, former.end)
       }
     }
     return members
@@ -232,10 +254,12 @@ extension Home {
   /// becomes the preferred network.
   mutating func settleDispute() {
     let key = AlertKey(.preferredKeyDisputed)
+    disputeDue = nil
     guard let preferred = preferredCredentials else { return setAlert(key, nil) }
     let members = members(of: preferred)
     let claimants = PreferredDecision.claimants(of: preferred, among: members)
     guard !claimants.isEmpty else { return setAlert(key, nil) }
+    disputeDue = members.departedUntil
     // While a router is being given the preferred credentials, what it reports meanwhile does not count.
     let free = claimants.filter {
       switch routers[$0.agent]?.adoption?.state {
@@ -247,7 +271,8 @@ extension Home {
     if let (claimant, cause) = settled {
       prefer(
         claimant.dataset, from: .record(.router(claimant.agent)), cause: cause,
-        who: shownName(claimant.agent))
+        who: shownName(claimant.agent),
+        by: KeyChange.Reporter(claimant.agent, routers[claimant.agent]))
       var event = RouterEvent(.preferredChanged, claimant.agent)
       event.routerName = shownName(claimant.agent)
       event.network = .init(claimant.dataset)

@@ -161,7 +161,27 @@ extension PreferredNetwork: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     PreferredNetwork(
       dataset: try coder(value?.dataset), createdAt: try coder(value?.createdAt),
-      changedAt: try coder(value?.changedAt))
+      changedAt: try coder(value?.changedAt), keyChange: try coder.maybe(value?.keyChange))
+  }
+}
+
+extension KeyChange: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(at: try coder(value?.at), reporters: try coder(value?.reporters))
+  }
+}
+
+extension KeyChange.Reporter: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
+      user: try coder.maybe(value?.user))
+  }
+}
+
+extension FormerKey: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(key: try coder(value?.key), until: try coder(value?.until))
   }
 }
 
@@ -394,7 +414,8 @@ extension ConsentQuestion: Recorded {
       id: try coder(value?.id), requester: try coder(value?.requester),
       subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
       expiresAt: try coder(value?.expiresAt), replies: try coder(value?.replies),
-      isDenied: try coder(value?.isDenied), keyHasChanged: try coder(value?.keyHasChanged))
+      isDenied: try coder(value?.isDenied), keyHasChanged: try coder(value?.keyHasChanged),
+      keyChange: Boxed(wrappedValue: try coder.maybe(value?.keyChange)))
   }
 }
 

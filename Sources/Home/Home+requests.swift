@@ -63,7 +63,7 @@ extension Home {
     // Over MQTT a request counts as an event does: it must not replace the preferred network's keys.
     let isMoved = save(
       incoming, change, of: &router, team: team, isOwner: context.isOnMachine,
-      who: router.displayName)
+      user: context.requester.login)
     router.credential = .stored
     if change.isStored { router.datasetChangedAt = now }
     var event = RouterEvent(isMoved ? .preferredChanged : [], agent)
@@ -291,7 +291,14 @@ extension Home {
     let (dataset, source) = try chosen(choice, context)
     let before = preferred?.dataset
     let isChanged = before?.hasSameBytes(as: dataset) != true
-    if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
+    if context.choosesPreferred || before == nil {
+      if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
+      confirmKeys()
+    } else if isChanged {
+      prefer(
+        dataset, from: source, cause: .owner, who: context.actor,
+        by: KeyChange.Reporter(nil, name: context.actor, user: nil))
+    }
     // A person has decided, also where only other parameters were chosen: who claims other keys is no member any more.
     markMembers(of: dataset)
     step.needsKeyCheck = true
@@ -323,9 +330,12 @@ extension Home {
     if context.choosesPreferred { return }
     if let preferred = preferred?.dataset {
       let team = context.requester.team
-      let isMember = members(of: preferred).present.contains { $0.team == team }
       // One that is preferred by its Extended PAN ID alone has no members.
-      if context.isOnMachine, isMember, preferred.hasCredentials { return }
+      if context.isOnMachine, preferred.hasCredentials,
+        members(of: preferred).present.contains(where: { $0.team == team })
+      {
+        return
+      }
     } else if !needsChoice {
       return
     }

@@ -25,6 +25,7 @@ extension Home {
     expireQuestions()
     continueAdoptions(link)
     if needsNetworkNames { nameNetworks() }
+    if let disputeDue, disputeDue <= now { step.needsKeyCheck = true }
     for (user, time) in askedUntil where time <= now {
       askedUntil[user] = nil
       step.needsSharedCheck = true
@@ -86,6 +87,7 @@ extension Home {
     for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
     for question in questions { note(question.expiresAt) }
     for time in askedUntil.values { note(time) }
+    note(disputeDue)
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.offlineAfter
     for router in routers {
@@ -120,11 +122,13 @@ extension Home {
     routers.seeNotLater(than: now)
     for user in askedUntil.keys { askedUntil[user] = now }
     discovery.needsSplitCheck = true
+    step.needsKeyCheck = true
     for stored in routers {
       var router = stored
       router.threadStateSince = router.threadStateSince.map { min($0, now) }
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
       router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
+      if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       if router != stored { put(router) }
     }

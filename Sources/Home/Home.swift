@@ -46,6 +46,8 @@ package struct Home: Sendable {
   var discovery = DiscoveryMemory()
   /// The alert that no network is preferred may name others now: looked at with the next tick.
   var needsNetworkNames = false
+  /// When a former member counts no more against keys that are claimed.
+  var disputeDue: WireTime?
   /// Until when no person is asked again about what a user shares: it may change its keys again and again.
   var askedUntil: [ExactName: WireTime] = [:]
 

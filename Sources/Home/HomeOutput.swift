@@ -328,6 +328,8 @@ package enum AuditNote: Hashable, Sendable {
   case sharedStored(by: ExactName, ExtendedPANID, isNew: Bool)
   case sharedDeleted(of: ExactName, ExtendedPANID)
   case preferredChanged(from: ExtendedPANID?, to: ExtendedPANID?)
+  /// A person has said that its new keys are right.
+  case preferredConfirmed
   /// What the history had of a network.
   case formerDeleted(ExtendedPANID)
   case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)

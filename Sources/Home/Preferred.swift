@@ -103,6 +103,36 @@ package struct PreferredNetwork: Hashable, Sendable {
   /// When the home first had one, and when it changed last.
   package var createdAt: WireTime
   package var changedAt: WireTime
+  /// How its keys became others, as long as no person has confirmed that.
+  package var keyChange: KeyChange?
+}
+
+/// A change of the preferred network's keys that no person has decided: whoever is asked about them is told.
+package struct KeyChange: Hashable, Sendable {
+  /// A router that reports them, or a program on this machine.
+  package struct Reporter: Hashable, Sendable {
+    /// Nil where a program has chosen them for no router.
+    package let agent: BorderAgentID?
+    /// Of the router; else who asked.
+    package let name: String?
+    /// The login that reported them; nil: a program on this machine.
+    package let user: ExactName?
+
+    package init(_ agent: BorderAgentID?, name: String?, user: ExactName?) {
+      (self.agent, self.name, self.user) = (agent, name, user)
+    }
+
+    init(_ agent: BorderAgentID, _ router: Router?) {
+      self.init(agent, name: router?.name, user: router?.user)
+    }
+  }
+
+  package let at: WireTime
+  package let reporters: [Reporter]
+
+  package init(at now: WireTime, reporters: [Reporter]) {
+    (at, self.reporters) = (now, reporters)
+  }
 }
 
 /// A network that was the preferred one. A home keeps eight.
@@ -126,12 +156,15 @@ package enum PreferredCause: Hashable, Sendable {
   case onlyMember
   /// A second member reports the same new keys.
   case confirmed(by: BorderAgentID)
-  /// A program of the owning team stored it on this machine.
+  /// A program on this machine stored it for a router of its team, or chose it.
   case owner
   /// A person chose it, or decided that no network is preferred.
   case person
   /// A login that the settings trust shares credentials of the network that was preferred by its Extended PAN ID alone.
   case shared
+
+  /// Whether one voice is enough for it.
+  var isOnOneVoice: Bool { self == .onlyMember || self == .owner }
 
   /// Whether it is reported, and nobody chose it.
   var isReported: Bool {
@@ -207,8 +240,8 @@ enum Membership {
 /// | a program of the owning team stores it on this machine | `owner` |
 /// | another Extended PAN ID, or no later timestamp | nothing |
 /// | the same keys | `sameKeys` |
-/// | other keys, of the only member, nothing of the home is damaged, and no router that left had the current key | `onlyMember` |
-/// | other keys, which a second member reports too: of another team, where another team has members or routers that left | `confirmed` |
+/// | other keys, of the only member, nothing of the home is damaged, and no former member counts | `onlyMember` |
+/// | other keys, which a second member reports too: of another team, where another team has members or former ones | `confirmed` |
 /// | other keys otherwise | nothing: disputed, until another member confirms the new keys or a person decides |
 enum PreferredDecision {
   /// A router that says something about the preferred network.
@@ -221,8 +254,11 @@ enum PreferredDecision {
   /// Who counts against new keys.
   struct Members {
     var present: [Member] = []
-    /// Routers without credentials that had the network's key when they lost them, less than 30 days ago.
+    /// Former members that had the network's key less than 30 days ago, whether they left, moved to another network, or
+    /// lost their credentials.
     var departed: [Member] = []
+    /// When the first of these counts no more.
+    var departedUntil: WireTime?
     /// Records of the home that could not be read: they may be those of a member that uses the current keys.
     var hasDamage = false
 
@@ -230,7 +266,8 @@ enum PreferredDecision {
     func besides(_ agent: BorderAgentID) -> Members {
       Members(
         present: present.filter { $0.agent != agent },
-        departed: departed.filter { $0.agent != agent }, hasDamage: hasDamage)
+        departed: departed.filter { $0.agent != agent }, departedUntil: departedUntil,
+        hasDamage: hasDamage)
     }
   }
 

@@ -15,8 +15,8 @@ package struct Router: Hashable, Sendable {
   package var owner: ExactName?
   /// The team that the id counts for in its limit: the owner, or else that of the login that announced it.
   var team: ExactName?
-  /// The Network Key that it had when its credentials went.
-  var formerKey: Hash128?
+  /// The Network Key that it had before those that it has now. Nil while it has had no other one.
+  var formerKey: FormerKey?
   /// When its credentials went; nil while it has some.
   var credentialsGoneAt: WireTime?
 
@@ -201,24 +201,62 @@ extension Router {
     memberOf = preferred
   }
 
-  mutating func store(_ dataset: DatasetSummary, follows: Bool, at now: WireTime) {
+  /// - Parameter preferred: the Network Key of the preferred network.
+  mutating func store(
+    _ dataset: DatasetSummary, follows: Bool, preferred: Hash128?, at now: WireTime
+  ) {
     if self.dataset == nil { credentialCreatedAt = now }
+    noteFormerKey(next: dataset, preferred: preferred, at: now)
     self.dataset = dataset
     followsPreferred = follows
     credentialChangedAt = now
-    formerKey = nil
     credentialsGoneAt = nil
   }
 
   /// Its credentials go; the id continues to belong to its team.
-  mutating func dropCredentials(at now: WireTime) {
-    formerKey = dataset?.parameters?.networkKey
+  ///
+  /// - Parameter preferred: as that of `store`.
+  mutating func dropCredentials(preferred: Hash128?, at now: WireTime) {
+    noteFormerKey(next: nil, preferred: preferred, at: now)
     credentialsGoneAt = now
     dataset = nil
     credential = .missing
     credentialCreatedAt = nil
     credentialChangedAt = nil
     followsPreferred = false
+  }
+}
+
+/// A Network Key that a router had. Of a former member of the preferred network it counts against other keys for a
+/// while, whatever the router has done since: see `PreferredDecision`.
+struct FormerKey: Hashable, Sendable {
+  /// Seconds for which it counts.
+  static let retention = 30 * 86_400
+
+  let key: Hash128
+  /// When the router had it last, or claimed other keys as a member last.
+  var until: WireTime
+
+  func counts(for preferred: Hash128?, at now: WireTime) -> Bool {
+    key == preferred && now < end
+  }
+
+  var end: WireTime { until.adding(seconds: Self.retention) }
+}
+
+extension Router {
+  /// A claim of a member that nobody has agreed to does not take the place of the key that it had.
+  fileprivate mutating func noteFormerKey(
+    next: DatasetSummary?, preferred: Hash128?, at now: WireTime
+  ) {
+    guard let dataset, let key = dataset.parameters?.networkKey,
+      next?.network != dataset.network || next?.parameters?.networkKey != key
+    else { return }
+    guard key != preferred, let former = formerKey, former.key == preferred else {
+      formerKey = FormerKey(key: key, until: now)
+      return
+    }
+    if followsPreferred { formerKey?.until = now }
   }
 }
 

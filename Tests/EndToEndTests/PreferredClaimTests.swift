@@ -81,6 +81,47 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
+  @Test("A member that has moved still counts, and unconfirmed keys are named in questions")
+  func moved() async throws {
+    let running = try await RunningHome()
+    let home = try ThreadNetwork("home")
+    let (other, rekeyed) = (try ThreadNetwork("other"), try ThreadNetwork("home", rekeying: home))
+    let (anna, bert) = (
+      BorderRouter(number: 1, user: "anna"), BorderRouter(number: 2, user: "bert")
+    )
+    for router in [anna, bert] {
+      try await running.publish(router.announces(try home.hex()))
+      try await running.until("\(router.user)'s router") {
+        $0.state(router.topic)?["preferred"] == "match"
+      }
+    }
+    // One is reset, and the other one brings keys of its own.
+    try await running.publish(anna.announces(try other.hex()))
+    try await running.publish(bert.announces(try rekeyed.hex(at: 9)))
+    try await running.until("the dispute, with the former member") {
+      $0.alerts("alert_raised", "PreferredKeyDisputed").contains { alert in
+        alert["summary"]?.text?.contains("\(anna.agent) had the current ones") == true
+      }
+    }
+    #expect(
+      try await running.installation.json("preferred", "show")["active_timestamp"]?.number == 1)
+
+    // A person gives that up without a word about the keys.
+    try await running.installation.run("routers", "remove", anna.agent)
+    try await running.until("the warning") {
+      $0.alerts("alert_raised", "PreferredNetworkChanged").contains { alert in
+        alert["severity"] == "warning" && alert["reason"] == "unconfirmed_keys"
+      }
+    }
+    let asked = running.ask()
+    let question = try await running.installation.question {
+      $0["reason"]?.text?.contains("(login bert), and no person has confirmed that") == true
+    }
+    try await running.installation.run("consent", "deny", try #require(question["id"]?.text))
+    #expect(try await !asked.value)
+    try await running.stop()
+  }
+
   /// A login that has once learned the preferred dataset puts another network key in its place, so that another router's
   /// "always" hands it out.
   @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again")

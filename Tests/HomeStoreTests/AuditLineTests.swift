@@ -70,6 +70,9 @@ import ThreadDataset
       .preferredChanged(from: network, to: nil), .deleted,
       "genp thread-preferred/home 1111111122222222 (threadkeeper.internal)"),
     Row(
+      .preferredConfirmed, .changed,
+      "genp thread-preferred-confirmed/home (threadkeeper.internal)"),
+    Row(
       .routerRemoved(agent, team: "hub", .leftLongAgo), .routerRemoved,
       "00000000000000a1 home home from hub: left 30 days ago"),
     Row(.consent(record(.approved, .once)), .consentApproved, "\(question) \(what) \(who) (once)"),

@@ -91,7 +91,7 @@ import ThreadDataset
     scene.announce(9, .of(1), from: "other")
     scene.publish(.leave, 9, from: "other")
     for agent: UInt64 in 1...3 {
-      scene.announce(agent, .of(1))
+      scene.announce(agent, .of(2, key: 2))
       scene.wait(seconds: 1)
     }
     for agent: UInt64 in [2, 1] {
@@ -106,6 +106,16 @@ import ThreadDataset
     #expect(Self.owns(scene, 1, 3, 4, 5, 6) == [false, true, true, true, false])
     #expect(scene.router(9)?.owner == "other")
     #expect(scene.announce(2, .of(1), from: "other").rejection == nil)
+  }
+
+  @Test("The id of a former member of the preferred network makes no room for 30 days")
+  func formerMember() {
+    var scene = HomeScene { $0.routersPerTeam = 2 }
+    scene.announce(1...2, .of(1))
+    scene.publish(.leave, 1)
+    #expect(scene.announce(3, .of(1)).rejection == .tooManyRouters(2))
+    scene.pass(seconds: 30 * Self.day)
+    #expect(scene.announce(3, .of(1)).rejection == nil)
   }
 
   @Test("Routers without a dataset and credentials without a router count, too")

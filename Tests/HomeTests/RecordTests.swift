@@ -24,7 +24,7 @@ import ThreadDataset
     router.user = "otbr"
     router.owner = "hub"
     router.team = "hub"
-    router.formerKey = Hash128(high: 1, low: 2)
+    router.formerKey = FormerKey(key: Hash128(high: 1, low: 2), until: now)
     router.credentialsGoneAt = now
     router.name = "Hall"
     router.vendor = "Vendor"

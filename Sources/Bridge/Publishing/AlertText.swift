@@ -26,7 +26,9 @@ extension AlertFacts {
     case .adoptionFailed(let state, _): state.word
     case .noPreferred(_, let networks, let more):
       networks.count + more > 1 ? "several_networks" : nil
-    case .preferredChanged(_, let disagrees): disagrees ? AdoptionState.disagreement.word : nil
+    case .preferredChanged(let change, let disagrees):
+      disagrees
+        ? AdoptionState.disagreement.word : change.hasKeysOnOneVoice ? "unconfirmed_keys" : nil
     default: nil
     }
   }
@@ -442,7 +444,7 @@ private struct Sentences {
     }
     if departed.count > 0 {
       summary +=
-        "; \(list(departed)) had the current ones and left less than 30 days ago"
+        "; \(list(departed)) had the current ones less than 30 days ago"
     }
     if hasDamage {
       summary += "; some stored credentials are damaged, so their keys are not known"
@@ -457,7 +459,6 @@ private struct Sentences {
 
   private func changed(_ change: PreferredChange) -> (String, String) {
     let name = ShownName.quoted(change.to.name) ?? "without a name"
-    let isKeyNew = !change.differs.isDisjoint(with: DatasetDifferences.keys)
     var summary: String
     if change.bringsCredentials {
       summary = "the credentials of the preferred network \(name) are here now"
@@ -465,7 +466,7 @@ private struct Sentences {
       summary =
         "\(name) is the preferred network now, instead of "
         + (ShownName.quoted(change.from.name) ?? "one without a name")
-    } else if isKeyNew {
+    } else if change.hasNewKeys {
       summary = "the preferred network \(name) has new keys"
     } else {
       let words = change.differs.words.joined(separator: ", ")
@@ -478,15 +479,22 @@ private struct Sentences {
     if others.count > 0 {
       summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others"
     }
+    let isConfirmed = !change.hasNewKeys || change.cause == .person
+    let confirm =
+      isConfirmed
+      ? ""
+      : "If the new keys are right, confirm them with `threadkeeper preferred set "
+        + "\(change.to.id)\(homeOption)`; until then each question about them names this change. "
     guard let former = change.formerID else {
       return (
         summary,
-        "If this is not what you want, choose another one with `threadkeeper preferred set`."
+        confirm
+          + "If this is not what you want, choose another one with `threadkeeper preferred set`."
       )
     }
     return (
       summary,
-      "If this is not what you want, go back with `threadkeeper preferred set "
+      confirm + "If this is not what you want, go back with `threadkeeper preferred set "
         + "\(FormerNetwork.text(of: former))\(homeOption)`."
     )
   }
@@ -494,11 +502,12 @@ private struct Sentences {
   private func reason(_ change: PreferredChange, who: String) -> String {
     switch change.cause {
     case .first, .sameKeys: facts.user == nil ? "\(who) reports them" : "login \(user) shares them"
-    case .onlyMember: "\(who), its only border router, reports them"
+    case .onlyMember: "\(who), its only border router, reports them, and nobody else confirms them"
     case .confirmed:
       "\(who) and \(change.second.map(router) ?? "another border router") report them"
     case .shared: "login \(user), which `home_assistant.trusted` names, shares them"
-    case .owner: "a program on this machine has stored it for one of its team's border routers"
+    case .owner:
+      "a program on this machine, whose team has a border router on the network, has stored or chosen it"
     // Not a name that anybody has chosen.
     case .person: "a person has chosen it (\(change.who ?? "nobody"))"
     }
@@ -528,16 +537,5 @@ private struct Sentences {
         + "Thread device, and restart those that are alone. The parts join by themselves when they "
         + "reach each other."
     )
-  }
-}
-
-extension DatasetDifferences {
-  fileprivate static var keys: DatasetDifferences {
-    [of(.networkKey), of(.pskc)]
-  }
-
-  private static func of(_ parameter: DatasetParameter) -> DatasetDifferences {
-    DatasetDifferences(
-      rawValue: 1 << UInt16(DatasetParameter.allCases.firstIndex(of: parameter) ?? 0))
   }
 }

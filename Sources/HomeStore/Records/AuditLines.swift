@@ -41,6 +41,10 @@ extension AuditNote {
       return line(
         network == nil ? .deleted : before == nil ? .added : .secretChanged,
         item("thread-preferred", (network ?? before)?.description))
+    case .preferredConfirmed:
+      return line(
+        .secretChanged,
+        item("thread-preferred-confirmed", state.preferred?.dataset.network.description))
     case .formerDeleted(let network):
       return line(.deleted, item("thread-preferred-history", network.description))
     case .routerRemoved(let agent, let team, let reason):

@@ -143,7 +143,9 @@ extension ConsentSubject {
   }
 
   /// Why a request matters, in one sentence for the person who decides.
-  fileprivate func reason(_ requester: Requester, home: String?, keyHasChanged: Bool) -> String {
+  fileprivate func reason(
+    _ requester: Requester, home: String?, keyHasChanged: Bool, _ keyChange: KeyChange?
+  ) -> String {
     let place = home.map { ", home \(ShownName.account($0))" } ?? ""
     guard command != .accept else {
       let claim = requester.program.flatMap { ShownName.quoted($0) }
@@ -161,13 +163,38 @@ extension ConsentSubject {
       ? "the network key of \(networkNames)"
       : "the network keys of \(networks.count) networks: \(networkNames)"
     let change =
-      keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : ""
+      (keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : "")
+      + (keyChange.flatMap { warning(of: $0, home) }.map { "; \($0)" } ?? "")
     let why =
       "\(requester.shown) would get \(what)\(place): with it, devices can be put onto the network and"
       + " what is said on it can be read, also after the consent is taken back\(change)"
     guard let router else { return why }
     let network = ShownName.quoted(router.networkName) ?? "a network without a name"
     return "\(router.shown) is on \(network); give it the credentials of \(quotedNames)? \(why)"
+  }
+
+  /// That no person has decided on the keys that the home prefers now.
+  private func warning(of change: KeyChange, _ home: String?) -> String? {
+    guard let preferred = networks.first(where: { $0.team == nil }) else { return nil }
+    return "caution: the keys of \(preferred.shown) were changed at "
+      + "\(change.at.date.formatted(.iso8601)) by \(change.shownReporters), and no person has confirmed "
+      + "that. If they are right, run `threadkeeper preferred set "
+      + "\(preferred.id)\(OwnershipAdvice.option(home))` first"
+  }
+}
+
+extension KeyChange {
+  /// `a1b2c3d4e5f60718 "Attic" (login otbr) and …`.
+  fileprivate var shownReporters: String {
+    reporters.map { reporter in
+      guard let agent = reporter.agent else {
+        return
+          "a program of this machine (\(ShownName.quoted(reporter.name ?? "") ?? "without a name"))"
+      }
+      let router = ConsentSubject.Router.shown(agent: agent.description, name: reporter.name)
+      let user = reporter.user.map { "login \(ShownName.account($0.text))" }
+      return "\(router) (\(user ?? "a program of this machine"))"
+    }.joined(separator: " and ")
   }
 }
 
@@ -176,7 +203,7 @@ extension ConsentQuestion {
   ///
   /// - Parameter home: named where there are several.
   package func reason(home: String?) -> String {
-    subject.reason(requester, home: home, keyHasChanged: keyHasChanged)
+    subject.reason(requester, home: home, keyHasChanged: keyHasChanged, keyChange)
   }
 
   /// Who asks, in few words, what was checked of it first: `user bob`, `otbr "Attic"` for a login.

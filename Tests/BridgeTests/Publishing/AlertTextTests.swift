@@ -94,13 +94,13 @@ struct AlertTextTests {
         $0.otherNames = .init(["A", "B", "C", "D"])
       },
       #""Bob" and 0000000000000008 report other keys of "home" (timestamp 9) than the preferred network "#
-        + #"has (timestamp 5), which "A", "B", "C" and 1 more use; "Dan" had the current ones and left "#
-        + "less than 30 days ago; some stored credentials are damaged, so their keys are not known"
+        + #"has (timestamp 5), which "A", "B", "C" and 1 more use; "Dan" had the current ones less "#
+        + "than 30 days ago; some stored credentials are damaged, so their keys are not known"
     ),
     (
       facts(.preferredChanged(change, disagrees: true)) { $0.names = .init(["Ann"]) },
       #""attic" is the preferred network now, instead of "home": "Bob", its only border router, reports "#
-        + #"them, and "Ann" has others"#
+        + #"them, and nobody else confirms them, and "Ann" has others"#
     ),
     (
       with(.sameKeys),
@@ -177,6 +177,10 @@ struct AlertTextTests {
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
     ),
     (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
+    (
+      facts(.preferredChanged(change, disagrees: false)),
+      "confirm them with `threadkeeper preferred set 0000000000000002 --home h`; until then"
+    ),
     (
       facts(.adoptionFailed(.expired, isConfiguredForPreferred: false)),
       "consent ask 0000000000000007 --home h`. Then decide with `threadkeeper consent list` within 120"

@@ -50,6 +50,24 @@ struct ConsentTextsTests {
     #expect(moved.shortRequester == "otbr \"Attic\"")
   }
 
+  @Test("Keys that no person has confirmed are named with the time and with who changed them")
+  func keyChange() {
+    var asked = question(Requester(.login("phone"), team: "phone"))
+    asked.keyChange = KeyChange(
+      at: WireTime(milliseconds: 1_700_000_000_000),
+      reporters: [
+        .init(.number(0xA1B2_C3D4_E5F6_0718), name: "Attic \"a\"", user: "otbr"),
+        .init(.number(2), name: nil, user: nil), .init(nil, name: "uid 7", user: nil),
+      ])
+    let reason = asked.reason(home: nil)
+    #expect(
+      reason.hasSuffix(
+        "; caution: the keys of \"home-'thread\" (1111111122222222) were changed at 2023-11-14T22:13:20Z by "
+          + "a1b2c3d4e5f60718 \"Attic 'a'\" (login otbr) and 0000000000000002 (a program of this machine) "
+          + "and a program of this machine (\"uid 7\"), and no person has confirmed that. If they are right, "
+          + "run `threadkeeper preferred set 1111111122222222` first"), "\(reason)")
+  }
+
   @Test("Who offers credentials is named by its login first, and what it calls itself is quoted")
   func offers() {
     func question(_ name: String?, keyHasChanged: Bool = false) -> ConsentQuestion {
