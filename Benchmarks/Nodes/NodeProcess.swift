@@ -39,6 +39,7 @@ final class NodeProcess {
       limits:
         # One login announces all of them, as fast as it can.
         routers_per_team: 100000
+        routers: 100000
         events_per_second: 10000
         events_burst: 1000000
       http: {enabled: false}

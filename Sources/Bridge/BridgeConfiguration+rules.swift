@@ -36,6 +36,7 @@ extension BridgeConfiguration {
       var rules = HomeRules { .random(in: .min ... .max) }
       rules.team = team
       rules.routersPerTeam = routersPerTeam
+      rules.routersPerHome = routersPerHome
       let own = overridden(for: home.name)
       rules.alertsHold = own.alertsHold
       rules.adoptTimeout = own.adoptTimeout

@@ -12,8 +12,10 @@ package struct BridgeConfiguration: Sendable {
   /// Events of one login: how many a second, and how many at once after a rest.
   package var eventsPerSecond = 100
   package var eventsBurst = 100_000
-  /// Border routers that are present, of one team in one home.
-  package var routersPerTeam = 10_000
+  /// Border agent ids of one team in one home.
+  package var routersPerTeam = 64
+  /// Border agent ids of all teams in one home, and as many networks that logins share.
+  package var routersPerHome = 1_000
   /// Whether border routers are looked for on the local network.
   package var discoversRouters = false
   /// Seconds for which a condition must last before its alert is raised.

@@ -305,7 +305,7 @@ package struct Alert: Hashable, Sendable {
 
   package internal(set) var phase: Phase
   /// What was published last, or will be published first.
-  package internal(set) var facts: AlertFacts
+  @Apart package internal(set) var facts: AlertFacts
   /// The next facts of a resolved alert whose condition holds again, if that lasts.
   @Boxed var heldFacts: AlertFacts? = nil
   /// When the condition began.

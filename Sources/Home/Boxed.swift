@@ -1,31 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that is large or mostly absent, and lies apart: what holds it is copied without it, and several may share it.
+/// A large value that lies apart: what holds it is copied without it, and several may share it.
 @propertyWrapper
-package struct Boxed<Value: Sendable>: Sendable {
+package struct Apart<Value: Sendable>: Sendable {
   private final class Box: Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
   }
 
-  private var box: Box?
+  private var box: Box
+
+  package init(wrappedValue: Value) { box = Box(wrappedValue) }
+
+  package var wrappedValue: Value {
+    get { box.value }
+    set { box = Box(newValue) }
+  }
+}
+
+extension Apart: Equatable where Value: Equatable {
+  package static func == (a: Self, b: Self) -> Bool {
+    a.box === b.box || a.box.value == b.box.value
+  }
+}
+
+extension Apart: Hashable where Value: Hashable {
+  package func hash(into hasher: inout Hasher) { hasher.combine(box.value) }
+}
+
+/// The same for a value that is mostly absent.
+@propertyWrapper
+package struct Boxed<Value: Sendable>: Sendable {
+  private var box: Apart<Value>?
 
   package init() {}
 
-  package init(wrappedValue: Value?) { box = wrappedValue.map { Box($0) } }
+  package init(wrappedValue: Value?) { box = wrappedValue.map { Apart(wrappedValue: $0) } }
 
   package var wrappedValue: Value? {
-    get { box?.value }
-    set { box = newValue.map { Box($0) } }
+    get { box?.wrappedValue }
+    set { box = newValue.map { Apart(wrappedValue: $0) } }
   }
 }
 
-extension Boxed: Equatable where Value: Equatable {
-  package static func == (a: Self, b: Self) -> Bool {
-    a.box === b.box || a.box?.value == b.box?.value
-  }
-}
+extension Boxed: Equatable where Value: Equatable {}
 
-extension Boxed: Hashable where Value: Hashable {
-  package func hash(into hasher: inout Hasher) { hasher.combine(box?.value) }
-}
+extension Boxed: Hashable where Value: Hashable {}

@@ -325,21 +325,19 @@ extension Home {
   }
 
   mutating func noteDelivery(of message: UInt64) {
-    for router in routers where router.adoption?.terms?.message == message {
-      var router = router
-      router.adoption?.delivery?.hasArrived = true
-      routers.set(router, firstSeen: now)
-    }
+    guard var router = routers.counts.orders[message].flatMap({ routers[$0] }) else { return }
+    router.adoption?.delivery?.hasArrived = true
+    routers.set(router, firstSeen: now)
   }
 
   /// A person can have it asked again, once the dataset opens.
   mutating func noteNotSent(_ message: UInt64) {
-    for router in routers where router.adoption?.state == .sent {
-      guard let terms = router.adoption?.terms, terms.message == message else { continue }
-      let (requester, subject) = question(about: router, terms)
-      noteNotGiven(subject, to: requester, by: terms.consent, .damaged)
-      failAdoption(of: router, as: .damagedCredentials)
-    }
+    guard let router = routers.counts.orders[message].flatMap({ routers[$0] }),
+      router.adoption?.state == .sent, let terms = router.adoption?.terms
+    else { return }
+    let (requester, subject) = question(about: router, terms)
+    noteNotGiven(subject, to: requester, by: terms.consent, .damaged)
+    failAdoption(of: router, as: .damagedCredentials)
   }
 
   mutating func renewDeliveries() {

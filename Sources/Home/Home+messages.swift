@@ -35,9 +35,12 @@ extension Home {
     let stored = routers[agent]
     switch message.kind {
     case .ssid:
-      // A Wi-Fi watcher is often not the router and has a login of its own: it may report the SSID, which changes no
-      // credentials.
+      // A Wi-Fi watcher is often not the router and has a login of its own. The settings name it, where it is of
+      // another team: a new name of the Wi-Fi has people asked about a router that differs.
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
+      guard rules.reportsSSID(user) || stored.owner ?? stored.team == team(of: user) else {
+        throw .mayNotReportSSID
+      }
       takeSSID(message, stored)
     case .announce, .dataset:
       guard var router = try order(message, stored, agent, user) else { return }
@@ -149,22 +152,20 @@ extension Home {
     }
   }
 
-  /// The routers of a user's team behind an access point. One event must not make work without bound, nor touch what
-  /// other teams own.
+  /// The routers of a user's team behind an access point, or of several teams where the settings name the user. One
+  /// event must not make work without bound, and a team with too many keeps no others from being reported.
   private func routersBehind(
     _ accessPoint: ExactName, of user: ExactName
   ) throws(HomeRejection) -> [Router] {
-    let team = team(of: user)
-    let found = routers.filter { router in
-      router.isAnnounced && router.accessPoint.map { ExactName($0) == accessPoint } == true
-        && router.user.map { self.team(of: $0) == team } == true
-    }
-    guard found.count <= Self.mostBehindAccessPoint else {
-      throw .tooManyBehindAccessPoint(Self.mostBehindAccessPoint)
-    }
-    let own = found.filter { $0.owner == nil || $0.owner == team }
-    guard !own.isEmpty else { throw .unknownAccessPoint }
-    return own
+    let most = Self.mostBehindAccessPoint
+    let teams =
+      rules.reportsSSID(user) ? routers.teams(behind: accessPoint, atMost: most) : [team(of: user)]
+    let found = teams.map { routers.behind(accessPoint, of: $0, atMost: most + 1) }
+    let allowed = found.filter { $0.count <= most }
+    if allowed.isEmpty, !found.isEmpty { throw .tooManyBehindAccessPoint(most) }
+    let reported = allowed.flatMap { $0 }
+    guard !reported.isEmpty else { throw .unknownAccessPoint }
+    return reported
   }
 
   // MARK: The router is here, and this is what it runs on
@@ -173,7 +174,11 @@ extension Home {
     _ message: RouterMessage, from user: ExactName, _ router: inout Router, _ stored: Router?
   ) throws(HomeRejection) {
     let team = team(of: user)
-    guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
+    switch makeRoom(for: team, stored) {
+    case .there: break
+    case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
+    case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
+    }
     if message.dataset != nil, message.signature == nil { notePlaintext(from: user) }
     describe(&router, by: message, team)
     var event = RouterEvent()
@@ -358,9 +363,9 @@ extension Home {
   /// When a user has no router left and shares nothing, there is nothing that it could send unsealed.
   mutating func endPlaintext(of user: ExactName) {
     let key = AlertKey(.plaintextCredentials, .user(user))
-    guard alerts[key] != nil, routers.counts.ofUser[user] == nil,
-      !shared.values.contains(where: { $0[user] != nil })
-    else { return }
+    guard alerts[key] != nil, routers.counts.ofUser[user] == nil, sharedBy[user] == nil else {
+      return
+    }
     setAlert(key, nil)
   }
 }
@@ -392,7 +397,11 @@ extension Home {
     let cause = PreferredDecision.cause(
       preferred: before, isForgotten: needsChoice, reporter: reporter,
       isMember: wasMember && leads, change: change, isOwner: isOwner,
-      others: { before.map { members(of: $0).besides(router.agent) } ?? .init() })
+      others: {
+        if !isSmall { return nil }
+        step.work += routers.count
+        return before.map { members(of: $0).besides(router.agent) } ?? .init()
+      })
     if let cause {
       prefer(
         incoming, from: .input, cause: cause, who: router.displayName,

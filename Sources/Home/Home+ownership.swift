@@ -9,26 +9,54 @@ extension Home {
   /// Routers forgotten at once, so that a message never waits for long.
   static let forgottenAtOnce = 50
 
-  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it; none that counts
-  /// against other keys of the preferred network.
-  ///
-  /// - Returns: false when no more are allowed.
-  mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Bool {
-    if let stored, stored.owner ?? stored.team == team { return true }
-    guard routers.counts.ids[team, default: 0] >= rules.routersPerTeam else { return true }
-    guard routers.counts.left[team] != nil else { return false }
-    let key = preferred?.dataset.parameters?.networkKey
-    let now = now
-    let left = routers.lazy.filter {
-      $0.hasLeft && $0.team == team && $0.formerKey?.counts(for: key, at: now) != true
+  /// Of routers that may make room for another one, the most that are looked at.
+  private static let mostForRoom = 64
+
+  enum Room { case there, teamIsFull, homeIsFull }
+
+  /// Lets a team have one more id. At its limit, the router that left first is forgotten for it; at that of the home,
+  /// the one that came last, whichever team's it is: who was there before others stays. No router makes room that is,
+  /// or counts as, a member of the preferred network.
+  mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Room {
+    if let stored, stored.owner ?? stored.team == team { return .there }
+    var first: Router?
+    if routers.counts.ids[team, default: 0] >= rules.routersPerTeam {
+      let left = routers.left(of: team, atMost: Self.mostForRoom)
+      first = left.first { !isFormerMember($0) }
+      if first == nil { return .teamIsFull }
     }
-    guard let first = left.min(by: { leftAt($0) < leftAt($1) }) else { return false }
-    forget(first, .forRoom)
-    return true
+    let countsAlready = stored.map { !($0.isPresent && $0.source == .mdns) } ?? false
+    if first == nil, !countsAlready, routers.count - routers.counts.seen >= rules.routersPerHome {
+      let newest = routers.newest(atMost: Self.mostForRoom)
+      guard let last = newest.first(where: { !isFormerMember($0) }) else { return .homeIsFull }
+      evict(last)
+    }
+    if let first { forget(first, .forRoom) }
+    return .there
   }
 
-  func leftAt(_ router: Router) -> WireTime {
-    max(router.credentialsGoneAt ?? router.firstSeenAt, router.firstSeenAt)
+  private func isFormerMember(_ router: Router) -> Bool {
+    router.formerKey?.counts(for: preferred?.dataset.parameters?.networkKey, at: now) == true
+  }
+
+  private mutating func evict(_ stored: Router) {
+    if stored.isPresent { unlist(stored, RouterEvent()) }
+    if stored.dataset != nil {
+      step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
+    }
+    step.output.audit.append(.routerRemoved(stored.agent, team: stored.owner, .forHome))
+    drop(stored)
+    noteKeys(stored.dataset)
+    var ended = AlertName.ofRouters.map { AlertKey($0, .router(stored.agent)) }
+    if let user = stored.user {
+      endPlaintext(of: user)
+      ended.append(AlertKey(.plaintextCredentials, .user(user)))
+    }
+    // Else whoever makes up ids and logins would fill the list of alerts with those that were resolved.
+    for key in ended where alerts[key]?.phase == .resolved {
+      alerts[key] = nil
+      changes.records.insert(.alert(key))
+    }
   }
 
   private mutating func forget(_ router: Router, _ reason: AuditNote.RemovalReason) {
@@ -37,13 +65,13 @@ extension Home {
     }
     step.output.events.append(.forgotten(router.agent))
     drop(router)
-    step.needsKeyCheck = true
+    needs.keyCheck = true
   }
 
   /// Forgets routers that left 30 days ago.
   mutating func forgetLeftRouters() {
     let deadline = now.adding(seconds: -Self.retention)
-    let old = routers.filter { $0.hasLeft && leftAt($0) <= deadline }
+    let old = routers.filter { $0.hasLeft && $0.leftAt <= deadline }
     for router in old.prefix(Self.forgottenAtOnce) { forget(router, .leftLongAgo) }
   }
 
@@ -60,7 +88,7 @@ extension Home {
     }
     step.output.audit.append(.routerRemoved(agent, team: stored.owner, .byPerson))
     drop(stored)
-    step.needsKeyCheck = true
+    needs.keyCheck = true
     if let user = stored.user { endPlaintext(of: user) }
     return .removed(team: stored.owner, hadCredentials: stored.dataset != nil)
   }
@@ -126,7 +154,7 @@ extension Home {
     for router in routers where router.isPresent && router.network == network {
       changes.routers.insert(router.agent)
     }
-    step.needsRouterChecks = true
+    needs.routerChecks = true
     discovery.needsSplitCheck = true
     return .accepted(isChange: true, isKnown: isKnown)
   }

@@ -25,7 +25,8 @@ extension Home {
       keyChange: hasNewKeys ? keyChange(cause, reporter) : before?.keyChange)
     if cause == .person { preferred?.keyChange = nil }
     if hasNewKeys { markMembers(of: dataset) }
-    for var one in shared(of: dataset.network) where hasNewKeys || !cause.isReported {
+    let sharers = hasNewKeys || !cause.isReported ? shared(of: dataset.network) : []
+    for var one in sharers {
       one.follows = one.dataset.isSame(as: dataset)
       // What was refused is asked about again.
       one.denied.removeAll { $0 == dataset.parameters?.networkKey }
@@ -87,12 +88,12 @@ extension Home {
   }
 
   private mutating func notePreferred(_ before: DatasetSummary?) {
-    if step.preferredBefore == nil { step.preferredBefore = .some(before) }
+    if needs.preferredBefore == nil { needs.preferredBefore = .some(before) }
     changes.records.insert(.home)
     if let before { changes.networks.insert(before.network) }
     if let network = preferred?.dataset.network { changes.networks.insert(network) }
     step.needsHomeCheck = true
-    step.needsKeyCheck = true
+    needs.keyCheck = true
     discovery.needsSplitCheck = true
     step.output.audit.append(
       .preferredChanged(from: before?.network, to: preferred?.dataset.network))
@@ -104,14 +105,18 @@ extension Home {
   ) {
     var second: String?
     if case .confirmed(let agent) = cause { second = shownName(agent) }
+    // In a home of many the next tick finds out who disagrees.
+    let isSmall = isSmall
     let disagreeing =
-      cause.isReported ? self.disagreeing(with: to, former: from, besides: reporter) : []
+      cause.isReported && isSmall
+      ? self.disagreeing(with: to, former: from, besides: reporter) : []
+    let disagrees = !disagreeing.isEmpty || cause.isReported && !isSmall
     let bringsCredentials = !from.hasCredentials && to.network == from.network
     let change = PreferredChange(
       from: .init(from), to: .init(to), differs: to.differences(from: from),
       bringsCredentials: bringsCredentials, cause: cause, who: who, second: second,
       formerID: formerID)
-    var facts = AlertFacts(.preferredChanged(change, disagrees: !disagreeing.isEmpty))
+    var facts = AlertFacts(.preferredChanged(change, disagrees: disagrees))
     facts.names = .init(disagreeing)
     facts.network = .init(to)
     facts.preferred = .init(to)
@@ -137,15 +142,18 @@ extension Home {
   /// The alert about a change is a warning until all routers of the network have followed.
   mutating func settlePreferredChange() {
     let key = AlertKey(.preferredNetworkChanged)
-    guard step.hasChangedRouters, isActive(key), let alert = alerts[key], let preferred else {
-      return
-    }
+    guard needs.changeCheck, isActive(key), let alert = alerts[key], let preferred else { return }
     var facts = alert.heldFacts ?? alert.facts
-    guard case .preferredChanged(let change, disagrees: true) = facts.message,
-      disagreeing(with: preferred.dataset, former: former.first?.dataset).isEmpty
-    else { return }
-    facts.message = .preferredChanged(change, disagrees: false)
-    facts.names = .init()
+    guard case .preferredChanged(let change, disagrees: true) = facts.message else { return }
+    step.work += routers.count
+    let disagreeing = disagreeing(with: preferred.dataset, former: former.first?.dataset)
+    if disagreeing.isEmpty {
+      facts.message = .preferredChanged(change, disagrees: false)
+      facts.names = .init()
+    } else if facts.names.count == 0 {
+      // In a home of many nobody was asked when it changed.
+      facts.names = .init(disagreeing)
+    }
     setAlert(key, facts)
   }
 
@@ -231,7 +239,7 @@ extension Home {
     guard let dataset, let preferred = preferred?.dataset, dataset.network == preferred.network,
       !dataset.hasKeys(of: preferred)
     else { return }
-    step.needsKeyCheck = true
+    needs.keyCheck = true
   }
 
   /// Whether an alert of the home explains why a router differs from the preferred network.
@@ -255,7 +263,11 @@ extension Home {
   mutating func settleDispute() {
     let key = AlertKey(.preferredKeyDisputed)
     disputeDue = nil
-    guard let preferred = preferredCredentials else { return setAlert(key, nil) }
+    guard let preferred = preferredCredentials else {
+      setAlert(key, nil)
+      return settleNamed()
+    }
+    step.work += routers.count
     let members = members(of: preferred)
     let claimants = PreferredDecision.claimants(of: preferred, among: members)
     guard !claimants.isEmpty else { return setAlert(key, nil) }
@@ -299,6 +311,24 @@ extension Home {
     setAlert(key, facts)
   }
 
+  /// In a home of many, the network that is preferred by its Extended PAN ID alone gets credentials with the tick, not
+  /// with the second report.
+  private mutating func settleNamed() {
+    guard !isSmall, let preferred = preferred?.dataset else { return }
+    step.work += routers.count
+    var first: [DatasetSummary: PreferredDecision.Member] = [:]
+    for member in members(of: preferred).present {
+      guard let other = first[member.dataset.essential], other.team != member.team else {
+        first[member.dataset.essential] = first[member.dataset.essential] ?? member
+        continue
+      }
+      return prefer(
+        member.dataset, from: .record(.router(member.agent)), cause: .confirmed(by: other.agent),
+        who: shownName(member.agent),
+        by: KeyChange.Reporter(member.agent, routers[member.agent]))
+    }
+  }
+
   // MARK: Where the home is
 
   /// A home that moved has at least so many border routers; one alone is a mismatch.
@@ -310,7 +340,7 @@ extension Home {
     let destination = self.destination
     guard destination != movedTo else { return }
     movedTo = destination
-    step.needsRouterChecks = true
+    needs.routerChecks = true
   }
 
   /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
@@ -326,7 +356,7 @@ extension Home {
 
   /// When a home moves, or is split again, each router is checked again: its own alert ends or comes back.
   mutating func settleMove() {
-    guard step.preferredBefore != nil || step.hasChangedRouters else { return }
+    guard needs.preferredBefore != nil || needs.changeCheck else { return }
     let key = AlertKey(.homeMoved)
     findMove()
     guard let movedTo, let preferred = preferred?.dataset else { return setAlert(key, nil) }
@@ -356,7 +386,6 @@ extension Home {
   mutating func nameNetworks() {
     needsNetworkNames = false
     guard lacksPreferred else { return }
-    routers.findShown()
     let named = firstNetworks(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
     setAlert(
       AlertKey(.noPreferredNetwork),

@@ -89,14 +89,15 @@ extension Home {
     case .signer:
       let read: Signer = try coder(nil)
       if let subject = read.subject {
-        signers[read.key, default: SignerNumbers()].windows[subject] = read.window
+        signers[read.key, default: SignerNumbers()].load(read.window, of: subject)
       } else {
         signers[read.key, default: SignerNumbers()].mark = read.window.high
       }
       key = .signer(read.key, read.subject)
     case .shared:
       let read: SharedCredentials = try coder(nil)
-      shared[read.network, default: [:]][read.user] = read
+      let isNew = shared[read.network, default: [:]].updateValue(read, forKey: read.user) == nil
+      if isNew { countShared(read, 1) }
       key = .shared(read.user, read.network)
     }
     guard coder.isAtEnd else { throw RecordError() }

@@ -52,7 +52,11 @@ extension Home {
         || !Membership.isTooFarAhead(incoming, preferred: before, at: now)
     else { throw .tooFarAhead }
     if stored?.dataset == nil {
-      guard makeRoom(for: team, stored) else { throw .tooManyRouters(rules.routersPerTeam) }
+      switch makeRoom(for: team, stored) {
+      case .there: break
+      case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
+      case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
+      }
     }
     var router = stored ?? Router(agent, at: now)
     if let user = context.requester.login, router.user != user, !router.isPresent {
@@ -294,15 +298,15 @@ extension Home {
     if context.choosesPreferred || before == nil {
       if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
       confirmKeys()
+      // Also where only other parameters were chosen: who claims other keys is no member any more.
+      markMembers(of: dataset)
     } else if isChanged {
       prefer(
         dataset, from: source, cause: .owner, who: context.actor,
         by: KeyChange.Reporter(nil, name: context.actor, user: nil))
     }
-    // A person has decided, also where only other parameters were chosen: who claims other keys is no member any more.
-    markMembers(of: dataset)
-    step.needsKeyCheck = true
-    step.needsRouterChecks = true
+    needs.keyCheck = true
+    needs.routerChecks = true
     if isChanged { noteChoice(before, dataset, context.requester.login) }
     return .preferredSet(isChanged: isChanged, hasCredentials: dataset.hasCredentials)
   }

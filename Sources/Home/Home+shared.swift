@@ -10,8 +10,13 @@ extension Home {
     guard let incoming = message.dataset else { return }
     let network = incoming.network
     let stored = shared[network]?[user]
-    guard stored != nil || shared.values.count(where: { $0[user] != nil }) < SharedCredentials.most
-    else { throw .tooManyNetworks(SharedCredentials.most) }
+    let own = sharedBy[user] ?? []
+    guard stored != nil || own.count < SharedCredentials.most else {
+      throw .tooManyNetworks(SharedCredentials.most)
+    }
+    guard stored != nil || sharedCount < rules.routersPerHome else {
+      throw .tooManyShared(rules.routersPerHome)
+    }
     var one =
       stored ?? SharedCredentials(user: user, dataset: incoming, createdAt: now, changedAt: now)
     switch one.order.take(message.order) {
@@ -39,30 +44,41 @@ extension Home {
         incoming.hasKeys(of: $0) && (one.follows || incoming.isSame(as: $0))
       } ?? false
     put(one)
-    for (other, users) in shared where one.isPreferredThere && other != network {
-      guard var former = users[user], former.isPreferredThere else { continue }
+    for other in own where one.isPreferredThere && other != network {
+      guard var former = shared[other]?[user], former.isPreferredThere else { continue }
       former.isPreferredThere = false
       put(former)
     }
     let decision = decision(of: one)
     if case .becomes(let cause) = decision { become(one, cause) }
     // What changes nothing is looked at again where a person may be asked again, or its time may have come.
-    if decision != .nothing { step.needsSharedCheck = true }
+    if decision != .nothing { needs.sharedCheck = true }
   }
 
   mutating func put(_ one: SharedCredentials) {
     var before = shared[one.network, default: [:]].updateValue(one, forKey: one.user)
+    if before == nil { countShared(one, 1) }
     // A number is saved with the next change.
     before?.order = one.order
     if before != one { noteChange(of: one) }
   }
 
   mutating func drop(_ one: SharedCredentials) {
-    shared[one.network]?[one.user] = nil
+    if shared[one.network]?.removeValue(forKey: one.user) != nil { countShared(one, -1) }
     if shared[one.network]?.isEmpty == true { shared[one.network] = nil }
     noteChange(of: one)
     step.output.audit.append(.sharedDeleted(of: one.user, one.network))
     endPlaintext(of: one.user)
+  }
+
+  mutating func countShared(_ one: SharedCredentials, _ change: Int) {
+    sharedCount += change
+    if change > 0 {
+      sharedBy[one.user, default: []].insert(one.network)
+    } else {
+      sharedBy[one.user]?.remove(one.network)
+      if sharedBy[one.user]?.isEmpty == true { sharedBy[one.user] = nil }
+    }
   }
 
   private mutating func noteChange(of one: SharedCredentials) {
@@ -70,7 +86,7 @@ extension Home {
     changes.networks.insert(one.network)
     // Not all that changes is an event.
     if let signer = step.signer { changes.records.insert(signer) }
-    step.needsSharedCheck = true
+    needs.sharedCheck = true
   }
 
   // MARK: What that means for the preferred network
@@ -96,7 +112,7 @@ extension Home {
 
   /// The preferred network is another one, or the settings are: a user that they trust may have its credentials.
   mutating func settlePreferredByShared() {
-    guard step.needsSharedCheck || step.preferredBefore != nil,
+    guard needs.sharedCheck || needs.preferredBefore != nil,
       let network = preferred?.dataset.network
     else { return }
     for one in shared(of: network) {
@@ -108,7 +124,8 @@ extension Home {
 
   /// Brings questions and alerts in line with what is shared, and with the preferred network.
   mutating func settleShared() {
-    guard rules.hasDaemon, step.needsSharedCheck || step.preferredBefore != nil else { return }
+    guard rules.hasDaemon, needs.sharedCheck || needs.preferredBefore != nil else { return }
+    step.work += sharedCount
     var wanted: [AlertKey: AlertFacts] = [:]
     var asked: [SharedCredentials] = []
     for one in allShared {

@@ -6,10 +6,11 @@ import ThreadDataset
 extension Home {
   /// What depends on the settings is decided again.
   mutating func start() {
-    step.needsRouterChecks = true
+    needs.routerChecks = true
     step.needsHomeCheck = true
-    step.needsKeyCheck = true
-    step.needsSharedCheck = true
+    needs.keyCheck = true
+    needs.changeCheck = true
+    needs.sharedCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
     for key in alerts.keys.sorted() {
       if case .user(let user) = key.subject { endPlaintext(of: user) }
@@ -25,10 +26,10 @@ extension Home {
     expireQuestions()
     continueAdoptions(link)
     if needsNetworkNames { nameNetworks() }
-    if let disputeDue, disputeDue <= now { step.needsKeyCheck = true }
+    if let disputeDue, disputeDue <= now { needs.keyCheck = true }
     for (user, time) in askedUntil where time <= now {
       askedUntil[user] = nil
-      step.needsSharedCheck = true
+      needs.sharedCheck = true
     }
   }
 
@@ -88,6 +89,7 @@ extension Home {
     for question in questions { note(question.expiresAt) }
     for time in askedUntil.values { note(time) }
     note(disputeDue)
+    if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.offlineAfter
     for router in routers {
@@ -98,7 +100,7 @@ extension Home {
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
       if router.hasLeft {
-        note(leftAt(router).adding(seconds: Self.retention))
+        note(router.leftAt.adding(seconds: Self.retention))
       }
     }
     return due
@@ -122,7 +124,7 @@ extension Home {
     routers.seeNotLater(than: now)
     for user in askedUntil.keys { askedUntil[user] = now }
     discovery.needsSplitCheck = true
-    step.needsKeyCheck = true
+    needs.keyCheck = true
     for stored in routers {
       var router = stored
       router.threadStateSince = router.threadStateSince.map { min($0, now) }
@@ -153,8 +155,18 @@ package struct SignerKey: Hashable, Sendable {
 ///
 /// A signer has a limited number of subjects. Beyond it the one with the lowest number goes, and is remembered as the
 /// signer's mark: about what is not known, only higher numbers count.
-struct SignerNumbers: Hashable, Sendable {
-  var windows: [RouterMessage.Subject: SequenceWindow] = [:]
+struct SignerNumbers: Equatable, Sendable {
+  private struct Numbered: Comparable, Sendable {
+    let number: UInt64
+    let subject: RouterMessage.Subject
+
+    static func < (a: Self, b: Self) -> Bool {
+      a.number == b.number ? a.subject < b.subject : a.number < b.number
+    }
+  }
+
+  private(set) var windows: [RouterMessage.Subject: SequenceWindow] = [:]
+  private var lowest = SortedList<Numbered>()
   /// The highest number of those that are gone.
   var mark: UInt64?
 
@@ -176,17 +188,30 @@ struct SignerNumbers: Hashable, Sendable {
     if windows[subject] != nil { return (note(number, subject), nil) }
     if let mark, number <= mark { return (.outOfOrder, nil) }
     guard windows.count >= most else { return (note(number, subject), nil) }
-    let all = windows.lazy.map { (number: $1.high ?? 0, subject: $0) }
-    guard let lowest = all.min(by: <), number > lowest.number else { return (.outOfOrder, nil) }
-    windows[lowest.subject] = nil
-    mark = lowest.number
-    return (note(number, subject), lowest.subject)
+    guard let first = lowest.first(where: { _ in true }), number > first.number else {
+      return (.outOfOrder, nil)
+    }
+    windows[first.subject] = nil
+    lowest.remove(first)
+    mark = first.number
+    return (note(number, subject), first.subject)
   }
 
   private mutating func note(
     _ number: UInt64, _ subject: RouterMessage.Subject
   ) -> SequenceWindow.Verdict {
-    windows[subject, default: SequenceWindow()].take(.number(number))
+    var window = windows[subject] ?? SequenceWindow()
+    let verdict = window.take(.number(number))
+    load(window, of: subject)
+    return verdict
+  }
+
+  /// Replaces what is known of a subject.
+  mutating func load(_ window: SequenceWindow, of subject: RouterMessage.Subject) {
+    let before = windows.updateValue(window, forKey: subject)
+    lowest.replace(
+      before.map { Numbered(number: $0.high ?? 0, subject: subject) },
+      Numbered(number: window.high ?? 0, subject: subject))
   }
 }
 

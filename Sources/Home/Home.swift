@@ -48,6 +48,11 @@ package struct Home: Sendable {
   var needsNetworkNames = false
   /// When a former member counts no more against keys that are claimed.
   var disputeDue: WireTime?
+  /// What rules about the whole home have to look at.
+  var needs = Needs()
+  /// Networks of which a user shares credentials, and how many there are in all.
+  var sharedBy: [ExactName: Set<ExtendedPANID>] = [:]
+  var sharedCount = 0
   /// Until when no person is asked again about what a user shares: it may change its keys again and again.
   var askedUntil: [ExactName: WireTime] = [:]
 
@@ -65,23 +70,33 @@ package struct Home: Sendable {
     package var isEmpty: Bool { records.isEmpty && routers.isEmpty && networks.isEmpty }
   }
 
+  /// What rules about the whole home have to look at: with the input that it follows from, or, in a home of many, with
+  /// the next tick. Not stored: a start looks at all.
+  struct Needs: Equatable, Sendable {
+    /// The preferred network before, where it has changed: every router is checked again.
+    var preferredBefore: DatasetSummary??
+    /// The keys of the preferred network may be disputed now, or no more.
+    var keyCheck = false
+    /// A router changed that an alert of the home may be about.
+    var changeCheck = false
+    /// Alerts of routers may have to end or to come back.
+    var routerChecks = false
+    /// What is shared may mean something else now.
+    var sharedCheck = false
+    /// Who has made it wait for the tick is charged for that.
+    var isCharged = false
+  }
+
   /// What belongs to one input.
   struct Step: Sendable {
     var now = WireTime(milliseconds: 0)
     var rules: HomeRules
     var output = HomeOutput()
-    /// The preferred network before, where it has changed: every router is checked again.
-    var preferredBefore: DatasetSummary??
-    /// The keys of the preferred network may be disputed now, or no more.
-    var needsKeyCheck = false
-    /// Something changed that an alert of the home may be about.
+    /// Routers and shared credentials that were looked at, beside those that the input names.
+    var work = 0
     var hasChangedRouters = false
-    /// Alerts of routers may have to end or to come back.
-    var needsRouterChecks = false
     /// A router came or went, or the preferred network changed.
     var needsHomeCheck = false
-    /// What is shared may mean something else now.
-    var needsSharedCheck = false
     /// No router makes room for another one that is only seen.
     var isListFull = false
     var raisedMismatches: [BorderAgentID] = []
@@ -125,7 +140,7 @@ package struct Home: Sendable {
     case .secretLost(let key): loseSecret(of: key)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
-    settle()
+    settle(isOfLogin: input.isOfLogin)
     // A number is saved with what its message has changed: one that changed nothing may come again after a crash.
     if let signer = step.signer,
       step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty
@@ -137,11 +152,12 @@ package struct Home: Sendable {
 
   /// What has changed since the last call.
   package mutating func takeChanges() -> Changes {
-    // Once for many inputs, and before the networks are published.
-    routers.findShown()
     defer { changes = Changes() }
     return changes
   }
+
+  /// What the last input made the home look at beside what it names: who has sent it is charged for that.
+  package var work: Int { step.work }
 
   var now: WireTime { step.now }
   var rules: HomeRules { step.rules }
@@ -163,19 +179,24 @@ extension Home: Equatable {
 // MARK: - What follows from all of an input together
 
 extension Home {
-  private mutating func settle() {
-    settlePreferredByShared()
-    if step.preferredBefore != nil { checkRouters() }
-    if step.needsKeyCheck
-      || step.hasChangedRouters && isActive(AlertKey(.preferredKeyDisputed))
-    {
-      let before = preferred
-      settleDispute()
-      if preferred?.dataset != before?.dataset { checkRouters() }
+  /// Rules about the whole home are settled with each input only in a home that has no more routers, and no more shared
+  /// credentials, than this. In others a login could have all of them looked at again and again.
+  static let few = 64
+
+  /// Whether what a login sends makes the home look at all that it has.
+  var isSmall: Bool {
+    routers.count <= Self.few && sharedCount <= Self.few || !rules.hasDaemon
+  }
+
+  private mutating func settle(isOfLogin: Bool) {
+    let settlesHome = !isOfLogin || isSmall
+    if settlesHome {
+      settleHome()
+    } else if !needs.isCharged, needsAll {
+      // Once, whatever else comes until the tick.
+      needs.isCharged = true
+      step.work += routers.count + sharedCount
     }
-    settlePreferredChange()
-    settleMove()
-    if step.needsRouterChecks { checkRouters() }
     if rules.adoptTimeout != nil {
       for agent in step.raisedMismatches {
         guard var router = routers[agent], router.isAnnounced, router.adoption == nil else {
@@ -186,11 +207,38 @@ extension Home {
       }
     }
     if step.needsHomeCheck { settlePreferredExists() }
+    if settlesHome { needs = Needs() }
+  }
+
+  /// Whether a rule looks at all that the home has.
+  private var needsAll: Bool {
+    if needs.preferredBefore != nil || needs.keyCheck || needs.routerChecks || needs.sharedCheck {
+      return true
+    }
+    guard needs.changeCheck else { return false }
+    let change = alerts[AlertKey(.preferredNetworkChanged)]?.facts.message
+    if case .preferredChanged(_, disagrees: true) = change { return true }
+    return isActive(AlertKey(.preferredKeyDisputed))
+  }
+
+  private mutating func settleHome() {
+    if needs == Needs() { return }
+    settlePreferredByShared()
+    if needs.preferredBefore != nil { checkRouters() }
+    if needs.keyCheck || needs.changeCheck && isActive(AlertKey(.preferredKeyDisputed)) {
+      let before = preferred
+      settleDispute()
+      if preferred?.dataset != before?.dataset { checkRouters() }
+    }
+    settlePreferredChange()
+    settleMove()
+    if needs.routerChecks { checkRouters() }
     settleShared()
   }
 
   /// Every router is checked again, because what it is checked against has changed.
   private mutating func checkRouters() {
+    step.work += routers.count
     for router in routers where router.isPresent { check(router) }
   }
 
@@ -206,7 +254,7 @@ extension Home {
       router.noteMember(of: preferred?.dataset.network, before: before)
     }
     if router != before { put(router) }
-    if let old = step.preferredBefore,
+    if let old = needs.preferredBefore,
       verdict(of: before, preferred: old) != verdict(of: router, preferred: preferred?.dataset)
     {
       changes.routers.insert(router.agent)
@@ -292,6 +340,7 @@ extension Home {
     changes.records.insert(.router(agent))
     changes.routers.insert(agent)
     step.hasChangedRouters = true
+    needs.changeCheck = true
   }
 
   private mutating func noteNetworks(_ before: Router?, _ after: Router?) {
@@ -484,8 +533,7 @@ extension Home {
   }
 
   /// As a router that is on it calls it.
-  mutating func networkName(of id: ExtendedPANID) -> String? {
-    if routers.counts.unshown.contains(id) { routers.findShown() }
-    return network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
+  func networkName(of id: ExtendedPANID) -> String? {
+    network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
   }
 }

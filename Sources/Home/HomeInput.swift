@@ -47,6 +47,16 @@ package enum HomeInput: Sendable {
   indirect case condition(AlertName, AlertFacts?)
 }
 
+extension HomeInput {
+  /// Whether a login sends it, as often as it likes.
+  var isOfLogin: Bool {
+    switch self {
+    case .message, .request, .decision, .delivered: true
+    default: false
+    }
+  }
+}
+
 /// The connection to the broker, when time has passed.
 package struct Link: Hashable, Sendable {
   /// The number of the connection that publishes; nil while there is none.
@@ -350,6 +360,10 @@ package struct HomeRules: Sendable {
   package var team: @Sendable (ExactName) -> ExactName = { $0 }
   /// Border agent ids of one team.
   package var routersPerTeam = 10_000
+  /// Of all teams together, and as many networks that logins share.
+  package var routersPerHome = 10_000
+  /// Logins that may report the SSID of an access point whose routers are other teams'.
+  package var reportsSSID: @Sendable (ExactName) -> Bool = { _ in false }
   /// Users whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
   package var trustsShared: @Sendable (ExactName) -> Bool = { _ in false }
   /// Seconds for which a condition must last before its alert is raised.

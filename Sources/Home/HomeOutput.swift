@@ -86,11 +86,13 @@ package struct RecordKeys: Equatable, Sendable, RandomAccessCollection {
 package enum HomeRejection: Hashable, Sendable, Error {
   /// The border agent id belongs to another team.
   case notAuthorized(BorderAgentID)
+  /// The border router belongs to another team, and the settings do not name the user.
+  case mayNotReportSSID
   /// The border router has not announced itself.
   case unknownRouter
-  /// No border router of this team has announced the access point.
+  /// No border router that the user may report has announced the access point.
   case unknownAccessPoint
-  /// More than so many have.
+  /// More than so many of one team have.
   case tooManyBehindAccessPoint(Int)
   /// A later event of this router or network was acted upon already.
   case outOfOrder
@@ -98,6 +100,10 @@ package enum HomeRejection: Hashable, Sendable, Error {
   case envelopeOutOfOrder
   /// The team has so many border agent ids already.
   case tooManyRouters(Int)
+  /// All teams together have so many.
+  case homeIsFull(Int)
+  /// All users together share the credentials of so many networks already.
+  case tooManyShared(Int)
   /// The user shares the credentials of so many networks already.
   case tooManyNetworks(Int)
   /// Only signed events of this user count.
@@ -301,6 +307,7 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   /// The timestamp is more than a year ahead of the clock.
   case tooFarAhead
   case tooManyRouters(Int)
+  case homeIsFull(Int)
   case tooMany(Int)
   /// What was agreed to has changed since.
   case changed
@@ -348,5 +355,7 @@ package enum AuditNote: Hashable, Sendable {
     case leftLongAgo
     /// For another id of its team.
     case forRoom
+    /// For another id of the home.
+    case forHome
   }
 }

@@ -107,7 +107,7 @@ package struct PreferredNetwork: Hashable, Sendable {
   package var keyChange: KeyChange?
 }
 
-/// A change of the preferred network's keys that no person has decided: whoever is asked about them is told.
+/// A change of the preferred network's keys that no person has decided: each question about them names it.
 package struct KeyChange: Hashable, Sendable {
   /// A router that reports them, or a program on this machine.
   package struct Reporter: Hashable, Sendable {
@@ -163,8 +163,8 @@ package enum PreferredCause: Hashable, Sendable {
   /// A login that the settings trust shares credentials of the network that was preferred by its Extended PAN ID alone.
   case shared
 
-  /// Whether one voice is enough for it.
-  var isOnOneVoice: Bool { self == .onlyMember || self == .owner }
+  /// Whether one reporter is enough for it.
+  var isUnconfirmed: Bool { self == .onlyMember || self == .owner }
 
   /// Whether it is reported, and nobody chose it.
   var isReported: Bool {
@@ -241,7 +241,7 @@ enum Membership {
 /// | another Extended PAN ID, or no later timestamp | nothing |
 /// | the same keys | `sameKeys` |
 /// | other keys, of the only member, nothing of the home is damaged, and no former member counts | `onlyMember` |
-/// | other keys, which a second member reports too: of another team, where another team has members or former ones | `confirmed` |
+/// | other keys, which a second member reports too: of another team, where one has members or former ones | `confirmed` |
 /// | other keys otherwise | nothing: disputed, until another member confirms the new keys or a person decides |
 enum PreferredDecision {
   /// A router that says something about the preferred network.
@@ -277,17 +277,17 @@ enum PreferredDecision {
   ///   - isOwner: a program on this machine stores it, of the team that owns the router. Apple documents that a change
   ///     under a Border Agent ID of the preferred network changes the preferred network.
   ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that
-  ///     have credentials of it.
+  ///     have credentials of it; nil: they are looked at later.
   static func cause(
     preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool,
-    change: DatasetDecision, isOwner: Bool = false, others: () -> Members
+    change: DatasetDecision, isOwner: Bool = false, others: () -> Members?
   ) -> PreferredCause? {
     guard change.isStored || change == .keep else { return nil }
     guard let preferred else { return isForgotten ? nil : .first }
     let incoming = reporter.dataset
     guard preferred.hasCredentials else {
       guard incoming.network == preferred.network else { return nil }
-      let second = others().present.first {
+      let second = others()?.present.first {
         $0.dataset.isSame(as: incoming) && $0.team != reporter.team
       }
       return second.map { .confirmed(by: $0.agent) }
@@ -296,7 +296,7 @@ enum PreferredDecision {
     if isOwner { return change.isStored ? .owner : nil }
     guard incoming.relation(to: preferred) == .newer else { return nil }
     if incoming.hasKeys(of: preferred) { return change.isStored ? .sameKeys : nil }
-    let others = others()
+    guard let others = others() else { return nil }
     if others.present.isEmpty, others.departed.isEmpty, !others.hasDamage { return .onlyMember }
     let isOneTeam =
       !others.hasDamage

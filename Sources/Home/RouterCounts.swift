@@ -14,7 +14,11 @@ struct RouterCounts: Equatable, Sendable {
   /// Border agent ids that count for each team.
   private(set) var ids: [ExactName: Int] = [:]
   /// Of these, the ones that have left.
-  private(set) var left: [ExactName: Int] = [:]
+  private(set) var left = SortedList<Left>()
+  /// Those that were never on the preferred network, the newest first.
+  private(set) var newest = SortedList<Newest>()
+  /// By the message with which a router was sent the preferred credentials.
+  private(set) var orders: [UInt64: BorderAgentID] = [:]
 
   // The others are of routers on the list.
   private(set) var ofUser: [ExactName: Int] = [:]
@@ -23,13 +27,54 @@ struct RouterCounts: Equatable, Sendable {
   private(set) var networks: [ExtendedPANID: Tally] = [:]
   /// By the preferred network that they were on last, and the one that they are on.
   private(set) var places: [ExtendedPANID: [ExtendedPANID: Tally]] = [:]
-  /// By which router a network is shown.
-  private(set) var shown: [ExtendedPANID: Example] = [:]
-  /// Networks that lost that router: another one is to be found.
-  private(set) var unshown: Set<ExtendedPANID> = []
+  /// The routers by which a network can be shown; the last one is the best.
+  private(set) var shown = SortedList<Shown>()
+  private(set) var behind = SortedList<Behind>()
+
+  /// A router that has left, by its team and since when.
+  struct Left: Comparable, Sendable {
+    let team: ExactName
+    let since: WireTime
+    let agent: BorderAgentID
+
+    static func < (a: Self, b: Self) -> Bool {
+      if a.team != b.team { return a.team < b.team }
+      return a.since == b.since ? a.agent.numbers < b.agent.numbers : a.since < b.since
+    }
+  }
+
+  struct Newest: Comparable, Sendable {
+    let since: WireTime
+    let agent: BorderAgentID
+
+    static func < (a: Self, b: Self) -> Bool {
+      a.since == b.since ? a.agent.numbers > b.agent.numbers : a.since > b.since
+    }
+  }
+
+  struct Shown: Comparable, Sendable {
+    let network: ExtendedPANID
+    let example: Example
+
+    static func < (a: Self, b: Self) -> Bool {
+      a.network == b.network ? a.example < b.example : a.network.number < b.network.number
+    }
+  }
+
+  /// A router that a login has announced, by its access point and team.
+  struct Behind: Comparable, Sendable {
+    let accessPoint: ExactName
+    let team: ExactName
+    let agent: BorderAgentID
+
+    static func < (a: Self, b: Self) -> Bool {
+      if a.accessPoint != b.accessPoint { return a.accessPoint < b.accessPoint }
+      return a.team == b.team ? a.agent.numbers < b.agent.numbers : a.team < b.team
+    }
+  }
 
   /// How well a router shows its network: by the newest dataset, or else a name.
-  struct Example: Equatable, Comparable {
+  struct Example: Comparable, Sendable {
     let agent: BorderAgentID
     private let timestamp: Timestamp?
     private let hasDataset: Bool
@@ -44,7 +89,10 @@ struct RouterCounts: Equatable, Sendable {
 
     static func < (a: Self, b: Self) -> Bool {
       if a.hasDataset != b.hasDataset { return b.hasDataset }
-      if let mine = a.timestamp, let others = b.timestamp, mine != others { return mine < others }
+      if a.timestamp != b.timestamp {
+        guard let mine = a.timestamp, let others = b.timestamp else { return a.timestamp == nil }
+        return mine < others
+      }
       if a.hasName != b.hasName { return b.hasName }
       return a.agent.numbers > b.agent.numbers
     }
@@ -54,7 +102,10 @@ struct RouterCounts: Equatable, Sendable {
   struct Counted: Equatable {
     let team: ExactName?
     let user: ExactName?
-    let hasLeft: Bool
+    let left: Left?
+    let newest: Newest?
+    let behind: Behind?
+    let message: UInt64?
     let hasDataset: Bool
     let isPresent: Bool
     let isOnline: Bool
@@ -68,7 +119,19 @@ struct RouterCounts: Equatable, Sendable {
     init(_ router: borrowing Router) {
       team = router.team
       user = router.user
-      hasLeft = router.hasLeft
+      let agent = router.agent
+      let since = router.leftAt
+      left = router.hasLeft ? router.team.map { Left(team: $0, since: since, agent: agent) } : nil
+      newest =
+        router.followsPreferred || router.memberOf != nil
+        ? nil : Newest(since: router.firstSeenAt, agent: agent)
+      behind =
+        if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
+          Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
+        } else {
+          nil
+        }
+      message = router.adoption?.terms.flatMap { $0.message == 0 ? nil : $0.message }
       hasDataset = router.dataset != nil
       isPresent = router.isPresent
       isOnline = router.isOnline
@@ -80,7 +143,9 @@ struct RouterCounts: Equatable, Sendable {
       example = Example(router)
     }
 
-    fileprivate var teamLeft: ExactName? { hasLeft ? team : nil }
+    fileprivate var shown: Shown? {
+      isPresent ? network.map { Shown(network: $0, example: example) } : nil
+    }
   }
 
   /// A router came, changed or went.
@@ -93,10 +158,13 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ids, before?.team)
       Self.add(1, &ids, after?.team)
     }
-    let (teamLeft, teamLeaves) = (before?.teamLeft, after?.teamLeft)
-    if teamLeft != teamLeaves {
-      Self.add(-1, &left, teamLeft)
-      Self.add(1, &left, teamLeaves)
+    left.replace(before?.left, after?.left)
+    newest.replace(before?.newest, after?.newest)
+    behind.replace(before?.behind, after?.behind)
+    shown.replace(before?.shown, after?.shown)
+    if before?.message != after?.message {
+      if let message = before?.message { orders[message] = nil }
+      if let message = after?.message { orders[message] = after?.example.agent }
     }
     let old = before?.isPresent == true ? before : nil
     let new = after?.isPresent == true ? after : nil
@@ -107,9 +175,9 @@ struct RouterCounts: Equatable, Sendable {
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
     let isSamePlace = old?.network == new?.network && old?.isOnline == new?.isOnline
-    if !isSamePlace || old?.example != new?.example {
-      if let old, let network = old.network { leave(network, old, staysAs: new) }
-      if let new, let network = new.network { join(network, new) }
+    if !isSamePlace {
+      if let old, let network = old.network { Self.add(-1, &networks, network, old) }
+      if let new, let network = new.network { Self.add(1, &networks, network, new) }
     }
     if isSamePlace, old?.memberOf == new?.memberOf { return }
     if let old, let network = old.network, let home = old.memberOf {
@@ -119,40 +187,6 @@ struct RouterCounts: Equatable, Sendable {
     if let new, let network = new.network, let home = new.memberOf {
       Self.add(1, &places[home, default: [:]], network, new)
     }
-  }
-
-  private mutating func leave(_ network: ExtendedPANID, _ old: Counted, staysAs new: Counted?) {
-    Self.add(-1, &networks, network, old)
-    guard networks[network] != nil else {
-      shown[network] = nil
-      unshown.remove(network)
-      return
-    }
-    guard let best = shown[network], best.agent == old.example.agent else { return }
-    if let new, new.network == network, new.example >= best { return }
-    shown[network] = nil
-    unshown.insert(network)
-  }
-
-  private mutating func join(_ network: ExtendedPANID, _ new: Counted) {
-    Self.add(1, &networks, network, new)
-    if networks[network]?.routers == 1 { unshown.remove(network) }
-    if !unshown.contains(network) { offer(new.example, of: network) }
-  }
-
-  /// Finds the routers by which networks are shown that have lost theirs.
-  mutating func findShown(among routers: some Sequence<Router>) {
-    if unshown.isEmpty { return }
-    for router in routers where router.isPresent {
-      if let network = router.network, unshown.contains(network) {
-        offer(Example(router), of: network)
-      }
-    }
-    unshown = []
-  }
-
-  private mutating func offer(_ new: Example, of network: ExtendedPANID) {
-    if shown[network].map({ $0 < new }) != false { shown[network] = new }
   }
 
   private static func add<Key>(_ change: Int, _ counts: inout [Key: Int], _ key: Key?) {
@@ -175,6 +209,8 @@ struct RouterCounts: Equatable, Sendable {
 extension Router {
   /// Whether nothing but its owner and its numbers is left of it.
   var hasLeft: Bool { !isPresent && dataset == nil }
+
+  var leftAt: WireTime { max(credentialsGoneAt ?? firstSeenAt, firstSeenAt) }
 }
 
 /// How many routers a home has, for people.

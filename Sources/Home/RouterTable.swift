@@ -101,16 +101,46 @@ package struct RouterTable: Sendable {
     for slot in 0..<slots where self[slot: slot].seen > now { self[slot: slot].seen = now }
   }
 
-  mutating func findShown() { counts.findShown(among: self) }
-
   /// The router by which a network is shown.
   func shown(_ network: ExtendedPANID) -> Router? {
-    guard counts.unshown.contains(network) else {
-      return counts.shown[network].flatMap { self[$0.agent] }
+    let best = counts.shown.last { $0.network.number <= network.number }
+    return best.flatMap { $0.network == network ? self[$0.example.agent] : nil }
+  }
+
+  /// Routers of a team behind an access point.
+  func behind(_ accessPoint: ExactName, of team: ExactName, atMost most: Int) -> [Router] {
+    counts.behind.first(most) {
+      $0.accessPoint == accessPoint ? $0.team < team : $0.accessPoint < accessPoint
+    } while: {
+      $0.accessPoint == accessPoint && $0.team == team
+    }.compactMap { self[$0.agent] }
+  }
+
+  /// The first teams that have routers behind an access point.
+  func teams(behind accessPoint: ExactName, atMost most: Int) -> [ExactName] {
+    var teams: [ExactName] = []
+    while teams.count < most {
+      let next = counts.behind.first(1) { router in
+        router.accessPoint == accessPoint
+          ? teams.last.map { router.team <= $0 } ?? false : router.accessPoint < accessPoint
+      } while: {
+        $0.accessPoint == accessPoint
+      }
+      guard let next = next.first else { break }
+      teams.append(next.team)
     }
-    return lazy.filter { $0.isPresent && $0.network == network }.max {
-      RouterCounts.Example($0) < RouterCounts.Example($1)
-    }
+    return teams
+  }
+
+  /// Routers of a team that have left, the one that left first before others.
+  func left(of team: ExactName, atMost most: Int) -> [Router] {
+    counts.left.first(most, after: { $0.team < team }, while: { $0.team == team })
+      .compactMap { self[$0.agent] }
+  }
+
+  /// Routers that were never on the preferred network, the one that came last before others.
+  func newest(atMost most: Int) -> [Router] {
+    counts.newest.prefix(most).compactMap { self[$0.agent] }
   }
 
   mutating func remove(_ agent: BorderAgentID) {

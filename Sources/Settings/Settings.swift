@@ -98,8 +98,10 @@ package struct Settings: Sendable, Equatable {
     package var eventsPerSecond: Int = 100
     /// Events of one login at once, after a rest.
     package var eventsBurst: Int = 100_000
-    /// Border routers of one team in one home.
-    package var routersPerTeam: Int = 10_000
+    /// Border agent ids of one team in one home.
+    package var routersPerTeam: Int = 64
+    /// Border agent ids of all teams in one home.
+    package var routers: Int = 1_000
   }
 
   /// A home: its credentials, routers and alerts are its own, and so is its base topic.

@@ -56,7 +56,7 @@ extension Setting {
           "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs.")
       ]),
     Section(
-      title: "Limits of one login or team",
+      title: "Limits of a login, a team or a home",
       help: """
         What goes beyond is refused by name on `bridge/event` (`rate_limited`, `too_many_routers`) and counted in \
         `bridge/health`.
@@ -76,6 +76,12 @@ extension Setting {
           """
           Border agent ids that one team may have in one home, with those of stored credentials and of routers that \
           left, of which the oldest make room.
+          """),
+        Setting(
+          "limits.routers", .whole(1...1_000_000), \.limits.routers,
+          """
+          Border agent ids that all teams together may have in one home, and networks that logins may share. At the \
+          limit the id that came last makes room for a new one, but no member of the preferred network.
           """),
       ]),
     Section(

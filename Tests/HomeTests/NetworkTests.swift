@@ -136,17 +136,12 @@ import ThreadDataset
     }
   }
 
-  @Test(
-    "A network that lost the router by which it is shown has the next one, before it is published")
+  @Test("A network that lost the router by which it is shown has the next one")
   func nextRouter() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     for agent: UInt64 in 2...4 { scene.announce(agent, .of(2, at: agent)) }
     scene.publish(.leave, 4)
-    #expect(scene.home.network(2)?.dataset == .of(2, at: 3))
-    #expect(!scene.home.routers.counts.unshown.isEmpty)
-    _ = scene.home.takeChanges()
-    #expect(scene.home.routers.counts.unshown.isEmpty, "nobody who publishes looks for it")
     #expect(scene.home.network(2)?.dataset == .of(2, at: 3))
   }
 

@@ -108,7 +108,8 @@ import ThreadDataset
     #expect(scene.announce(2, .of(1), from: "other").rejection == nil)
   }
 
-  @Test("The id of a former member of the preferred network makes no room for 30 days")
+  @Test(
+    "The id of a former member of the preferred network makes no room, as it counts for 30 days")
   func formerMember() {
     var scene = HomeScene { $0.routersPerTeam = 2 }
     scene.announce(1...2, .of(1))

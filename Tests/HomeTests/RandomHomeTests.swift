@@ -188,7 +188,7 @@ extension HomeScene {
     check(.preferredKeyDisputed, claims == true)
     // Nothing is due for what is shared, and no question waits that is none.
     var settled = home
-    settled.step.needsSharedCheck = true
+    settled.needs.sharedCheck = true
     settled.settlePreferredByShared()
     settled.settleShared()
     if settled.preferred != home.preferred { wrong.append(AlertKey(.preferredNetworkChanged)) }
@@ -213,9 +213,7 @@ extension HomeScene {
   fileprivate var countsAreRight: Bool {
     var counted = RouterTable()
     for router in home.routers { counted.set(router, firstSeen: now) }
-    var (a, b) = (counted, home.routers)
-    a.findShown()
-    b.findShown()
+    let (a, b) = (counted, home.routers)
     return a.counts == b.counts && a.counts.seen <= Home.mostDiscovered
       && a.counts.ids.values.allSatisfy { $0 <= rules.routersPerTeam }
   }

@@ -14,6 +14,7 @@ struct ValueTests {
       ("limits", "events_per_second", ["1", "10000"], ["0", "10001"]),
       ("limits", "events_burst", ["1", "1000000"], ["0", "1000001"]),
       ("limits", "routers_per_team", ["1", "100000"], ["0", "100001"]),
+      ("limits", "routers", ["1", "1000000"], ["0", "1000001"]),
       ("presence", "offline_after", ["0", "604800"], ["-1", "604801"]),
     ])
   func ranges(section: String, key: String, good: [String], bad: [String]) throws {

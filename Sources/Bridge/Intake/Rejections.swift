@@ -43,6 +43,11 @@ extension Rejection {
       self.init(
         .notAuthorized, field: "border_agent_id",
         message: OwnershipAdvice.message(agent, home: home))
+    case .mayNotReportSSID:
+      self.init(
+        .notAuthorized,
+        message: "this border router belongs to another team: only that team, and logins that the "
+          + "setting `ssid.reporters` names, report its SSID")
     case .unknownRouter:
       self.init(
         .notFound, field: "border_agent_id",
@@ -50,12 +55,12 @@ extension Rejection {
     case .unknownAccessPoint:
       self.init(
         .notFound, field: "access_point",
-        message: "no border router of this team has announced this `access_point`; "
+        message: "no border router that this login may report has announced this `access_point`; "
           + "name the router's `border_agent_id` instead")
     case .tooManyBehindAccessPoint(let most):
       self.init(
         .tooManyRouters, field: "access_point",
-        message: "more than \(most) border routers of this team have announced this "
+        message: "more than \(most) border routers of one team have announced this "
           + "`access_point`; name each router's `border_agent_id` instead")
     case .outOfOrder:
       self.init(
@@ -71,8 +76,18 @@ extension Rejection {
     case .tooManyRouters(let most):
       self.init(
         .tooManyRouters, field: "border_agent_id",
-        message: "this team has \(most) border agent ids already (setting "
-          + "`limits.routers_per_team`); publish `leave` for routers that are gone")
+        message: "this team has \(most) border agent ids already; remove those that are gone with "
+          + "`threadkeeper routers remove`, or raise `limits.routers_per_team`")
+    case .homeIsFull(let most):
+      self.init(
+        .tooManyRouters, field: "border_agent_id",
+        message: "this home has \(most) border agent ids already; remove those that are gone with "
+          + "`threadkeeper routers remove`, or raise `limits.routers`")
+    case .tooManyShared(let most):
+      self.init(
+        .tooManyNetworks, field: "dataset",
+        message: "the logins of this home have shared the credentials of \(most) networks already; "
+          + "`threadkeeper networks forget` deletes those of one")
     case .tooManyNetworks(let most):
       self.init(
         .tooManyNetworks, field: "dataset",

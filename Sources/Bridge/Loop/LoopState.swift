@@ -105,6 +105,9 @@ struct LoopState {
 
   var now: WireTime { batch.outcome.time }
 
+  /// Routers that an event makes a home look at, beside the one that it names, and that cost as much as another event.
+  private static let lookedAtOfToken = 16
+
   /// Lets a home handle an input.
   ///
   /// - Parameters:
@@ -119,6 +122,10 @@ struct LoopState {
     touch(place)
     let output = homes[place].home.handle(input, at: now, rules: homes[place].rules)
     if output.isDuplicate { batch.outcome.duplicates += 1 }
+    if case .message(_, let user) = input {
+      let work = homes[place].home.work / Self.lookedAtOfToken
+      if work > 0 { reader.limits.charge(user, work: work) }
+    }
     // Most messages are signs of life.
     if output.isQuiet, arrival?.mayBeAnswered != true { return output }
     let origin = arrival?.origin(below: homes[place].settings.base)

@@ -63,13 +63,13 @@ package final class RequestLimiter: Sendable {
   /// end after as many entries as an answer can hold.
   package static func work(of command: String, _ items: () -> Int) -> Int {
     switch RequestCommand(rawValue: command) {
-    case .listCredentials, .listActiveCredentials, .getPreferred, .getNetwork, .nearbyNetworks:
+    case .listCredentials, .listActiveCredentials, .getPreferred, .getNetwork, .nearbyNetworks,
+      .storeCredentials, .setPreferred, .forgetNetwork:
       items() / itemsOfToken
     case .listRouters, .listNetworks, .listAlerts, .pendingConsents:
       min(items(), RequestRules.mostEntries + 1) / itemsOfToken
-    case .ping, .storeCredentials, .deleteCredentials, .getCredentials, .shareCredentials,
-      .isPreferredAvailable, .checkPreferred, .setPreferred, .forgetPreferred, .forgetNetwork,
-      .approveConsent, .denyConsent, .askConsent, nil:
+    case .ping, .deleteCredentials, .getCredentials, .shareCredentials, .isPreferredAvailable,
+      .checkPreferred, .forgetPreferred, .approveConsent, .denyConsent, .askConsent, nil:
       0
     }
   }
@@ -96,6 +96,8 @@ struct TokenBuckets: Sendable {
       refusals = min(refusals + passed * rate, rate * 1_000)
       seen = now
     }
+
+    mutating func take(_ tokens: Int64) { level -= tokens }
 
     mutating func putBack() {
       if let before { (level, refusals, seen) = before }
@@ -135,6 +137,9 @@ struct TokenBuckets: Sendable {
     return buckets[user, default: Bucket(level: burst * 1_000, seen: now)].judge(
       price: price, work: Int64(work) * 1_000, in: period, at: now, rate: rate, burst: burst)
   }
+
+  /// Takes what an event has cost beside its own token, which is known when it was handled. The bucket may owe it.
+  mutating func charge(_ user: ExactName, work: Int) { buckets[user]?.take(Int64(work) * 1_000) }
 
   /// What was taken is not put back any more.
   mutating func keep() { period += 1 }

@@ -43,7 +43,7 @@ extension AuditNote {
         item("thread-preferred", (network ?? before)?.description))
     case .preferredConfirmed:
       return line(
-        .secretChanged,
+        .changed,
         item("thread-preferred-confirmed", state.preferred?.dataset.network.description))
     case .formerDeleted(let network):
       return line(.deleted, item("thread-preferred-history", network.description))
@@ -53,6 +53,7 @@ extension AuditNote {
         case .byPerson: ""
         case .leftLongAgo: ": left 30 days ago"
         case .forRoom: ": for another id of its team"
+        case .forHome: ": for another id of the home"
         }
       return line(
         .routerRemoved, "\(agent) home \(home) from \(team?.text ?? "nobody")\(why)")

@@ -168,8 +168,15 @@ extension AnswerFailure {
     case .tooManyRouters(let most):
       self.init(
         .tooManyRouters, field: "border_agent_id",
-        "this team has \(most) border agent ids already (setting `limits.routers_per_team`)",
-        help: "delete credentials of routers that are gone with `threadkeeper credentials delete`")
+        "this team has \(most) border agent ids already",
+        help: "remove those that are gone with `threadkeeper routers remove`, or raise "
+          + "`limits.routers_per_team`")
+    case .homeIsFull(let most):
+      self.init(
+        .tooManyRouters, field: "border_agent_id",
+        "this home has \(most) border agent ids already",
+        help: "remove those that are gone with `threadkeeper routers remove`, or raise "
+          + "`limits.routers`")
     case .tooMany where command?.needsConsent == true: self = .tooLargeToSeal
     case .tooMany(let most):
       self.init(.tooLarge, "there are more than \(most), which no answer can hold")
@@ -223,10 +230,13 @@ extension AdoptionState? {
 package enum OwnershipAdvice {
   /// - Parameter home: nil where there is only one.
   package static func message(_ agent: BorderAgentID, home: String?) -> String {
-    let option = home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
-    return
-      "this border agent id belongs to another team; `threadkeeper routers remove \(agent)\(option)` "
-      + "gives it to the next login that announces it"
+    "this border agent id belongs to another team; "
+      + "`threadkeeper routers remove \(agent)\(option(home))` gives it to the next login that announces it"
+  }
+
+  /// For a command.
+  static func option(_ home: String?) -> String {
+    home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
   }
 
   /// Whether a shell takes it as one plain word: the command is meant to be pasted.

@@ -131,8 +131,9 @@ struct OwnStore: Sendable {
   private func rules(isHealthy: Bool) -> HomeRules {
     var rules = HomeRules { .random(in: .min ... .max) }
     rules.ownUser = geteuid()
-    // A limit of the settings, as of a daemon only.
+    // Limits of the settings, as of a daemon only.
     rules.routersPerTeam = .max / 2
+    rules.routersPerHome = .max
     rules.hasDaemon = false
     rules.grantsCount = isHealthy
     // It waits itself.

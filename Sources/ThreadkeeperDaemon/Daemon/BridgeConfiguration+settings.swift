@@ -22,6 +22,7 @@ extension BridgeConfiguration {
     eventsPerSecond = settings.limits.eventsPerSecond
     eventsBurst = settings.limits.eventsBurst
     routersPerTeam = settings.limits.routersPerTeam
+    routersPerHome = settings.limits.routers
     approvers = settings.consent.approvers
     approversMustSign = settings.consent.approversTrust == .signed
     homeAssistant.isOn = settings.homeAssistant.discovery == .on

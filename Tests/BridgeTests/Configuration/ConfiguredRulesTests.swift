@@ -29,6 +29,7 @@ struct ConfiguredRulesTests {
   @Test("Each home of the settings has its name, its base topic, and the same numbers")
   mutating func numbers() throws {
     configuration.routersPerTeam = 11
+    configuration.routersPerHome = 15
     configuration.alertsHold = 12
     configuration.adoptTimeout = 13
     configuration.offlineAfter = 14
@@ -36,6 +37,7 @@ struct ConfiguredRulesTests {
     #expect(all.map(\.name) == ["home", "cabin"] && all.map(\.base) == ["tk", "tk2"])
     for rules in all.map(\.rules) {
       #expect(rules.routersPerTeam == 11 && rules.alertsHold == 12)
+      #expect(rules.routersPerHome == 15)
       #expect(rules.adoptTimeout == 13 && rules.offlineAfter == 14)
       #expect(rules.ownUser == geteuid())
     }

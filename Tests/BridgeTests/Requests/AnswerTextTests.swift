@@ -150,7 +150,10 @@ struct AnswerTextTests {
       "its active timestamp is more than a year ahead of the clock"),
     Row(
       .tooManyRouters(9), .storeCredentials, .tooManyRouters, "border_agent_id",
-      "this team has 9 border agent ids already (setting `limits.routers_per_team`)"),
+      "this team has 9 border agent ids already"),
+    Row(
+      .homeIsFull(9), .storeCredentials, .tooManyRouters, "border_agent_id",
+      "this home has 9 border agent ids already"),
     Row(
       .tooMany(512), .listCredentials, .tooLarge, nil,
       "there are more than 512, which no answer can hold"),

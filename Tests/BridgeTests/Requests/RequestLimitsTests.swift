@@ -127,7 +127,8 @@ struct RequestLimiterTests {
     arguments: [
       ("ping", 1, 0), ("anything", 1, 0), ("credentials/get", 1, 0), ("credentials/list", 5, 20),
       ("network/get", 1, 20), ("preferred/get", 1, 20), ("networks/nearby", 5, 20),
-      ("routers/list", 5, 5), ("consent/pending", 5, 5),
+      ("routers/list", 5, 5), ("consent/pending", 5, 5), ("preferred/set", 1, 20),
+      ("credentials/store", 1, 20),
     ])
   func prices(_ command: String, _ price: Int, _ work: Int) {
     #expect(RequestLimiter.price(of: command) == price)

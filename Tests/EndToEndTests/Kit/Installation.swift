@@ -24,7 +24,8 @@ final class Installation: Sendable {
   ///   - variables: further ones, for the daemon and every command.
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - hold: seconds for which alerts are held.
-  ///   - more: further sections. Without `http` there is no page: all daemons would want the same port.
+  ///   - more: further sections. Without `http` there is no page: all daemons would want the same port. Without
+  ///     `limits` a home has room for the load of a test.
   ///   - storePath: somewhere else than in the directory.
   init(
     port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "",
@@ -59,6 +60,7 @@ final class Installation: Sendable {
         level: \(logLevel)
       \(more)
       \(more.contains("http:") ? "" : "http: {enabled: false}")
+      \(more.contains("limits:") ? "" : "limits: {routers_per_team: 10000, routers: 20000}")
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
   }

@@ -24,6 +24,7 @@ struct BridgeConfigurationTests {
     #expect(settings.eventsPerSecond == alone.eventsPerSecond)
     #expect(settings.eventsBurst == alone.eventsBurst)
     #expect(settings.routersPerTeam == alone.routersPerTeam)
+    #expect(settings.routersPerHome == alone.routersPerHome)
     #expect(settings.approvers == alone.approvers)
     #expect(settings.approversMustSign == alone.approversMustSign)
     #expect(settings.teams == alone.teams)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Values in order, each once: an index that finds a first or a last one without looking at all. It lies in pieces, so
+/// that a change of what a snapshot shares copies one of them, and the list of pieces.
+struct SortedList<Element: Comparable & Sendable>: Sendable {
+  private static var most: Int { 128 }
+
+  /// None is empty.
+  private var pieces: [[Element]] = []
+
+  /// Where the first one is that is not before a place in the order.
+  private func place(_ isBefore: (Element) -> Bool) -> (piece: Int, index: Int) {
+    let piece = pieces.firstIndex(after: { isBefore($0[$0.count - 1]) })
+    guard piece < pieces.count else { return (piece, 0) }
+    return (piece, pieces[piece].firstIndex(after: isBefore))
+  }
+
+  mutating func insert(_ new: Element) {
+    var (piece, index) = place { $0 < new }
+    if pieces.isEmpty {
+      pieces.append([new])
+      return
+    }
+    if piece == pieces.count { (piece, index) = (piece - 1, pieces[piece - 1].count) }
+    if index < pieces[piece].count, pieces[piece][index] == new { return }
+    pieces[piece].insert(new, at: index)
+    guard pieces[piece].count > Self.most else { return }
+    let half = Self.most / 2
+    pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
+    pieces[piece].removeSubrange(half...)
+  }
+
+  mutating func remove(_ old: Element) {
+    let (piece, index) = place { $0 < old }
+    guard piece < pieces.count, pieces[piece][index] == old else { return }
+    pieces[piece].remove(at: index)
+    if pieces[piece].isEmpty { pieces.remove(at: piece) }
+  }
+
+  /// Replaces one; nil: there is none.
+  mutating func replace(_ old: Element?, _ new: Element?) {
+    if old == new { return }
+    if let old { remove(old) }
+    if let new { insert(new) }
+  }
+
+  /// The first ones from a place in the order on, as long as a condition holds.
+  func first(
+    _ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool
+  ) -> [Element] {
+    let (piece, index) = place(isBefore)
+    var (found, rest) = ([Element](), Elements(list: self, piece: piece, index: index))
+    while found.count < most, let next = rest.next(), isWanted(next) { found.append(next) }
+    return found
+  }
+
+  /// The last one that is before a place in the order.
+  func last(before isBefore: (Element) -> Bool) -> Element? {
+    let (piece, index) = place(isBefore)
+    if index > 0 { return pieces[piece][index - 1] }
+    return piece > 0 ? pieces[piece - 1].last : nil
+  }
+
+  struct Elements: Sequence, IteratorProtocol {
+    fileprivate let list: SortedList
+    fileprivate var piece: Int
+    fileprivate var index: Int
+
+    mutating func next() -> Element? {
+      guard piece < list.pieces.count else { return nil }
+      let next = list.pieces[piece][index]
+      index += 1
+      if index == list.pieces[piece].count { (piece, index) = (piece + 1, 0) }
+      return next
+    }
+  }
+}
+
+extension SortedList: Sequence {
+  func makeIterator() -> Elements { Elements(list: self, piece: 0, index: 0) }
+}
+
+extension SortedList: Equatable {
+  static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) }
+}
+
+extension Array {
+  /// Where those end that come first, by a condition that holds for them only.
+  fileprivate func firstIndex(after isFirst: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isFirst(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
