@@ -203,7 +203,8 @@ package struct AlertFacts: Hashable, Sendable {
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters. `user` shares them, where no router reports them.
     indirect case preferredChanged(PreferredChange, disagrees: Bool)
-    case movedTo(routers: Int)
+    /// So many of the members are on `network`, `names` as the logins `otherNames` report. The others cannot be reached.
+    case movedTo(routers: Int, of: Int)
     /// The routers of the first ones of so many parts.
     case split([Names], parts: Int)
     // About credentials that a login shares: `names` is what people call it.

@@ -23,7 +23,7 @@ extension Home {
     preferred = PreferredNetwork(
       dataset: dataset, createdAt: before?.createdAt ?? now, changedAt: now,
       keyChange: hasNewKeys ? keyChange(cause, reporter) : before?.keyChange)
-    if cause == .person { preferred?.keyChange = nil }
+    if cause == .person { endCaution() }
     if hasNewKeys { markMembers(of: dataset) }
     let sharers = hasNewKeys || !cause.isReported ? shared(of: dataset.network) : []
     for var one in sharers {
@@ -56,12 +56,22 @@ extension Home {
     return KeyChange(at: now, reporters: reporters)
   }
 
-  /// A person says that the keys of the preferred network are right.
+  /// A person confirms that the keys of the preferred network are right.
   mutating func confirmKeys() {
     guard preferred?.keyChange != nil else { return }
-    preferred?.keyChange = nil
+    endCaution()
     changes.records.insert(.home)
+    setAlert(AlertKey(.preferredNetworkChanged), nil)
     step.output.audit.append(.preferredConfirmed)
+  }
+
+  /// The keys are a person's choice: questions that wait need not say who has changed them.
+  private mutating func endCaution() {
+    preferred?.keyChange = nil
+    for index in questions.indices where questions[index].keyChange != nil {
+      questions[index].keyChange = nil
+      changes.records.insert(.question(questions[index].id))
+    }
   }
 
   /// Leaves the home without a preferred network, until a person chooses one.
@@ -105,7 +115,7 @@ extension Home {
   ) {
     var second: String?
     if case .confirmed(let agent) = cause { second = shownName(agent) }
-    // In a home of many the next tick finds out who disagrees.
+    // In a home of many the next tick looks who disagrees.
     let isSmall = isSmall
     let disagreeing =
       cause.isReported && isSmall
@@ -245,7 +255,9 @@ extension Home {
   /// Whether an alert of the home explains why a router differs from the preferred network.
   func isExplained(_ router: Router) -> Bool {
     guard let preferred = preferred?.dataset else { return false }
-    if let network = router.network, network == movedTo, router.memberOf == preferred.network {
+    if isMoveExplaining, let network = router.network, network == movedTo,
+      router.memberOf == preferred.network
+    {
       return true
     }
     return isClaim(router, preferred)
@@ -335,21 +347,30 @@ extension Home {
   static let fewestThatMove = 2
 
   /// Finds whether all border routers that were on the preferred network are together on another one. A whole home that
-  /// moves is one alert, not one for each router.
+  /// moves is one alert, not one for each router; where others cannot be reached, one login may have made it up.
   mutating func findMove() {
-    let destination = self.destination
-    guard destination != movedTo else { return }
-    movedTo = destination
+    let (destination, isWhole) = (self.destination, isWholeMove)
+    guard destination != movedTo || isWhole != isMoveExplaining else { return }
+    (movedTo, isMoveExplaining) = (destination, isWhole)
     needs.routerChecks = true
+  }
+
+  /// Whether all members are on another network, or those of two teams.
+  var isWholeMove: Bool {
+    guard let destination, let preferred = preferred?.dataset.network,
+      let places = routers.counts.places[preferred]
+    else { return false }
+    return places.count == 1 || places[destination].map { $0.teams.count > 1 } == true
   }
 
   /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
   var destination: ExtendedPANID? {
     guard let preferred = preferred?.dataset.network,
       let places = routers.counts.places[preferred], places.count <= 2,
-      places[preferred, default: .init()].online == 0,
+      places[preferred, default: .init()].tally.online == 0,
       let place = places.first(where: { $0.key != preferred }),
-      places.count == 1 || places[preferred] != nil, place.value.routers >= Self.fewestThatMove
+      places.count == 1 || places[preferred] != nil,
+      place.value.tally.routers >= Self.fewestThatMove
     else { return nil }
     return place.key
   }
@@ -360,10 +381,14 @@ extension Home {
     let key = AlertKey(.homeMoved)
     findMove()
     guard let movedTo, let preferred = preferred?.dataset else { return setAlert(key, nil) }
-    let members = routers.counts.places[preferred.network]?[movedTo]
-    var facts = AlertFacts(.movedTo(routers: members?.routers ?? 0))
+    step.work += routers.count
+    let members = routers.filter { $0.isPresent && $0.memberOf == preferred.network }
+    let moved = members.filter { $0.network == movedTo }
+    var facts = AlertFacts(.movedTo(routers: moved.count, of: members.count))
     facts.network = .init(movedTo, networkName(of: movedTo))
     facts.preferred = .init(preferred)
+    facts.names = .init(moved.map(\.displayName))
+    facts.otherNames = .init(Set(moved.compactMap(\.user)).sorted().map(\.text))
     setAlert(key, facts)
   }
 

@@ -41,6 +41,8 @@ package struct Home: Sendable {
   var mayHavePreferred: Bool { preferred == nil && !isPreferredForgotten && hasDamage }
   /// The network that all members of the preferred one are on instead; nil while they are not.
   package internal(set) var movedTo: ExtendedPANID?
+  /// That explains why they differ from the preferred network: their own alerts are spared.
+  var isMoveExplaining = false
   /// Routers that have an alert: most have none, and are spared the look.
   var routersWithAlerts: Set<BorderAgentID> = []
   var discovery = DiscoveryMemory()
@@ -218,7 +220,7 @@ extension Home {
     guard needs.changeCheck else { return false }
     let change = alerts[AlertKey(.preferredNetworkChanged)]?.facts.message
     if case .preferredChanged(_, disagrees: true) = change { return true }
-    return isActive(AlertKey(.preferredKeyDisputed))
+    return movedTo != nil || isActive(AlertKey(.preferredKeyDisputed))
   }
 
   private mutating func settleHome() {

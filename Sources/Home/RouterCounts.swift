@@ -8,6 +8,24 @@ struct RouterCounts: Equatable, Sendable {
   struct Tally: Equatable {
     var routers = 0
     var online = 0
+
+    fileprivate mutating func add(_ change: Int, _ router: Counted) {
+      routers += change
+      if router.isOnline { online += change }
+    }
+  }
+
+  /// Members of a preferred network that are on one network.
+  struct Place: Equatable {
+    fileprivate(set) var tally = Tally()
+    /// How many are each team's.
+    fileprivate(set) var teams: [ExactName?: Int] = [:]
+
+    fileprivate mutating func add(_ change: Int, _ router: Counted) {
+      tally.add(change, router)
+      let count = teams[router.team, default: 0] + change
+      teams[router.team] = count > 0 ? count : nil
+    }
   }
 
   private(set) var totals = RouterTotals()
@@ -26,7 +44,7 @@ struct RouterCounts: Equatable, Sendable {
   private(set) var seen = 0
   private(set) var networks: [ExtendedPANID: Tally] = [:]
   /// By the preferred network that they were on last, and the one that they are on.
-  private(set) var places: [ExtendedPANID: [ExtendedPANID: Tally]] = [:]
+  private(set) var places: [ExtendedPANID: [ExtendedPANID: Place]] = [:]
   /// The routers by which a network can be shown; the last one is the best.
   private(set) var shown = SortedList<Shown>()
   private(set) var behind = SortedList<Behind>()
@@ -123,7 +141,7 @@ struct RouterCounts: Equatable, Sendable {
       let since = router.leftAt
       left = router.hasLeft ? router.team.map { Left(team: $0, since: since, agent: agent) } : nil
       newest =
-        router.followsPreferred || router.memberOf != nil
+        router.followsPreferred || router.memberOf != nil || Self.isSeenOnly(router)
         ? nil : Newest(since: router.firstSeenAt, agent: agent)
       behind =
         if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
@@ -141,6 +159,11 @@ struct RouterCounts: Equatable, Sendable {
       network = router.network
       memberOf = router.memberOf
       example = Example(router)
+    }
+
+    /// Whether it is listed because the local network has it, and counts against no limit.
+    private static func isSeenOnly(_ router: borrowing Router) -> Bool {
+      router.isPresent && router.source == .mdns
     }
 
     fileprivate var shown: Shown? {
@@ -179,13 +202,14 @@ struct RouterCounts: Equatable, Sendable {
       if let old, let network = old.network { Self.add(-1, &networks, network, old) }
       if let new, let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSamePlace, old?.memberOf == new?.memberOf { return }
+    if isSamePlace, old?.memberOf == new?.memberOf, old?.team == new?.team { return }
     if let old, let network = old.network, let home = old.memberOf {
-      Self.add(-1, &places[home, default: [:]], network, old)
+      places[home]?[network]?.add(-1, old)
+      if places[home]?[network]?.tally.routers == 0 { places[home]?[network] = nil }
       if places[home]?.isEmpty == true { places[home] = nil }
     }
     if let new, let network = new.network, let home = new.memberOf {
-      Self.add(1, &places[home, default: [:]], network, new)
+      places[home, default: [:]][network, default: Place()].add(1, new)
     }
   }
 
@@ -200,8 +224,7 @@ struct RouterCounts: Equatable, Sendable {
     _ router: Counted
   ) {
     var tally = tallies[network, default: Tally()]
-    tally.routers += change
-    if router.isOnline { tally.online += change }
+    tally.add(change, router)
     tallies[network] = tally.routers > 0 ? tally : nil
   }
 }

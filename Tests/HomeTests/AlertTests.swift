@@ -120,7 +120,8 @@ import ThreadDataset
         .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0),
         .warning
       ),
-      (.preferredKeyDisputed, .daemon, .warning), (.homeMoved, .movedTo(routers: 2), .warning),
+      (.preferredKeyDisputed, .daemon, .warning),
+      (.homeMoved, .movedTo(routers: 2, of: 2), .warning),
       (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
       (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),

@@ -20,7 +20,8 @@ import ThreadDataset
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.of(.homeMoved)])
     let facts = try #require(scene.alert(.homeMoved)?.facts)
-    #expect(facts.message == .movedTo(routers: 3))
+    #expect(facts.message == .movedTo(routers: 3, of: 3))
+    #expect(facts.names.count == 3 && facts.otherNames == .init(["otbr"]))
     #expect(facts.network == .init(.of(2)) && facts.preferred == .init(.of(1)))
     scene.prefer(network: 2)
     #expect(scene.alarms == [.of(.preferredNetworkChanged)])
@@ -91,6 +92,41 @@ import ThreadDataset
     scene.prefer(.of(2))
     #expect(scene.alert(.homeMoved) == nil)
     #expect(scene.alarms.count { $0.name == .preferredNetworkMismatch } == 3)
+  }
+
+  /// Of four members two are on another network of the same name, as their login reports; the others cannot be reached.
+  private static func part(of login: ExactName) -> HomeScene {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1)) { $0.name = "Attic" }
+    scene.announce(2, .of(1), from: login) { $0.name = "Cellar" }
+    scene.announce(3...4, .of(1), from: "else")
+    for agent: UInt64 in 3...4 { scene.publish(.offline, agent, from: "else") }
+    let moved = DatasetSummary.of(6, key: 6, name: "net-1")
+    scene.announce(1, moved)
+    scene.announce(2, moved, from: login)
+    return scene
+  }
+
+  @Test("Counts all members, and names the routers that have moved, and their logins")
+  func counts() throws {
+    let facts = try #require(Self.part(of: "hub").alert(.homeMoved)?.facts)
+    #expect(facts.message == .movedTo(routers: 2, of: 4))
+    #expect(
+      facts.names == .init(["Attic", "Cellar"]) && facts.otherNames == .init(["hub", "otbr"]))
+  }
+
+  @Test("Takes the place of the routers' alerts only where those of two teams, or all, have moved")
+  func hides() {
+    func mismatches(_ scene: HomeScene) -> Int {
+      scene.alarms.count { $0.name == .preferredNetworkMismatch }
+    }
+    var one = Self.part(of: "otbr")
+    #expect(one.alarms.contains(.of(.homeMoved)) && mismatches(one) == 2)
+    #expect(mismatches(Self.part(of: "hub")) == 0)
+    // The others are gone for good: then all have moved.
+    for agent: UInt64 in 3...4 { one.handle(.remove(.number(agent))) }
+    #expect(one.alarms.contains(.of(.homeMoved)) && mismatches(one) == 0)
+    #expect(one.alert(.homeMoved)?.facts.message == .movedTo(routers: 2, of: 2))
   }
 
   @Test("Of routers that were only seen it is the same")

@@ -28,15 +28,15 @@ extension AlertFacts {
       networks.count + more > 1 ? "several_networks" : nil
     case .preferredChanged(let change, let disagrees):
       disagrees
-        ? AdoptionState.disagreement.word : change.hasKeysOnOneVoice ? "unconfirmed_keys" : nil
+        ? AdoptionState.disagreement.word : change.hasUnconfirmedKeys ? "unconfirmed_keys" : nil
     default: nil
     }
   }
 }
 
 /// Names for a sentence: at most three, and how many more there are.
-private func list(_ names: AlertFacts.Names) -> String {
-  var shown = names.first.map(router)
+private func list(_ names: AlertFacts.Names, as name: (String) -> String = router) -> String {
+  var shown = names.first.map(name)
   let more = names.count - shown.count
   if more > 0 { shown.append("\(more) more") }
   guard let last = shown.popLast() else { return "nobody" }
@@ -183,7 +183,7 @@ private struct Sentences {
     case .keysDisputed(let claimed, let current, let departed, let hasDamage):
       disputed(claimed, current, departed, hasDamage)
     case .preferredChanged(let change, _): changed(change)
-    case .movedTo(let routers): moved(routers)
+    case .movedTo(let routers, let all): moved(routers, of: all)
     case .split(let named, let parts): split(named, parts)
     case .otherPreferred, .sharedOlder, .sharedConflict: shared()
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
@@ -513,13 +513,31 @@ private struct Sentences {
     }
   }
 
-  private func moved(_ routers: Int) -> (String, String) {
+  private func moved(_ routers: Int, of all: Int) -> (String, String) {
     let id = facts.network?.id.description ?? ""
-    let place = (facts.network?.name).flatMap(ShownName.quoted) ?? id
+    let (to, from) = (facts.network?.name ?? "", facts.preferred?.name ?? "")
+    var (place, home) = (ShownName.quoted(to) ?? id, preferredName)
+    // Both may look the same.
+    if ShownName.quoted(to) == ShownName.quoted(from) {
+      place = ShownName.quoted(to).map { "\($0) (\(id))" } ?? id
+      home += " (\(facts.preferred?.id.description ?? ""))"
+    }
+    let users = facts.otherNames
+    let reported =
+      users.count == 0
+      ? ""
+      : ", as login\(users.count == 1 ? "" : "s") \(list(users, as: ShownName.account)) "
+        + "\(users.count == 1 ? "reports" : "report")"
+    let rest = all - routers
+    let count = rest == 0 ? "all \(routers)" : "\(routers) of \(all)"
     return (
-      "all \(routers) border routers of the preferred network \(preferredName) are on \(place) now",
-      "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If not, "
-        + "give the border routers the credentials of \(preferredName)."
+      "\(count) border routers of the preferred network \(home) are on \(place) now"
+        + (facts.names.count == 0 ? "" : ": \(list(facts.names))") + reported
+        + (rest == 0 ? "" : "; the other\(rest == 1 ? "" : "s") cannot be reached"),
+      (rest == 0
+        ? "" : "Check first why \(rest == 1 ? "the other" : "the others") cannot be reached. ")
+        + "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If "
+        + "not, give the border routers the credentials of \(home)."
     )
   }
 

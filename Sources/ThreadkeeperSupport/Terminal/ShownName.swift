@@ -21,11 +21,11 @@ package enum ShownName {
   package static func cleaned(_ name: String) -> String { cleaned(name, longest: longest) }
 
   /// A login, user, team or home: plain where it is made of ASCII letters, digits and `. _ - @ / +`, quoted
-  /// otherwise.
+  /// otherwise. So is one that begins with `-`, which a command would take for an option.
   package static func account(_ name: String) -> String {
     let shown = cleaned(name, longest: longestAccount)
     let isPlain =
-      !shown.isEmpty && shown == name
+      !shown.isEmpty && shown == name && !shown.hasPrefix("-")
       && shown.unicodeScalars.allSatisfy { scalar in
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", "@", "/", "+": true

@@ -116,8 +116,19 @@ struct AlertTextTests {
         + "(uid 0 (command line))"
     ),
     (
-      facts(.movedTo(routers: 3)),
-      #"all 3 border routers of the preferred network "home" are on "attic" now"#
+      facts(.movedTo(routers: 3, of: 3)) {
+        ($0.names, $0.otherNames) = (.init(["A", "B", "C"]), .init(["otbr"]))
+      },
+      #"all 3 border routers of the preferred network "home" are on "attic" now: "A", "B" and "C", as "#
+        + "login otbr reports"
+    ),
+    (
+      facts(.movedTo(routers: 2, of: 4)) {
+        $0.network = .init(ExtendedPANID(number: 6), "home")
+        ($0.names, $0.otherNames) = (.init(["A", "B"]), .init(["hub", "-x"]))
+      },
+      #"2 of 4 border routers of the preferred network "home" (0000000000000001) are on "home" "#
+        + #"(0000000000000006) now: "A" and "B", as logins hub and "-x" report; the others cannot be reached"#
     ),
     (
       facts(
@@ -171,7 +182,7 @@ struct AlertTextTests {
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.joined), "routers accept 0000000000000007 --home h`"),
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
-    (facts(.movedTo(routers: 3)), "preferred set 0000000000000002 --home h`"),
+    (facts(.movedTo(routers: 3, of: 4)), "preferred set 0000000000000002 --home h`"),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
