@@ -32,6 +32,7 @@ extension BridgeConfiguration {
     canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
   ) -> [ServedHome] {
     let trusted = Set(homeAssistant.trusted.map { ExactName($0) })
+    let watchers = Set(reportersOfSSID.map { ExactName($0) })
     return topics.homes.map { home in
       var rules = HomeRules { .random(in: .min ... .max) }
       rules.team = team
@@ -45,6 +46,7 @@ extension BridgeConfiguration {
       rules.canSeal = canSeal
       rules.isAwaited = { callers.isAwaited($0) }
       rules.trustsShared = { trusted.contains($0) }
+      rules.reportsSSID = { watchers.contains($0) }
       return ServedHome(name: home.name, base: home.base, rules: rules)
     }
   }

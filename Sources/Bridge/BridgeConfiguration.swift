@@ -16,6 +16,8 @@ package struct BridgeConfiguration: Sendable {
   package var routersPerTeam = 64
   /// Border agent ids of all teams in one home, and as many networks that logins share.
   package var routersPerHome = 1_000
+  /// Logins that may report the SSID of other teams' routers.
+  package var reportersOfSSID: [String] = []
   /// Whether border routers are looked for on the local network.
   package var discoversRouters = false
   /// Seconds for which a condition must last before its alert is raised.

@@ -124,6 +124,13 @@ package struct ConsentSubject: Hashable, Sendable {
       && router?.agent == other.router?.agent
   }
 
+  /// Whether both are about the key of some network.
+  func hasKey(of other: ConsentSubject) -> Bool {
+    networks.contains { network in
+      network.key != nil && other.networks.contains { $0.key == network.key }
+    }
+  }
+
   var withoutKeys: ConsentSubject {
     ConsentSubject(command, networks.map(\.withoutKey), router: router)
   }
@@ -144,10 +151,10 @@ package enum ReplyAddress: Hashable, Sendable {
 /// | state | event | next state | what follows |
 /// |---|---|---|---|
 /// | waits | asked by another reply | waits | it owes one more answer, at most 8: `rateLimited` |
-/// | denied | asked | denied | refused: `denied` |
+/// | denied | the requester asks for the same key, by whatever command | denied | refused: `denied` |
 /// | waits | approved | gone | history; "always" is kept |
 /// | waits | approved by who may not | waits | refused: `notAuthorized` |
-/// | waits | denied | denied | history; owes no answers; about a router the time restarts |
+/// | waits | denied | denied | history; owes no answers; the time restarts |
 /// | waits | withdrawn | waits | its time is over |
 /// | denied | wanted again | gone | |
 /// | waits about `accept` | denied | gone | history; not asked again before other keys are shared |
@@ -167,8 +174,8 @@ package struct ConsentQuestion: Hashable, Sendable {
   package let createdAt: WireTime
   package internal(set) var expiresAt: WireTime
   package internal(set) var replies: [ReplyAddress]
-  /// It was refused. It is kept until it would have expired, or a while longer: the same request is refused at once
-  /// then, and no person is asked the same again and again.
+  /// It was refused. It is kept for as long as a question waits: what the requester asks for with the same key is
+  /// refused at once then, and no person is asked the same again and again.
   package internal(set) var isDenied = false
   /// "Always" was approved for the same with another network key, which no longer counts. Of `accept`: the home has
   /// credentials with other keys, which these would replace.

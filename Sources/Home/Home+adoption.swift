@@ -383,7 +383,10 @@ extension Home {
     guard let adoption = stored.adoption, adoption.state.canBeAskedAgain,
       rules.adoptTimeout != nil, target(of: stored) != nil
     else { return .refused(.nothingToAskAgain(agent, stored.adoption?.state)) }
-    if let terms = adoption.terms { allowAgain(terms.consent) }
+    if let terms = adoption.terms {
+      let (requester, subject) = question(about: stored, terms)
+      allowAgain(subject, to: requester)
+    }
     replaceAdoption(of: stored, by: .due)
     return .asksAgain
   }

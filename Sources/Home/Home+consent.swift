@@ -34,6 +34,8 @@ extension Home {
       try join(same, reply)
       return .waiting(questions[same].id)
     }
+    // Whatever else is asked for beside it: a person has refused this key to this requester.
+    guard denial(of: subject, to: requester) == nil else { throw .denied }
     try checkRoom(for: requester, isAskedByHome: subject.command.isAskedByHome)
     let isAboutPreferred = subject.networks.contains { $0.team == nil }
     let question = ConsentQuestion(
@@ -46,6 +48,16 @@ extension Home {
     changes.records.insert(.question(question.id))
     step.output.events.append(.asked(question))
     return .waiting(question.id)
+  }
+
+  /// A question that was denied a moment ago, about a key that the subject has, too. Of what is shared it is kept with
+  /// the credentials.
+  private func denial(of subject: ConsentSubject, to requester: Requester) -> ConsentQuestion? {
+    guard subject.command != .accept else { return nil }
+    return questions.first {
+      $0.isDenied && !$0.isOver(at: now) && $0.requester.identity == requester.identity
+        && $0.subject.hasKey(of: subject)
+    }
   }
 
   private mutating func join(_ index: Int, _ reply: ReplyAddress) throws(ConsentRefusal) {
@@ -143,13 +155,10 @@ extension Home {
       remove(question)
       return end(question, .denied, by: approver)
     }
-    // The same question is refused until it would have expired. About a router the daemon itself asks, which does not
-    // wait for an answer, so there it is refused for as long as a request waits, from now on.
+    // Nothing with this key is asked for this requester for as long as a request waits, from now on.
     questions[index].isDenied = true
     questions[index].replies = []
-    if question.subject.router != nil {
-      questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
-    }
+    questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
     changes.records.insert(.question(id))
     return end(question, .denied, by: approver)
   }
@@ -222,9 +231,9 @@ extension Home {
     expire(at: index)
   }
 
-  /// The same question, where it was denied a moment ago, is asked again at once.
-  mutating func allowAgain(_ id: ConsentID) {
-    if let question = questions.first(where: { $0.id == id && $0.isDenied }) { remove(question) }
+  /// What was denied a moment ago is asked again at once, because a person wants it.
+  mutating func allowAgain(_ subject: ConsentSubject, to requester: Requester) {
+    while let question = denial(of: subject, to: requester) { remove(question) }
   }
 
   /// For a login whose key counts no more: its grants end, and what it waits for expires.

@@ -15,6 +15,7 @@ package struct Settings: Sendable, Equatable {
   package var discovery = Discovery()
   package var http = HTTP()
   package var log = Log()
+  package var ssid = SSID()
   package var consent = Consent()
   package var limits = Limits()
   package var homeAssistant = HomeAssistant()
@@ -188,6 +189,12 @@ extension Settings {
   package struct Clients: Sendable, Equatable {
     /// Its path; without one there is none. Everybody may connect, and who is no client is sent away.
     package var socket: String?
+  }
+
+  /// The Wi-Fi beside border routers.
+  package struct SSID: Sendable, Equatable {
+    /// Logins of the broker that may report it for routers of other teams.
+    package var reporters: [String] = []
   }
 
   /// Who says whether credentials are given out.

@@ -56,6 +56,17 @@ extension Setting {
           "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs.")
       ]),
     Section(
+      title: "The Wi-Fi beside routers",
+      settings: [
+        Setting(
+          "ssid.reporters", .list("a list of user names") { $0.users($1, of: $2) },
+          \.ssid.reporters,
+          """
+          Logins of the broker that may [report the SSID](../guides/ssid.md) of every router: `[hall]`. Any other login \
+          reports it for the routers of its own team only.
+          """)
+      ]),
+    Section(
       title: "Limits of a login, a team or a home",
       help: """
         What goes beyond is refused by name on `bridge/event` (`rate_limited`, `too_many_routers`) and counted in \

@@ -168,7 +168,7 @@ struct PhoneSSIDTests {
 
   @Test("What it publishes is an ssid event that the daemon acts upon")
   func event() async throws {
-    let running = try await RunningHome()
+    let running = try await RunningHome(more: "ssid: {reporters: [homeassistant]}")
     let agent = try #require(automation["variables"]?["router"]?.text)
     let router = BorderRouter(agent)
     try await running.publish(router.announces(try ThreadNetwork("home").hex()))

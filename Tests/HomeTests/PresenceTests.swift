@@ -174,9 +174,32 @@ import ThreadDataset
     #expect(event.router == 1 && event.user == nil)
   }
 
+  @Test("It counts of the router's own team, and of logins that the settings name; of no other")
+  func whoReports() {
+    var scene = Self.scene()
+    scene.announce(5, from: "otbr")
+    scene.rules.team = { $0 == "ap-watch" ? "otbr" : $0 }
+    for (user, isBelieved) in [("otbr", true), ("ap-watch", true), ("hall", false)] {
+      for agent: UInt64 in [1, 5] {
+        let output = scene.publish(.ssid, agent, from: ExactName(user)) { $0.ssid = user }
+        #expect(output.rejection == (isBelieved ? nil : .mayNotReportSSID))
+        #expect((scene.router(agent)?.ssid == user) == isBelieved)
+      }
+    }
+    scene.rules.reportsSSID = { $0 == "hall" }
+    scene.publish(.ssid, 1, from: "hall") { $0.ssid = "hall" }
+    #expect(scene.router(1)?.ssid == "hall")
+    scene.announce(6, .of(1), from: "other") { $0.accessPoint = "ap" }
+    var message = RouterMessage(.ssid, .accessPoint("ap"))
+    message.ssid = "all"
+    scene.handle(.message(message, from: "hall"))
+    #expect(scene.router(1)?.ssid == "all" && scene.router(6)?.ssid == "all")
+  }
+
   @Test("A change says whether the router is on the preferred network")
   func check() {
     var scene = Self.scene()
+    scene.rules.reportsSSID = { $0 == "watcher" }
     scene.announce(2, .of(2))
     let output = scene.publish(.ssid, 2, from: "watcher") {
       $0.ssid = "a"
@@ -218,6 +241,14 @@ import ThreadDataset
     message.ssid = "newer"
     #expect(
       scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
+    #expect(scene.router(1)?.ssid == "new")
+    // A team with too many keeps others from nothing.
+    scene.rules.reportsSSID = { $0 == "watcher" }
+    for team: ExactName in ["a", "z"] {
+      scene.announce(team == "a" ? 101 : 102, .of(1), from: team) { $0.accessPoint = "ap" }
+    }
+    #expect(scene.handle(.message(message, from: "watcher")).rejection == nil)
+    #expect(scene.router(101)?.ssid == "newer" && scene.router(102)?.ssid == "newer")
     #expect(scene.router(1)?.ssid == "new")
   }
 }

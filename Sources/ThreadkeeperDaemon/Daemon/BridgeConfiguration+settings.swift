@@ -23,6 +23,7 @@ extension BridgeConfiguration {
     eventsBurst = settings.limits.eventsBurst
     routersPerTeam = settings.limits.routersPerTeam
     routersPerHome = settings.limits.routers
+    reportersOfSSID = settings.ssid.reporters
     approvers = settings.consent.approvers
     approversMustSign = settings.consent.approversTrust == .signed
     homeAssistant.isOn = settings.homeAssistant.discovery == .on

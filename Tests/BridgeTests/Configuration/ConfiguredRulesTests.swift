@@ -85,6 +85,15 @@ struct ConfiguredRulesTests {
     }
   }
 
+  @Test("Whom the settings name reports the SSID of all routers; names are bytes")
+  mutating func reporters() {
+    #expect(!homes()[0].rules.reportsSSID("hall"))
+    configuration.reportersOfSSID = ["hall", "caf\u{E9}"]
+    for reports in homes().map(\.rules.reportsSSID) {
+      #expect(reports("hall") && reports("caf\u{E9}") && !reports("cafe\u{301}"))
+    }
+  }
+
   @Test("Ids are not to be guessed: no two are the same")
   mutating func random() {
     let rules = homes().map(\.rules)

@@ -201,6 +201,10 @@ struct AlertTextTests {
       "clients enroll LOGIN LINE`"
     ),
     (
+      facts(.adoptionFailed(.notEnrolled, isConfiguredForPreferred: false)) { $0.user = "-f" },
+      "clients enroll LOGIN LINE`"
+    ),
+    (
       facts(.noPreferred(isForgotten: false, networks: [other], more: 0)),
       "preferred set 0000000000000002 --home h` for \"attic\"."
     ),

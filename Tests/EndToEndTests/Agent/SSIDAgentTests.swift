@@ -21,7 +21,7 @@ struct SSIDAgentTests {
     "A change of what the command prints is an ssid_changed, and in the router's state; it is sealed"
   )
   func command() async throws {
-    let running = try await RunningHome(on: broker)
+    let running = try await RunningHome(on: broker, more: "ssid: {reporters: [hall]}")
     let (installation, audience) = (running.installation, running.audience)
     try await running.publish(router.announces(try ThreadNetwork("home").hex()))
     let key = try await installation.enrolledKey(of: "hall")
