@@ -131,6 +131,8 @@ extension Settings {
     package var protocolVersion: ProtocolVersion = .v5
     /// Without it the connection is not encrypted.
     package var tls: TLS?
+    /// Users of this machine that may be a broker on it without TLS, besides root, the own user and `mosquitto`.
+    package var brokerUsers: [UInt32] = []
 
     package init() {}
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import ThreadkeeperSupport
 
 /// The text given for a key, where it was given, and how much of it a problem may show.
 struct SettingsEntry {
@@ -135,6 +136,21 @@ extension SettingsReader {
       }
     }
     return users.map(\.text)
+  }
+
+  /// Users of this machine; one that it does not know is reported.
+  mutating func localUsers(_ node: SettingsNode, of name: String) -> [UInt32] {
+    let expected = "the name or number of a user of this machine"
+    return texts(node, of: name, "a list of users of this machine", expected) { !$0.isEmpty }
+      .compactMap { user, place in
+        if let number = SystemAccount.user(user) { return number }
+        // It may come with a broker that is not installed yet.
+        report(
+          name, at: place,
+          "this machine has no user \(user.shown). Give the number where the name is known elsewhere only",
+          .warning)
+        return nil
+      }
   }
 
   /// Team → users. A user speaks for one team only.

@@ -180,6 +180,15 @@ extension Setting {
       "mqtt.tls.key_file", .file(isPrivate: true), default: "none",
       "PEM file with its key; with `cert_file`."
     ) { $0.mqtt.tls?.keyFile = $1 },
+    Setting(
+      "mqtt.broker_users",
+      .list("a list of users of this machine, by name or number") { $0.localUsers($1, of: $2) },
+      \.mqtt.brokerUsers,
+      """
+      Who else may be a broker on this machine without TLS: the user that its program runs as, where that is not root, \
+      `mosquitto` or the daemon's own, as in a container that shares the network of this machine: `[1883]`. Anybody \
+      else who listens there is sent nothing.
+      """),
   ]
 
   private static let store = [

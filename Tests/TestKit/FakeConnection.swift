@@ -182,8 +182,9 @@ package final class BlackHole: Sendable {
   private let listener: FakeListener
   private let fillers: [Int32]
 
-  package init() throws {
-    listener = try FakeListener(backlog: 0)
+  /// - Parameter wanted: its port; 0: one that is free.
+  package init(port wanted: UInt16 = 0) throws {
+    listener = try FakeListener(backlog: 0, port: wanted)
     port = listener.port
     var fillers: [Int32] = []
     var isFull = false

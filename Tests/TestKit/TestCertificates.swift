@@ -54,6 +54,41 @@ package final class TestCertificates: Sendable {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
+  /// Certificates of a broker on this machine that no client should accept.
+  package enum Unfit: String, CaseIterable, Sendable {
+    case expired, notYetValid, selfSigned, unknownAuthority
+    /// Signed by an authority that the known one has signed, and that is not shown.
+    case missingIntermediate
+  }
+
+  /// Makes one.
+  ///
+  /// - Returns: the files of the certificate and its key.
+  package func make(_ unfit: Unfit) throws -> (certificate: String, key: String) {
+    let (name, place) = (unfit.rawValue, "subjectAltName=IP:127.0.0.1,DNS:localhost")
+    let known = ["-cert", authority, "-keyfile", "\(directory)/ca.key"]
+    switch unfit {
+    case .expired:
+      try request(name, place)
+      try sign(name, known, from: "20000101000000Z", to: "20010101000000Z")
+    case .notYetValid:
+      try request(name, place)
+      try sign(name, known, from: "20980101000000Z")
+    case .selfSigned:
+      let path = try request(name, place)
+      try sign(name, ["-selfsign", "-keyfile", "\(path).key"])
+    case .unknownAuthority:
+      try request(name, place)
+      try sign(name, ["-cert", strangeAuthority, "-keyfile", "\(directory)/strange.key"])
+    case .missingIntermediate:
+      let between = try request("between", "basicConstraints=critical,CA:TRUE")
+      try sign("between", known)
+      try request(name, place)
+      try sign(name, ["-cert", "\(between).pem", "-keyfile", "\(between).key"])
+    }
+    return ("\(directory)/\(name).pem", "\(directory)/\(name).key")
+  }
+
   private func authority(_ name: String) throws {
     let path = try request(name, "basicConstraints=critical,CA:TRUE")
     try sign(name, ["-selfsign", "-keyfile", "\(path).key"])
@@ -78,12 +113,15 @@ package final class TestCertificates: Sendable {
   }
 
   /// Valid whatever the clock says: one that is set back a second would refuse what was made now.
-  private func sign(_ name: String, _ signer: [String]) throws {
+  private func sign(
+    _ name: String, _ signer: [String], from start: String = "20000101000000Z",
+    to end: String = "20991231235959Z"
+  ) throws {
     let path = "\(directory)/\(name)"
     try Program.check(
       "openssl",
       ["ca", "-batch", "-notext", "-config", "\(directory)/ca.conf"] + signer + [
-        "-startdate", "20000101000000Z", "-enddate", "20991231235959Z", "-in", "\(path).csr",
+        "-startdate", start, "-enddate", end, "-in", "\(path).csr",
         "-extfile", "\(path).ext", "-out", "\(path).pem",
       ])
   }

@@ -96,6 +96,9 @@ struct CommandTests {
       "certificate required", "certificate verify failed", "host name verification failed",
     ]
     .map { MosquittoError(tlsLog: [$0], encrypted) }
+    errors += [9, 10, 18, 19, 20].map {
+      .certificate(CertificateFailure(code: $0, words: "reason"), encrypted)
+    }
     for broker in [plain, encrypted] {
       errors += [111, 110, 113].map {
         MosquittoError(result: 14, errno: $0, answered: false, log: [], broker)
@@ -103,7 +106,8 @@ struct CommandTests {
       errors += [0x86, 0x84, 0x99, 0x9D].map { MosquittoError(connack: $0, broker) }
       errors += [
         MosquittoError(result: 2, errno: 0, answered: true, log: [], broker), .noAnswer(broker),
-        .closedBeforeAnswer(broker.host, broker),
+        .closedBeforeAnswer(broker.host, broker), .untrustedListener(1000, broker),
+        .unknownListener(broker),
       ]
     }
     for words in errors.map(BrokerOptions.words) {

@@ -60,7 +60,7 @@ extension HTTPAddress {
 
 extension HTTPAddress: CustomStringConvertible {
   /// The host with its port, as the header `Host` has it.
-  var authority: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+  var authority: String { "\(HostAndPort(host, port))" }
 
   package var description: String { "http://\(authority)" }
 }

@@ -210,8 +210,8 @@ final class ClientMailbox: Sendable {
     var signal = WakeSignal()
     var stop: StopRequest?
     var wantsReconnect = false
-    /// True while the thread waits for its place, or is inside the library's look-up and TCP connection, which nothing
-    /// can interrupt. There is no session then that could be harmed: a stop does not wait for the thread.
+    /// True while the thread waits for its place, or looks up and connects, which nothing can interrupt. There is no
+    /// session then that could be harmed: a stop does not wait for the thread.
     var isConnecting = false
     var isAbandoned = false
     var hasStarted = false

@@ -39,6 +39,8 @@ final class Connection {
   var queued = 0
   /// The socket has not taken all of the last write.
   private(set) var isBlocked = false
+  /// In its handshake TLS wants to write what it can only write once something has come.
+  private var waitsForRead = false
   /// More may be waiting than the socket shows: the last batch was full.
   var hasMore = false
   var disconnect: DisconnectProgress?
@@ -48,7 +50,7 @@ final class Connection {
   /// One of `configuration.places`.
   private var hasPlace = false
   private var acceptedAt: ContinuousClock.Instant?
-  /// When the TCP connection was there.
+  /// When the TCP connection was there, and at its other end somebody who may be the broker.
   private var startedAt = ContinuousClock.now
   private var nextTick = ContinuousClock.now
   private let tickInterval: Duration
@@ -132,6 +134,7 @@ final class Connection {
     try checkSession()
     try keepAlive()
     if ready.isReadable || hasMore {
+      waitsForRead = false
       try intake()
       // To store it may have taken long.
       try checkSession()
@@ -156,7 +159,7 @@ final class Connection {
   }
 
   private func wait() -> Ready {
-    let wantsWrite = handle.wantsWrite
+    let wantsWrite = handle.wantsWrite && !waitsForRead
     var descriptors = (
       pollfd(
         fd: handle.socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
@@ -191,11 +194,14 @@ final class Connection {
     let now = ContinuousClock.now
     guard now >= nextTick else { return }
     nextTick = now + tickInterval
+    // A CONNECT that is longer than the socket takes at once goes on.
+    waitsForRead = false
     if isContested, let acceptedAt, now >= acceptedAt + configuration.reconnect.uncontestedAfter {
       isContested = false
       handler.sessionRegained()
     }
-    try check(handle.tick())
+    // Before the answer to CONNECT there is nothing to keep alive: `answerLimit` is the limit.
+    if isAccepted { try check(handle.tick()) }
   }
 
   /// When the answer that is awaited next must have come; nil when none is.
@@ -228,6 +234,7 @@ final class Connection {
     let result = handle.write(packets: queued)
     queued = 0
     isBlocked = handle.wantsWrite
+    waitsForRead = isBlocked && isReady && !isAccepted && configuration.tls != nil
     settle()
     if disconnect?.isSent == true { return }
     try check(result)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import ThreadkeeperSupport
 
 /// How to reach the broker, and how much to take from it at once.
 package struct MosquittoConfiguration: Sendable {
@@ -9,13 +10,16 @@ package struct MosquittoConfiguration: Sendable {
   package var port: UInt16
   /// Path of a Unix socket of the broker, which is used in place of host and port.
   package var socket: String?
-  /// The name of the session at the broker; two clients with one name throw each other out.
+  /// The name of the session at the broker; two clients with one name take it from each other.
   package var clientID: String
   package var username: String?
   package var password: String?
   package var protocolVersion: ProtocolVersion
   /// Nil: no TLS.
   package var tls: TLS?
+  /// Users of this machine that may be the broker without TLS, besides root, this process's own user and `mosquitto`:
+  /// see `LocalPeer`.
+  package var brokerUsers: Set<UInt32> = []
   /// Seconds of silence before a ping; 0 for none, else at least 5.
   package var keepAlive: UInt16
   /// Seconds that the broker keeps the session, with what arrives for it, while the client is
@@ -103,7 +107,7 @@ package struct MosquittoConfiguration: Sendable {
 
 extension MosquittoConfiguration {
   /// Where the broker is, for messages.
-  package var address: String { socket ?? "\(host):\(port)" }
+  package var address: String { socket ?? "\(HostAndPort(host, port))" }
 
   var isSessionHeld: Bool { mayConnect?() ?? true }
 
@@ -200,13 +204,13 @@ extension MosquittoConfiguration {
       throw .invalid("mqtt.username", "is missing: `mqtt.password` needs it")
     }
     guard keepAlive == 0 || keepAlive >= 5 else {
-      throw .invalid("mqtt.keep_alive", "must be 0 or at least 5 seconds")
+      throw .invalid("mqtt", "the keep-alive must be 0 or at least 5 seconds")
     }
     guard receiveMaximum > 0, sendMaximum > 0, batchMessages > 0, batchBytes > 0 else {
       throw .invalid("mqtt", "the limits for batches and windows must be at least 1")
     }
     guard (0...1).contains(reconnect.jitter) else {
-      throw .invalid("mqtt.reconnect", "the jitter must be between 0 and 1")
+      throw .invalid("mqtt", "the jitter must be between 0 and 1")
     }
     if let tls, (tls.certificateFile == nil) != (tls.keyFile == nil) {
       throw .invalid(
@@ -259,7 +263,7 @@ extension MosquittoConfiguration: CustomStringConvertible, CustomDebugStringConv
   /// Where the broker is and as whom; never the password.
   package var description: String {
     let user = username.map { "\($0)@" } ?? ""
-    return "\(tls == nil ? "mqtt" : "mqtts")://\(user)\(host):\(port) as \(clientID)"
+    return "\(tls == nil ? "mqtt" : "mqtts")://\(user)\(HostAndPort(host, port)) as \(clientID)"
   }
 
   package var debugDescription: String { description }

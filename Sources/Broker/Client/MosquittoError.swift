@@ -21,6 +21,7 @@ package struct MosquittoError: Error, Sendable, Equatable {
     case nothingListens = "nothing_listens"
     case unreachable
     case noAnswer = "no_answer"
+    case untrustedListener = "untrusted_listener"
     // TLS.
     case tlsFiles = "tls_files"
     case tlsCertificate = "tls_certificate"
@@ -64,7 +65,10 @@ extension MosquittoError: CustomStringConvertible {
 extension MosquittoError {
   /// libmosquitto has one result for everything that is wrong with TLS; what it was stands only in
   /// the lines that it logs.
-  init(tlsLog log: [String], _ configuration: MosquittoConfiguration) {
+  init(
+    tlsLog log: [String], certificate: CertificateFailure? = nil,
+    _ configuration: MosquittoConfiguration
+  ) {
     let address = configuration.address
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
     func logged(_ text: String) -> Bool { log.contains { $0.contains(text) } }
@@ -86,9 +90,7 @@ extension MosquittoError {
         "the certificate of \(address) is for another name: set `mqtt.host` to a name that stands "
           + "in the certificate")
     } else if logged("certificate verify failed") {
-      self.init(
-        .tlsCertificate,
-        "the certificate of \(address) is not signed by \(ca), or it has expired")
+      self = .certificate(certificate, configuration)
     } else if logged("certificate required") || logged("alert handshake failure")
       || logged("alert bad certificate") || logged("alert unknown ca")
       || logged("alert certificate")
@@ -151,8 +153,10 @@ extension MosquittoError {
   ///   - code: `errno` right after the call; for a failed look-up, `getaddrinfo`'s code.
   ///   - answered: whether the broker had accepted this connection.
   ///   - log: what the library wrote about errors since the connection began.
+  ///   - certificate: what is wrong with the broker's.
   init(
     result: Int32, errno code: Int32, answered: Bool, log: [String],
+    certificate: CertificateFailure? = nil,
     _ configuration: MosquittoConfiguration
   ) {
     let address = configuration.address
@@ -164,12 +168,12 @@ extension MosquittoError {
         "the name `\(configuration.host)` of `mqtt.host` can't be resolved (\(text)): "
           + "is it written right, and does this machine have name resolution?")
     case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
-      self.init(tlsLog: log, configuration)
+      self.init(tlsLog: log, certificate: certificate, configuration)
     case MOSQ_ERR_KEEPALIVE:
       self.init(
         .keepAlive,
-        "\(address) has not answered a ping for \(configuration.keepAlive) s "
-          + "(`mqtt.keep_alive`): the network or the broker is down")
+        "\(address) has not answered a ping for \(configuration.keepAlive) s: the network or the "
+          + "broker is down")
     case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8,
       MOSQ_ERR_DUPLICATE_PROPERTY:
       self.init(
@@ -179,7 +183,8 @@ extension MosquittoError {
     case MOSQ_ERR_NOMEM:
       self.init(.system, "libmosquitto found no memory")
     case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_ERRNO:
-      self.init(systemError: code, answered: answered, log: log, configuration)
+      self.init(
+        systemError: code, answered: answered, log: log, certificate: certificate, configuration)
     case MOSQ_ERR_INVAL:
       self.init(.configuration, "libmosquitto refuses the settings under `mqtt`")
     default:
@@ -189,7 +194,8 @@ extension MosquittoError {
   }
 
   private init(
-    systemError code: Int32, answered: Bool, log: [String], _ configuration: MosquittoConfiguration
+    systemError code: Int32, answered: Bool, log: [String], certificate: CertificateFailure?,
+    _ configuration: MosquittoConfiguration
   ) {
     let address = configuration.address
     switch code {
@@ -208,7 +214,7 @@ extension MosquittoError {
         "\(address) does not answer: is the address right, and does a firewall drop the port? "
           + "(`mqtt.host`, `mqtt.port`)")
     case EPROTO where configuration.tls != nil && !answered:
-      self.init(tlsLog: log, configuration)
+      self.init(tlsLog: log, certificate: certificate, configuration)
     case 0, EAGAIN, EPROTO, ECONNRESET, EPIPE, ENOTCONN:
       self = answered ? .closed(address) : .closedBeforeAnswer(address, configuration)
     default:
@@ -220,6 +226,12 @@ extension MosquittoError {
 
   private static func closed(_ address: String) -> MosquittoError {
     MosquittoError(.connectionLost, "\(address) closed the connection: did the broker stop?")
+  }
+
+  /// Names each address of a name that has several.
+  mutating func add(_ failures: [AddressRace.Failure]) {
+    let tried = failures.map { "\($0.address) (\(Self.errorText($0.code)))" }
+    message += "; tried \(tried.joined(separator: ", "))"
   }
 
   static func closedBeforeAnswer(
@@ -346,8 +358,7 @@ extension MosquittoError {
     case 0x8D:
       self.init(
         .keepAlive,
-        "the broker heard nothing for too long (`mqtt.keep_alive`): is this machine "
-          + "overloaded?")
+        "the broker received nothing for too long: is this machine overloaded?")
     case 0x93, 0x94, 0x81, 0x82, 0x99:
       self.init(
         .protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")

@@ -47,8 +47,11 @@ extension MosquittoHandle {
       record.errorLog = []
       return
     }
-    mosquitto_log_callback_set(pointer) { _, object, level, text in
+    mosquitto_log_callback_set(pointer) { handle, object, level, text in
       guard level == MOSQ_LOG_ERR, let text, let record = HandleRecord.at(object) else { return }
+      if let handle, record.certificate == nil {
+        record.certificate = CertificateFailure(of: handle)
+      }
       // A handful says it; a broken peer must not fill the memory.
       if record.errorLog.count < 8 { record.errorLog.append(String(cString: text)) }
     }
@@ -127,6 +130,8 @@ final class HandleRecord {
   var published: [Published] = []
   /// The code of the last disconnect callback: a reason of MQTT 5 when the broker sent DISCONNECT.
   var disconnectCode: Int32?
+  /// What OpenSSL does not accept about the broker's certificate.
+  var certificate: CertificateFailure?
   /// What the library logged as an error; kept until the broker has answered.
   var errorLog: [String] = []
   /// Rises with every packet that a callback saw: a read that leaves it alone brought nothing.

@@ -102,11 +102,12 @@ final class MosquittoHandle {
 
   func error(_ result: Int32, answered: Bool) -> MosquittoError {
     MosquittoError(
-      result: result, errno: lastErrno, answered: answered, log: record.errorLog, configuration)
+      result: result, errno: lastErrno, answered: answered, log: record.errorLog,
+      certificate: record.certificate, configuration)
   }
 
-  /// Looks the name up and makes the TCP connection; blocks, possibly for minutes. TLS and MQTT
-  /// follow with `read` and `write`.
+  /// Looks the name up, makes the TCP connection, and looks who has its other end. Blocks, for seconds for each
+  /// address. Nothing of MQTT has been sent when this returns; TLS and MQTT follow with `read` and `write`.
   func connect() throws(MosquittoError) {
     var properties = PropertyList()
     if configuration.protocolVersion == .v5 {
@@ -118,15 +119,70 @@ final class MosquittoHandle {
       }
     }
     defer { properties.free() }
-    let result = mosquitto_connect_bind_v5(
-      pointer, configuration.socket ?? configuration.host,
+    if let path = configuration.socket {
       // The library takes port 0 for a Unix socket.
-      configuration.socket == nil ? Int32(configuration.port) : 0, Int32(configuration.keepAlive),
-      nil, properties.head)
-    lastErrno = errno
-    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: false) }
+      try check(
+        mosquitto_connect_bind_v5(
+          pointer, path, 0, Int32(configuration.keepAlive), nil, properties.head))
+    } else {
+      try connect(properties)
+    }
     // The library leaves it open for children, which would then hold the connection after us.
     _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+    guard configuration.tls != nil else { return try checkPeer() }
+    // A handshake that began before the connection was there goes on only with a read.
+    try check(mosquitto_loop_read(pointer, 1))
+  }
+
+  private func connect(_ properties: PropertyList) throws(MosquittoError) {
+    let (host, port) = (configuration.host, Int32(configuration.port))
+    let addresses: [SocketAddress]
+    do throws(SocketAddress.LookupFailure) {
+      addresses = try SocketAddress.all(of: host, port: configuration.port)
+    } catch {
+      lastErrno = error.code
+      throw self.error(MOSQ_ERR_EAI.rawValue, answered: false)
+    }
+    // The call that does not wait has no form with properties. This one keeps them, and refuses that there is no host.
+    if properties.head != nil {
+      let result = mosquitto_connect_bind_v5(
+        pointer, nil, port, Int32(configuration.keepAlive), nil, properties.head)
+      guard result == MOSQ_ERR_INVAL.rawValue else {
+        throw error(result == 0 ? MOSQ_ERR_UNKNOWN.rawValue : result, answered: false)
+      }
+    }
+    errno = 0
+    let result = mosquitto_connect_bind_async(
+      pointer, host, port, Int32(configuration.keepAlive), nil)
+    lastErrno = errno
+    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: false) }
+    var race = AddressRace(addresses, library: socket, libraryErrno: lastErrno)
+    switch race.run() {
+    case .library: break
+    case .other(let winner):
+      defer { Glibc.close(winner) }
+      // The library knows its socket, and the name for TLS; where the socket leads is not its business.
+      guard dup2(winner, socket) >= 0 else { throw .system("dup2", errno) }
+    case .failed(let failures):
+      lastErrno = failures.first?.code ?? ETIMEDOUT
+      var error = error(MOSQ_ERR_ERRNO.rawValue, answered: false)
+      if failures.count > 1 { error.add(failures) }
+      throw error
+    }
+  }
+
+  /// Without TLS, what is sent is for whoever listens.
+  private func checkPeer() throws(MosquittoError) {
+    guard configuration.socket == nil else { return }
+    switch LocalPeer.find(socket, until: .now + configuration.answerLimit) {
+    case .elsewhere: return
+    case .user(let user):
+      guard LocalPeer.isBroker(user, configuration) else {
+        throw .untrustedListener(user, configuration)
+      }
+    case .notTaken: throw .noAnswer(configuration)
+    case .unknown: throw .unknownListener(configuration)
+    }
   }
 
   private func setCork(_ socket: Int32, _ value: Int32) {
@@ -212,8 +268,10 @@ extension MosquittoHandle {
         { _, _, _, _ in 0 }))
   }
 
+  /// For calls that fail with nothing but their result, and with `errno`.
   private func check(_ result: Int32) throws(MosquittoError) {
     guard result != MOSQ_ERR_SUCCESS.rawValue else { return }
+    lastErrno = errno
     throw error(result, answered: false)
   }
 }

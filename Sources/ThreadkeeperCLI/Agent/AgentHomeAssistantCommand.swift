@@ -7,6 +7,7 @@ import Glibc
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// `threadkeeper agent home-assistant`
 struct AgentHomeAssistantCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import BorderRouterAgent
 import Broker
 import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// `threadkeeper agent otbr`
 struct AgentOTBRCommand: AsyncParsableCommand {

@@ -129,6 +129,13 @@ struct BrokerOptions: ParsableArguments {
       "Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
   var cafile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Another user of this machine that may be a broker here without TLS; may be given again.",
+      discussion: "root, `mosquitto` and the user that runs this may without it.",
+      valueName: "user"))
+  var brokerUser: [String] = []
+
   @Option(help: "The client's login; it also names its topics.")
   var username = ""
 
@@ -151,12 +158,22 @@ struct BrokerOptions: ParsableArguments {
   func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
     var password: String?
     if let passwordFile { password = try Password.fromFile(passwordFile) }
-    return MosquittoConfiguration(
+    let users = try brokerUser.map { name throws(CommandFailure) in
+      guard let user = SystemAccount.user(name) else {
+        throw CommandFailure(
+          .usage, "--broker-user: this machine has no user \(name.printable)",
+          remedy: "give its number")
+      }
+      return user
+    }
+    var configuration = MosquittoConfiguration(
       host: host, port: port ?? (cafile == nil ? 1883 : 8883),
       clientID: ClientIDs().id(of: ""),
       username: try Username.ofClient(username), password: password,
       tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
       subscriptions: [.init(topic)])
+    configuration.brokerUsers = Set(users)
+    return configuration
   }
 }
 
@@ -169,10 +186,11 @@ extension BrokerOptions {
     ),
     (", and does it want a client certificate (`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?", "?"),
     (": set `mqtt.protocol: 3.1.1`", ", and this command speaks nothing else"),
-    ("`mqtt.protocol`", "MQTT 5"), (" (`mqtt.keep_alive`)", ""),
+    ("`mqtt.protocol`", "MQTT 5"),
     ("`mqtt.tls.ca_file`", "`--cafile`"), ("`mqtt.host`", "`--host`"),
     ("`mqtt.port`", "`--port`"), ("`mqtt.username`", "`--username`"),
-    ("`mqtt.password`", "`--password-file`"), ("`mqtt.base_topic`", "`--base-topic`"),
+    ("`mqtt.broker_users`", "`--broker-user`"), ("`mqtt.password`", "`--password-file`"),
+    ("`mqtt.base_topic`", "`--base-topic`"),
   ]
 
   /// The same in words of these options.

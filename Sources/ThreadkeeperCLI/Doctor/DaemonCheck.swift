@@ -3,6 +3,7 @@
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// Whether the daemon runs, and what it says of itself.
 enum DaemonCheck {
@@ -77,7 +78,7 @@ enum DaemonCheck {
   }
 
   private static func address(_ status: StatusReport) -> String {
-    "\(status.broker.embedded ? "its private broker on " : "")\(status.broker.host):\(status.broker.port)"
+    "\(status.broker.embedded ? "its private broker on " : "")\(HostAndPort(status.broker.host, status.broker.port))"
   }
 
   private static func work(_ status: StatusReport) -> [Finding] {

@@ -7,6 +7,7 @@ import KeychainCore
 import LocalAPI
 import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {
@@ -164,7 +165,7 @@ extension TeamCheck {
 
 extension DaemonState.Broker {
   var words: String {
-    let place = "\(embedded ? "embedded, " : "")\(host):\(port)"
+    let place = "\(embedded ? "embedded, " : "")\(HostAndPort(host, port))"
     switch state {
     case .connected: return "\(place), connected"
     case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")

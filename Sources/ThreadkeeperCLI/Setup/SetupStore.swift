@@ -40,7 +40,7 @@ struct SetupStore: Sendable {
     if broker.embedded {
       other = "broker (its private one)"
     } else if !isSame {
-      other = "broker (\(broker.host):\(broker.port))"
+      other = "broker (\(HostAndPort(broker.host, broker.port)))"
     } else if let login = status.login.username, login != settings.mqtt.username {
       other = "login (\(login))"
     } else {

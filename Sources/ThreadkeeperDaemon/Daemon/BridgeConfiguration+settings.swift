@@ -53,6 +53,7 @@ extension MosquittoConfiguration {
       tls: mqtt.tls.map {
         TLS(caFile: $0.caFile, certificateFile: $0.certFile, keyFile: $0.keyFile)
       })
+    brokerUsers = Set(mqtt.brokerUsers)
   }
 }
 

@@ -5,6 +5,7 @@ import Glibc
 import ServiceLifecycle
 import Settings
 import Synchronization
+import ThreadkeeperSupport
 
 /// Keeps the service manager informed that started this process: `Type=notify` and `WatchdogSec=` of systemd.
 final class ServiceManager: Service {
@@ -22,7 +23,7 @@ final class ServiceManager: Service {
     broker =
       switch settings.mqtt.host {
       case .embedded: "the private broker"
-      case .named(let name): "\(name):\(settings.mqtt.port)"
+      case .named(let name): "\(HostAndPort(name, settings.mqtt.port))"
       }
   }
 

@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// The daemon's login at its broker, kept as an internet password (`inet`):
 ///
@@ -160,9 +161,7 @@ package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
   /// Names the broker and how it is spoken to: `mqtts://broker.local:8883`.
   package var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }
 
-  package var description: String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-  }
+  package var description: String { "\(HostAndPort(host, port))" }
 }
 
 /// User names, by the rule of `mqtt.username`.

@@ -6,6 +6,7 @@ import Logging
 import Settings
 import SodiumCrypto
 import StatusPage
+import ThreadkeeperSupport
 
 /// The token of the status page in its file beside the store.
 package enum PageToken {
@@ -40,8 +41,7 @@ package enum PageToken {
     let isAny = http.address == "0.0.0.0" || http.address == "::"
     let address = isAny ? "127.0.0.1" : http.address
     let name = HostName.isLoopback(http.address) ? nil : http.names.first
-    let host = name ?? (address.contains(":") ? "[\(address)]" : address)
-    return "http://\(host):\(http.port)/"
+    return "http://\(HostAndPort(name ?? address, http.port))/"
   }
 
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.

@@ -7,6 +7,7 @@ import HomeStore
 import LocalAPI
 import Settings
 import ThreadRequests
+import ThreadkeeperSupport
 
 /// Answers one of the interfaces that have the requests of MQTT: who asks is the user that the kernel names, and speaks
 /// for the team that the settings give to that user.

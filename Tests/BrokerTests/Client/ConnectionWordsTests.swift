@@ -115,7 +115,7 @@ struct ConnectionWordsTests {
     "A goodbye of the broker has words, and the client comes back",
     arguments: [
       (UInt8(0x98), "administrator"), (0x8B, "shutting down"), (0x95, "`max_packet_size`"),
-      (0x87, "`mqtt.username`"), (0x8D, "`mqtt.keep_alive`"), (0x82, "broke the protocol"),
+      (0x87, "`mqtt.username`"), (0x8D, "overloaded"), (0x82, "broke the protocol"),
       (0x8E, "same client id"), (0x9C, "reason 156"),
     ])
   func goodbyes(code: UInt8, words: String) async throws {

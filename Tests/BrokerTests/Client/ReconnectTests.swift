@@ -101,7 +101,7 @@ struct ReconnectTests {
       #expect(attempt == nil)
       try await client.ready(connection: number + 1)
       let reasons = client.record.disconnections.map(\.error.reason)
-      if reasons.count { $0 == .sessionTakenOver } >= 3 { break }
+      if reasons.count(where: { $0 == .sessionTakenOver }) >= 3 { break }
       try #require(number < 50, "\(reasons)")
     }
     let contested = client.record.disconnections.filter {

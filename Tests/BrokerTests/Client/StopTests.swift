@@ -139,7 +139,7 @@ struct StopTests {
       ("mqtt.client_id", { $0.clientID = "a\0b" }),
       ("mqtt.client_id", { $0.clientID = "a+" }),
       ("mqtt.port", { $0.port = 0 }),
-      ("mqtt.keep_alive", { $0.keepAlive = 3 }),
+      ("mqtt", { $0.keepAlive = 3 }),
       ("mqtt.username", { $0.password = "p" }),
       ("mqtt.tls.cert_file", { $0.tls = .init(caFile: "ca", certificateFile: "cert") }),
       ("mqtt.base_topic", { $0.subscriptions = [.init("a/#/b")] }),

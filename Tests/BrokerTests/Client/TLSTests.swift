@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Broker
 import Foundation
 import TestKit
 import Testing
+
+@testable import Broker
 
 @Suite("TLS", .timeLimit(.minutes(30)))
 struct TLSTests {
@@ -69,6 +70,46 @@ struct TLSTests {
         port: ports.mutual, certificate: certificates.client, key: certificates.clientKey))
     try await client.ready()
     #expect(client.record.disconnections.isEmpty)
+  }
+
+  @Test("Why a certificate is not accepted is said, with what to do about it")
+  func unfit() async throws {
+    let certificates = try TestCertificates()
+    let listeners = try TestCertificates.Unfit.allCases.map {
+      (kind: $0, port: try UnusedPort.next(), files: try certificates.make($0))
+    }
+    let broker = try TestBroker(
+      extraConfiguration: listeners.flatMap {
+        [
+          "listener \($0.port) 127.0.0.1", "certfile \($0.files.certificate)",
+          "keyfile \($0.files.key)",
+        ]
+      })
+    let words: [TestCertificates.Unfit: [String]] = [
+      .expired: ["has expired", "renew it on the broker", "clock says 2"],
+      .notYetValid: ["is not valid yet", "clock right? It says 2"],
+      .selfSigned: ["is signed by nobody else", "is not in `mqtt.tls.ca_file` ("],
+      .unknownAuthority: ["nothing leads from", "put the authority's certificate there"],
+      .missingIntermediate: ["nothing leads from", "`certfile` of mosquitto.conf"],
+    ]
+    for (kind, port, _) in listeners {
+      var configuration = broker.configuration(clientID: "keeper")
+      configuration.port = port
+      configuration.tls = .init(caFile: certificates.authority)
+      let error = try await ConnectionWordsTests.failure(configuration)
+      #expect(error.reason == .tlsCertificate)
+      for word in words[kind] ?? [] { #expect(error.message.contains(word), "\(kind): \(error)") }
+    }
+  }
+
+  @Test("A clock that stands at 1970 is named as the cause")
+  func clockAtZero() {
+    let configuration = MosquittoConfiguration(
+      host: "broker.lan", port: 8883, clientID: "a", tls: .init(caFile: "ca.pem"))
+    let error = MosquittoError.certificate(
+      CertificateFailure(code: 9, words: "certificate is not yet valid"), configuration, now: 60)
+    #expect(error.message.contains("this machine's clock says 1970-01-01"))
+    #expect(!error.message.contains("`mqtt.tls.ca_file`"))
   }
 
   @Test("What is wrong is named by the settings to look at, and by the file where there is one")

@@ -86,6 +86,26 @@ struct DocumentTests {
     }
   }
 
+  @Test("Every setting that a message names is there")
+  func settings() throws {
+    let page = try ProjectFiles.text(of: "docs/reference/settings.md")
+    let names = Set(page.matches(of: #/\| `([a-z_.]+)` \|/#).map { String($0.output.1) })
+    let sections = Set(names.compactMap { $0.split(separator: ".").first.map(String.init) })
+    for file in try ProjectFiles.below("Sources") where file.hasSuffix(".swift") {
+      let text = try ProjectFiles.text(of: file).split(separator: "\n")
+        .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+      // In backquotes, also with a value after it.
+      for mention in text.matches(of: #/`([a-z_]+)\.([a-z_.]+)(`|: )/#) {
+        let (section, name) = (
+          String(mention.output.1), "\(mention.output.1).\(mention.output.2)"
+        )
+        guard sections.contains(section) else { continue }
+        let isThere = names.contains(name) || names.contains { $0.hasPrefix(name + ".") }
+        #expect(isThere, "\(file) names \(name)")
+      }
+    }
+  }
+
   @Test("The page about alerts has every alert")
   func alerts() throws {
     let text = try ProjectFiles.text(of: "docs/reference/alerts.md")
