@@ -36,6 +36,7 @@ final class IntakeConnection: MosquittoHandler {
   func connected(_ session: MosquittoSession) {
     logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
     monitor.update { $0.intakeLogin = .accepted }
+    if monitor.noteAccepted(.intake) { logger.warning("\(MutualEnds.reason)") }
     // A loss that is still owed is not made good by a session that was found since.
     owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
     do {
@@ -100,6 +101,7 @@ final class IntakeConnection: MosquittoHandler {
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
+    if monitor.noteEnd(.intake, event) { logger.warning("\(MutualEnds.reason)") }
     let isRefusalNews = monitor.noteRefusal(event, at: \.intakeLogin)
     let isTakeoverNews = monitor.noteTakeover(event, of: \.intakeTakeover)
     monitor.update {

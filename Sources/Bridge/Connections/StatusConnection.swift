@@ -46,6 +46,7 @@ final class StatusConnection: MosquittoHandler {
       $0.statusConnections += 1
       $0.statusLogin = .accepted
     }
+    if monitor.noteAccepted(.status) { logger.warning("\(MutualEnds.reason)") }
     refusals.restart()
     publisher.connected(
       sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
@@ -117,6 +118,7 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
+    if monitor.noteEnd(.status, event) { logger.warning("\(MutualEnds.reason)") }
     let isRefusalNews = monitor.noteRefusal(event, at: \.statusLogin)
     let isTakeoverNews = monitor.noteTakeover(event, of: \.statusTakeover)
     publisher.disconnected()

@@ -49,6 +49,12 @@ extension AlertFacts {
         + "take only ids that you know (`clientid_prefixes`). The daemon keeps trying.")
   }
 
+  /// The same alert where the daemon's own two connections do it to each other.
+  package static let sharedClientID = daemon(
+    MutualEnds.reason,
+    "Remove `use_username_as_clientid` from mosquitto.conf, or what your broker calls it, and "
+      + "restart the broker. `threadkeeper doctor` tells whether it still does so.")
+
   /// - Parameter login: Home Assistant's, of the settings.
   package static func consentByHomeAssistant(login: String) -> AlertFacts {
     daemon(

@@ -80,3 +80,87 @@ extension BridgeMonitor {
     }
   }
 }
+
+extension BridgeMonitor {
+  // MARK: The two connections and each other
+
+  /// - Returns: whether it is news that they throw each other out.
+  func noteAccepted(_ link: MutualEnds.Link) -> Bool {
+    noteMutualEnds { $0.accepted(link, at: .now) }
+  }
+
+  /// The same for the end of one that the broker had accepted.
+  func noteEnd(_ link: MutualEnds.Link, _ event: MosquittoDisconnection) -> Bool {
+    event.wasConnected && noteMutualEnds { $0.ended(link, at: .now) }
+  }
+
+  private func noteMutualEnds(_ change: @Sendable (inout MutualEnds) -> Void) -> Bool {
+    update { snapshot in
+      let wasOpen = snapshot.mutualEnds.isOpen
+      change(&snapshot.mutualEnds)
+      return !wasOpen && snapshot.mutualEnds.isOpen
+    }
+  }
+
+  /// To be called now and then.
+  func settleMutualEnds() { update { $0.mutualEnds.tick(at: .now) } }
+}
+
+/// Whether the daemon's own two connections throw each other out. A broker that gives all clients of a login one client
+/// id ends each of them when the other one comes, so they are never there together:
+///
+/// ```
+/// intake  ────┐        ┌────────┐        ┌──── …
+/// status      └────────┘        └────────┘
+/// ```
+/// Neither of them alone can tell that from a broker that restarts.
+struct MutualEnds: Sendable {
+  enum Link: Sendable { case intake, status }
+
+  /// An end of one and the arrival of the other that are so near belong together; the broker does both at once, and the
+  /// threads of the connections find out in any order.
+  private static let near = Duration.seconds(1)
+  /// So many in a row are no coincidence.
+  private static let enough = 3
+  /// A connection that is thrown out comes back before that.
+  private static let settledAfter = MosquittoConfiguration.Backoff().uncontestedAfter
+
+  static let reason =
+    "the broker ends each of the daemon's two connections when the other one comes: it gives all "
+    + "clients of a login one client id"
+
+  private var connected: Set<Link> = []
+  private var togetherSince: ContinuousClock.Instant?
+  private var lastArrival: (link: Link, at: ContinuousClock.Instant)?
+  private var lastEnd: (link: Link, at: ContinuousClock.Instant)?
+  private var count = 0
+
+  var isOpen: Bool { count >= Self.enough }
+
+  mutating func accepted(_ link: Link, at now: ContinuousClock.Instant) {
+    connected.insert(link)
+    if connected.count == 2 { togetherSince = now }
+    lastArrival = (link, now)
+    pair(at: now)
+  }
+
+  mutating func ended(_ link: Link, at now: ContinuousClock.Instant) {
+    connected.remove(link)
+    if let since = togetherSince, now >= since + Self.near { count = 0 }
+    togetherSince = nil
+    lastEnd = (link, now)
+    pair(at: now)
+  }
+
+  mutating func tick(at now: ContinuousClock.Instant) {
+    if let since = togetherSince, now >= since + Self.settledAfter { count = 0 }
+  }
+
+  private mutating func pair(at now: ContinuousClock.Instant) {
+    guard let end = lastEnd, let arrival = lastArrival, end.link != arrival.link,
+      now < min(end.at, arrival.at) + Self.near
+    else { return }
+    count += 1
+    (lastEnd, lastArrival) = (nil, nil)
+  }
+}

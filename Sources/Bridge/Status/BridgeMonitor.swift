@@ -42,7 +42,10 @@ package final class BridgeMonitor: Sendable {
     /// Why a session counts as taken over, until it has been the daemon's own for long enough.
     var intakeTakeover: String?
     var statusTakeover: String?
-    package var takeover: String? { intakeTakeover ?? statusTakeover }
+    var mutualEnds = MutualEnds()
+    package var takeover: String? {
+      mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover ?? statusTakeover
+    }
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0
@@ -65,7 +68,8 @@ package final class BridgeMonitor: Sendable {
     package var intake: Intake {
       if let storeProblem { return .backingOff(storeProblem.reason) }
       if isIntakeConnected { return .running }
-      return intakeTakeover.map { .backingOff($0) } ?? .connecting
+      let takeover = mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover
+      return takeover.map { .backingOff($0) } ?? .connecting
     }
 
     /// What is published beside `intake`: what is wrong, and what to do.

@@ -120,8 +120,12 @@ final class Ticker: Sendable {
     try state.clock.handOver { try loop.clockJumped(by: $0) }
     try watchDroppedMessages(&state, at: now)
     try watchLogin(&state)
+    monitor.settleMutualEnds()
+    let sessions = monitor.snapshot
     try set(
-      .sessionTakenOver, monitor.snapshot.takeover.map(AlertFacts.sessionTakenOver), &state)
+      .sessionTakenOver,
+      sessions.mutualEnds.isOpen
+        ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
     try watchDevices(&state, at: now)
     try parts.follower.reportAnswers(loop)
     let known = monitor.snapshot

@@ -27,6 +27,25 @@ package struct BrokerProbe: Sendable {
     return .failure(seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
   }
 
+  /// Connects twice at once with the same login, and two client ids.
+  ///
+  /// - Returns: whether the broker ends one connection when the other comes: it gives both one client id, as Mosquitto
+  ///   with `use_username_as_clientid`.
+  package func sharesClientID() async -> Bool {
+    let clients = [ProbeClient(connection, []), ProbeClient(connection, [])]
+    for client in clients { await client.open(until: .now + limit / 2) }
+    // The end of the first is on its way when the second is let in.
+    let deadline = ContinuousClock.now + .milliseconds(250)
+    await clients[0].end(until: deadline)
+    let isEnded = clients.contains { client in
+      let seen = client.seen
+      return seen.session != nil
+        && [.connectionLost, .sessionTakenOver].contains(seen.error?.reason)
+    }
+    for client in clients { await client.close() }
+    return isEnded
+  }
+
   /// Publishes something, and returns when the broker has taken all of it.
   ///
   /// - Parameter publications: each with a token of its own.

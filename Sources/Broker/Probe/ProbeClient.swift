@@ -104,6 +104,11 @@ final class ProbeClient: MosquittoHandler {
     await wait(until: deadline) { $0.error != nil || $0.hasLarge }
   }
 
+  /// Returns when the connection has ended, or at the deadline.
+  func end(until deadline: ContinuousClock.Instant) async {
+    await wait(until: deadline) { $0.error != nil }
+  }
+
   /// Disconnects; what was seen stays.
   func close() async {
     let running = client.withLock { running in

@@ -21,6 +21,23 @@ enum BrokerCheck {
     return [check.problem(Check.sentence(error.message), remedy(error.reason, loginRemedy), status)]
   }
 
+  /// Whoever of a login connects throws the others of it out, also this command's own probes.
+  static let sharedClientID = [
+    Check(.broker, "client_id").problem(
+      "The broker gives all clients of a login one client id, so the daemon's two connections end each other",
+      "Remove `use_username_as_clientid` from mosquitto.conf, or what your broker calls it, and restart the broker",
+      .configuration)
+  ]
+
+  /// Whether the broker let this command in; also where it threw it out then.
+  static func mayShareClientID(_ access: Result<AccessReport, MosquittoError>) -> Bool {
+    switch access {
+    case .success: true
+    case .failure(let error):
+      [.connectionLost, .closedByBroker, .sessionTakenOver].contains(error.reason)
+    }
+  }
+
   /// What to do where the message itself only asks.
   private static func remedy(
     _ reason: MosquittoError.Reason, _ loginRemedy: String?
@@ -36,6 +53,8 @@ enum BrokerCheck {
     case .clientIdentifier:
       "Set `mqtt.client_id` to what the broker's `clientid_prefixes` asks for"
     case .protocolVersion: "Set `mqtt.protocol`"
+    case .untrustedListener:
+      "Start the broker before other programs can take its port, use a port below 1024, or TLS"
     case .tlsFiles, .tlsCertificate, .tlsHostName, .tlsClientCertificate, .tlsHandshake:
       "Correct `mqtt.tls` and `mqtt.port` in the settings"
     case .closedByBroker:

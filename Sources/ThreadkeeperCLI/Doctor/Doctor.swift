@@ -198,9 +198,15 @@ struct Doctor: Sendable {
     mqtt.username = connection.username
     let bases = settings.homes.map(\.baseTopic)
     let filters = ["\(settings.homeAssistant.prefix)/status"]
-    switch await BrokerProbe(connection, within: Self.brokerLimit).access(
-      to: bases, filters: filters, other: other)
+    let probe = BrokerProbe(connection, within: Self.brokerLimit)
+    let access = await probe.access(to: bases, filters: filters, other: other)
+    // A client without a login keeps its id.
+    if connection.username != nil, BrokerCheck.mayShareClientID(access),
+      await probe.sharesClientID()
     {
+      return BrokerCheck.sharedClientID
+    }
+    switch access {
     case .failure(let error):
       return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
     case .success(let report):

@@ -39,6 +39,20 @@ struct BrokerProbeTests {
   }
 
   @Test(
+    "A broker that gives all clients of a login one client id is found out", arguments: Version.both
+  )
+  func sharedClientID(version: Version) async throws {
+    // The option is the listener's.
+    let port = try UnusedPort.next()
+    let broker = try broker(
+      extra: ["listener \(port) 127.0.0.1", "use_username_as_clientid true"])
+    var probe = probe(broker, version)
+    #expect(await !probe.sharesClientID())
+    probe.connection.port = port
+    #expect(await probe.sharesClientID())
+  }
+
+  @Test(
     "With the access list the daemon publishes and reads everywhere, another login for itself only",
     arguments: Version.both)
   func withList(version: Version) async throws {
