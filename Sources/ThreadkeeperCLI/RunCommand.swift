@@ -9,9 +9,6 @@ import ThreadkeeperDaemon
 #if Fleet
 import Fleet
 #endif
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// `threadkeeper run`
 struct RunCommand: AsyncParsableCommand {
@@ -20,7 +17,8 @@ struct RunCommand: AsyncParsableCommand {
     abstract: "Run the daemon until it is stopped.",
     discussion: """
       Without a configuration it starts a private broker on a loopback port and makes an encrypted \
-      store in the state directory. Logs go to standard error. SIGTERM and SIGINT stop it cleanly.
+      store in the state directory. Logs go to standard error. SIGTERM, SIGINT and \
+      SIGHUP stop it cleanly.
 
       Examples:
         threadkeeper run
@@ -31,9 +29,8 @@ struct RunCommand: AsyncParsableCommand {
   @OptionGroup var options: SettingsOptions
 
   func run() async throws {
+    StopSignals.ignoreOthers()
     let settings = try options.load()
-    // A reader of the log that goes away must not take the daemon with it.
-    signal(SIGPIPE, SIG_IGN)
     if settings.store.url != nil { return try await runNode(settings) }
     let daemon = try Daemon.start(
       settings, ask: StoreSecret.askNow, logger: .init(settings.log))

@@ -76,6 +76,34 @@ struct PrivateBrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test(
+    "A terminal that closes stops the daemon in order, with its broker; signals for other daemons do nothing"
+  )
+  func signals() async throws {
+    let installation = try Installation(port: nil, hold: 0)
+    let daemon = try await installation.start()
+    let broker = try #require(brokerProcess(of: daemon))
+    for number in [SIGUSR1, SIGUSR2] {
+      daemon.signal(number)
+      #expect(try await installation.status()["broker"]?["state"] == "connected")
+    }
+    #expect(daemon.isRunning)
+    let end = try await daemon.stop(SIGHUP)
+    print("SIGHUP: \(end), \(daemon.log.split(separator: "\n").last ?? "")")
+    #expect(end == .exit(0))
+    #expect(!isAlive(broker))
+  }
+
+  @Test("nohup(1) keeps a daemon running when its terminal closes")
+  func nohup() async throws {
+    let installation = try Installation(port: nil, hold: 0, launcher: ["/usr/bin/nohup"])
+    let daemon = try installation.launch()
+    try await installation.ready(daemon)
+    daemon.signal(SIGHUP)
+    #expect(try await installation.status()["broker"]?["state"] == "connected")
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("Who takes the port of a private broker that has ended gets no connection of the daemon's")
   func takenPlace() async throws {
     let port = try UnusedPort.next()

@@ -5,10 +5,7 @@ import Glibc
 import Synchronization
 import ThreadkeeperSupport
 
-/// A child process with a thread that waits for its end.
-///
-/// The same thread starts it, and that matters: "die with your parent" means the thread that made
-/// the child, and threads of an executor come and go.
+/// A child process that does not outlive this one, with a thread that waits for its end.
 final class BrokerProcess: Sendable {
   struct Command: Sendable {
     var program: String
@@ -51,13 +48,16 @@ final class BrokerProcess: Sendable {
         program: command.program, arguments: command.arguments,
         environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
       (start.output, start.error) = (.file(command.logFile), .sameAsOutput)
+      let guardian = ChildWatch(marker: command.arguments.last ?? command.program)
       let spawned = start.start()
+      if spawned.error == 0 { guardian.watch(spawned.identifier) }
       state.withLock {
         $0.identifier = spawned.identifier
         $0.spawnError = spawned.error
       }
       started.signal()
       if spawned.error == 0 { waitForEnd(spawned.identifier) }
+      guardian.end()
     }
   }
 
@@ -101,6 +101,50 @@ final class BrokerProcess: Sendable {
     }
     ended.signal()
     end?(status ?? 0)
+  }
+}
+
+/// A shell that ends a child of this process when this process is gone, however it went, SIGKILL included.
+///
+/// It reads from a socket whose other end only this process has, so that it comes to its end with this process. A
+/// request to the kernel (PR_SET_PDEATHSIG) would do without it, but is forgotten where the child's program has other
+/// rights, and needs a program that asks for it.
+private struct ChildWatch {
+  /// The number of the child, then the end of input. Nobody else's process is ended who has got that number since.
+  private static let script = """
+    read -r child || exit 0
+    read -r end
+    read -r line <"/proc/$child/cmdline"
+    case $line in *"$0"*) kill "$child" ;; esac
+    """
+
+  private let socket: Int32
+  private let shell: pid_t
+
+  /// Starts before the child does: between that and `watch` there is a moment only.
+  init(marker: String) {
+    var ends: [Int32] = [-1, -1]
+    socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+    var start = ProcessStart(
+      program: "/bin/sh", arguments: ["-c", Self.script, marker], environment: [])
+    start.input = .descriptor(ends[0])
+    shell = start.start().identifier
+    close(ends[0])
+    socket = ends[1]
+  }
+
+  func watch(_ child: pid_t) {
+    let line = Array("\(child)\n".utf8)
+    // Where there is no shell, nothing watches the child.
+    _ = send(socket, line, line.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// When the child has ended.
+  func end() {
+    close(socket)
+    var status: Int32 = 0
+    guard shell > 0 else { return }
+    while waitpid(shell, &status, 0) < 0, errno == EINTR {}
   }
 }
 

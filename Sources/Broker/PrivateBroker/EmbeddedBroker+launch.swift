@@ -28,7 +28,10 @@ extension EmbeddedBroker {
     try directory.writeConfiguration(configuration, port: port)
     try directory.writeLogins(state.withLock { $0.passwords }, port: port)
     try PrivateFile.write("\(port)\n", to: directory.portFile)
-    let process = try BrokerProcess(command(program))
+    let process = try BrokerProcess(
+      BrokerProcess.Command(
+        program: program, arguments: ["-c", directory.configurationFile],
+        logFile: directory.logFile))
     try PrivateFile.write("\(process.identifier)\n", to: directory.processFile)
     do throws(EmbeddedBrokerError) {
       try waitUntilReady(process, port: port)
@@ -61,23 +64,6 @@ extension EmbeddedBroker {
       usleep(5000)
     }
     throw .notReady(configuration.startLimit.components.seconds, log: directory.logTail)
-  }
-
-  /// With util-linux, the kernel ends the broker when we are gone, however we went. The shell in
-  /// between closes a gap: were we gone before the kernel was asked, its parent would not be us.
-  private func command(_ program: String) -> BrokerProcess.Command {
-    let broker = [program, "-c", directory.configurationFile]
-    guard let setpriv = try? Self.find("setpriv", package: "util-linux", nil) else {
-      return BrokerProcess.Command(
-        program: program, arguments: Array(broker.dropFirst()), logFile: directory.logFile)
-    }
-    return BrokerProcess.Command(
-      program: setpriv,
-      arguments: [
-        "--pdeathsig", "TERM", "/bin/sh", "-c", #"[ "$PPID" -eq "$0" ] && exec "$@""#,
-        "\(getpid())",
-      ] + broker,
-      logFile: directory.logFile)
   }
 
   // MARK: Who may run it

@@ -129,7 +129,7 @@ package final class FleetNode: Sendable {
     state.withLock { $0.runs.values.sorted { $0.shard < $1.shard } }
   }
 
-  /// Runs until SIGTERM or SIGINT, or until it cannot go on.
+  /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
   ///
   /// - Throws: `CommandFailure`: 78 where another process has this node's name, and where nothing can be done with the
   ///   database or the broker as they are set.
@@ -141,15 +141,15 @@ package final class FleetNode: Sendable {
     let page = PageServer(settings, source: facts, logger: logger)
     // The last one is stopped first.
     let services: [any Service] = (page.map { [$0] } ?? []) + [NodeService(node: self)]
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: services.map {
-          .init(
-            service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
-            serviceName: "\(type(of: $0))")
-        },
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() }))
+    var configuration = ServiceGroupConfiguration(
+      services: services.map {
+        .init(
+          service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+          serviceName: "\(type(of: $0))")
+      },
+      logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
+    StopSignals.stop(&configuration)
+    let group = ServiceGroup(configuration: configuration)
     try await group.run()
   }
 

@@ -117,20 +117,20 @@ struct AgentService: Service {
     }
   }
 
-  /// Runs them until SIGTERM or SIGINT.
+  /// Runs them until they are stopped.
   static func run(
     _ configurations: [any AgentConfiguration], warning: String? = nil
   ) async throws {
-    signal(SIGPIPE, SIG_IGN)
+    StopSignals.ignoreOthers()
     let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
     if let warning { logger.warning("\(warning)") }
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: configurations.map {
-          .init(service: AgentService(agent: Agent($0, logger: logger)))
-        },
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() }))
+    var services = ServiceGroupConfiguration(
+      services: configurations.map {
+        .init(service: AgentService(agent: Agent($0, logger: logger)))
+      },
+      logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() })
+    StopSignals.stop(&services)
+    let group = ServiceGroup(configuration: services)
     do {
       try await group.run()
     } catch let error as MosquittoError {

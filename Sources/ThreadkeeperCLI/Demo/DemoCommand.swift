@@ -35,15 +35,16 @@ struct DemoCommand: AsyncParsableCommand {
 
   func run() async throws {
     let show = DemoShow()
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: [
-          .init(
-            service: show, successTerminationBehavior: .gracefullyShutdownGroup,
-            failureTerminationBehavior: .gracefullyShutdownGroup)
-        ],
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.demo") { _ in SwiftLogNoOpLogHandler() }))
+    StopSignals.ignoreOthers()
+    var services = ServiceGroupConfiguration(
+      services: [
+        .init(
+          service: show, successTerminationBehavior: .gracefullyShutdownGroup,
+          failureTerminationBehavior: .gracefullyShutdownGroup)
+      ],
+      logger: Logger(label: "threadkeeper.demo") { _ in SwiftLogNoOpLogHandler() })
+    StopSignals.stop(&services)
+    let group = ServiceGroup(configuration: services)
     do {
       try await group.run()
     } catch is CancellationError {

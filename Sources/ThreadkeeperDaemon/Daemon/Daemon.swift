@@ -70,7 +70,7 @@ package struct Daemon {
     }
   }
 
-  /// Runs until SIGTERM or SIGINT, or until it cannot go on.
+  /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
   package func run() async throws {
     for notice in keychain.notices { logger.notice("\(notice)") }
     if case .readOnly(let reason) = keychain.condition {
@@ -95,12 +95,12 @@ package struct Daemon {
       ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
       // The last one is stopped first.
       + (serviceManager.map { [$0] } ?? [])
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        // Without a name it is the description: all that is in a service, which takes a fifth of the start.
-        services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() }))
+    var configuration = ServiceGroupConfiguration(
+      // Without a name it is the description: all that is in a service, which takes a fifth of the start.
+      services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
+      logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
+    StopSignals.stop(&configuration)
+    let group = ServiceGroup(configuration: configuration)
     do {
       try await group.run()
     } catch let error as MosquittoError {
