@@ -38,6 +38,15 @@ package enum StandardStream: Int32, Sendable {
   /// Whether a person looks at it.
   package var isTerminal: Bool { Self.receiver == nil && isatty(rawValue) == 1 }
 
+  /// How many characters the terminal has in a line; nil where there is no terminal.
+  package var columns: Int? {
+    var size = winsize()
+    guard isTerminal, ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return Int(size.ws_col)
+  }
+
   /// A stream that is shared with other programs may be set not to block.
   private static func waitUntilWritable(_ descriptor: Int32) {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

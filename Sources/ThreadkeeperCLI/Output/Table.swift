@@ -5,6 +5,8 @@ import ThreadkeeperDaemon
 /// Rows with aligned columns, as plain text.
 package struct Table: Sendable {
   private static let gap = "  "
+  /// No column becomes narrower.
+  private static let least = 8
 
   private let header: [String]
   private var rows: [[String]] = []
@@ -30,12 +32,51 @@ package struct Table: Sendable {
   }
 
   /// Lines with an end of line each; the header is bold where the style is on.
-  package func text(style: TerminalStyle = TerminalStyle(of: .output)) -> String {
-    let widths = header.indices.map { column in
+  ///
+  /// - Parameter limit: columns of the terminal. Where a row has more, its widest cells take several lines, and no
+  ///   character is lost; nil: a row is a line.
+  package func text(
+    style: TerminalStyle = TerminalStyle(of: .output),
+    limit: Int? = StandardStream.output.columns
+  ) -> String {
+    let natural = header.indices.map { column in
       ([header] + rows).map { $0[column].count }.max() ?? 0
     }
-    let lines = [style.bold(line(header, widths))] + rows.map { line($0, widths) }
+    let widths = Self.narrowed(natural, to: limit)
+    let lines = row(header, widths).map(style.bold) + rows.flatMap { row($0, widths) }
     return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// The widest columns become narrower, until all have room or are as narrow as a word of an id.
+  private static func narrowed(_ natural: [Int], to limit: Int?) -> [Int] {
+    var widths = natural
+    guard let limit else { return widths }
+    var over = widths.reduce(gap.count * (widths.count - 1), +) - limit
+    while over > 0, let widest = widths.max(), widest > least,
+      let column = widths.firstIndex(of: widest)
+    {
+      widths[column] -= 1
+      over -= 1
+    }
+    return widths
+  }
+
+  /// The lines of one row.
+  private func row(_ cells: [String], _ widths: [Int]) -> [String] {
+    let columns = zip(cells, widths).map { Self.wrapped($0[...], $1) }
+    return (0..<(columns.map(\.count).max() ?? 0)).map { index in
+      line(columns.map { index < $0.count ? String($0[index]) : "" }, widths)
+    }
+  }
+
+  /// Pieces of at most so many characters, between words where there are some.
+  private static func wrapped(_ text: Substring, _ width: Int) -> [Substring] {
+    guard text.count > width else { return [text] }
+    let most = text.prefix(width + 1)
+    let space = most.lastIndex(of: " ").flatMap { $0 > text.startIndex ? $0 : nil }
+    let piece = space.map { text[..<$0] } ?? text.prefix(width)
+    let rest = text[piece.endIndex...].drop { $0 == " " }
+    return rest.isEmpty ? [piece] : [piece] + wrapped(rest, width)
   }
 
   private func line(_ cells: [String], _ widths: [Int]) -> String {
