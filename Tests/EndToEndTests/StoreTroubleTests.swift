@@ -213,6 +213,94 @@ struct StoreTroubleTests {
     #expect(try scene.installation.verify().matchesManifest)
   }
 
+  /// What somebody takes away; the rest is left.
+  enum Loss: CaseIterable {
+    case directory, database, emptied, allButKey, allButAnchor, allButCredential, logAlone
+  }
+
+  @Test(
+    "A store that is gone is not replaced: the daemon ends with 66, says what is left, and clears nothing",
+    arguments: Loss.allCases)
+  func gone(_ loss: Loss) async throws {
+    var scene = try await Scene.start()
+    let installation = scene.installation
+    #expect(try await scene.daemon.stop() == .exit(0))
+    let before = scene.audience.look {
+      $0.latest.filter { $0.key.hasPrefix("threadkeeper/router") }
+    }
+    let (files, away) = (FileManager.default, installation.directory.file("away"))
+    let (key, anchors) = (
+      installation.directory.file("store.key"), installation.location.anchorDirectory
+    )
+    try files.createDirectory(atPath: away, withIntermediateDirectories: false)
+    var taken = [installation.storePath]
+    switch loss {
+    case .directory, .emptied, .logAlone: break
+    case .database: taken = [installation.location.databasePath]
+    case .allButKey: taken.append(anchors)
+    case .allButAnchor: taken.append(key)
+    case .allButCredential: taken += [anchors, key]
+    }
+    let credential = installation.directory.file("credentials/threadkeeper.store_key")
+    var variables: [String: String] = [:]
+    if loss == .allButCredential {
+      variables["CREDENTIALS_DIRECTORY"] = installation.directory.file("credentials")
+      try files.createDirectory(
+        atPath: installation.directory.file("credentials"), withIntermediateDirectories: false)
+      try files.copyItem(atPath: key, toPath: credential)
+    }
+    func name(_ path: String) -> String { "\(away)/\((path as NSString).lastPathComponent)" }
+    for path in taken { try files.moveItem(atPath: path, toPath: name(path)) }
+    let database = installation.location.databasePath
+    if loss == .emptied || loss == .logAlone {
+      try files.createDirectory(
+        atPath: installation.storePath, withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+      let path = loss == .emptied ? database : database + "-wal"
+      files.createFile(atPath: path, contents: Data(), attributes: [.posixPermissions: 0o600])
+    }
+    let left =
+      switch loss {
+      case .allButKey: [key]
+      case .allButAnchor: [anchors + "/"]
+      case .allButCredential: [credential]
+      case .emptied: [database, key, anchors + "/"]
+      case .logAlone: [database + "-wal", key, anchors + "/"]
+      case .directory, .database: [key, anchors + "/"]
+      }
+    let refused = try installation.launch(environment: variables)
+    #expect(try await refused.end() == .exit(66))
+    for path in left { #expect(refused.log.contains(path), "\(refused.log)") }
+    #expect(refused.log.contains("threadkeeper store restore FILE"), "\(refused.log)")
+    for command in [["setup", "--broker", "embedded"], ["store", "verify"]] {
+      let outcome = try await installation.command(command, environment: variables)
+      #expect(outcome.status == 66, "\(command): \(outcome)")
+    }
+    let doctor = try await installation.command("doctor", environment: variables)
+    #expect(doctor.output.contains(left[0]), "\(doctor.output)")
+    #expect(!files.fileExists(atPath: database) || loss == .emptied, "a new store was made")
+    #expect(
+      scene.audience.look { $0.latest.filter { $0.key.hasPrefix("threadkeeper/router") } } == before
+    )
+
+    if loss == .directory {
+      // On purpose: what is named is moved away, and a new store is made.
+      for path in [key, anchors] { try files.moveItem(atPath: path, toPath: name(path)) }
+      scene.daemon = try await installation.start()
+      #expect(try await installation.json("status")["routers"] == 0)
+      #expect(try await scene.daemon.stop() == .exit(0))
+      for path in [installation.storePath, key, anchors] { try files.removeItem(atPath: path) }
+      for path in [key, anchors] { try files.moveItem(atPath: name(path), toPath: path) }
+    } else if loss == .emptied || loss == .logAlone {
+      try files.removeItem(atPath: installation.storePath)
+    }
+    // It is put back.
+    for path in taken { try files.moveItem(atPath: name(path), toPath: path) }
+    scene.daemon = try await installation.start()
+    #expect(try await installation.json("status")["routers"] == 1)
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted")
   func rolledBack() async throws {
     var scene = try await Scene.start()

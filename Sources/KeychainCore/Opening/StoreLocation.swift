@@ -22,7 +22,7 @@ package struct StoreLocation: Equatable, Sendable {
   /// What SQLite keeps beside the database.
   var logPaths: [String] { ["-wal", "-shm", "-journal"].map { databasePath + $0 } }
   package var lockPath: String { directory + "/store.lock" }
-  /// A store that is being made lies under this name until it is whole.
+  /// A store that is being made lies under this name until it is whole, from before its key is made.
   var unfinishedPath: String { directory + "/store.sqlite3.unfinished" }
 
   /// A random key that stays on this machine: beside the store, and in no backup of it.
@@ -43,40 +43,57 @@ package struct StoreLocation: Equatable, Sendable {
 }
 
 extension StoreLocation {
-  /// Whether a file with the store's name can be seen.
-  var hasStore: Bool { Self.isThere(databasePath) }
+  /// Whether a store can be seen. A file of no bytes is none.
+  var hasStore: Bool { Self.length(of: databasePath) > 0 }
 
   /// Whether there is a store, for whoever would go on without one: a store that is out of reach, or
   /// that somebody took away, is not the same as none.
   ///
+  /// - Parameter keys: files that open it and nothing else. They are made with it, so one without a store is left of
+  ///   one.
   /// - Throws: `notAvailable` when that cannot be seen, `noSuchKeychain` when there was a store.
-  package func holdsStore() throws(KeychainError) -> Bool {
-    if try Self.hasName(databasePath) { return true }
-    guard let trace = try trace() else { return false }
+  package func holdsStore(keys: [String]) throws(KeychainError) -> Bool {
+    if try isInPlace() { return true }
+    let left = try leftovers(keys)
     // Another process may have made it just now.
-    if try Self.hasName(databasePath) { return true }
+    guard !left.isEmpty, try !isInPlace() else { return try isInPlace() }
+    let (are, them) = left.count == 1 ? ("is", "that") : ("are", "them")
     throw KeychainError(
       .noSuchKeychain,
-      "there is no store at \(databasePath) any more, and \(trace) is left of it: put the store back,"
-        + " or remove that too to start with a new store")
+      "there is no store at \(databasePath) any more, and \(left.joined(separator: ", ")) \(are) left of it: put the"
+        + " store back, or move \(them) away too to start with a new store")
   }
 
-  /// What only a store leaves behind in which something was stored.
-  private func trace() throws(KeychainError) -> String? {
-    for path in logPaths where try Self.hasName(path) { return path }
+  private func isInPlace() throws(KeychainError) -> Bool {
+    try Self.hasName(databasePath) && hasStore
+  }
+
+  /// What only a store leaves behind.
+  private func leftovers(_ keys: [String]) throws(KeychainError) -> [String] {
+    var left: [String] = []
+    for path in [databasePath] + logPaths where try Self.hasName(path) { left.append(path) }
+    // Made before the store is put in place: a crash may have come between.
+    let isUnfinished = try Self.hasName(unfinishedPath)
+    for path in keys where !isUnfinished {
+      if try Self.hasName(path) { left.append(path) }
+    }
+    return try left + anchors(afterFirst: isUnfinished)
+  }
+
+  /// - Parameter afterFirst: leaves out those that are written when a store is made.
+  private func anchors(afterFirst: Bool) throws(KeychainError) -> [String] {
     guard let names = Self.names(in: anchorDirectory) else {
       guard errno == ENOENT || errno == ENOTDIR else { throw Self.outOfReach(anchorDirectory) }
-      return nil
+      return []
     }
-    for name in names where name.hasSuffix(".anchor") {
-      let path = anchorDirectory + "/" + name
-      switch Anchor(path: path).read() {
-      // Written before the store is put in place: a crash may have come between.
-      case .missing, .generation(...1): continue
-      case .generation, .unreadable: return path
+    return names.sorted().filter { $0.hasSuffix(".anchor") }.map { "\(anchorDirectory)/\($0)" }
+      .filter { path in
+        switch Anchor(path: path).read() {
+        case .missing: false
+        case .generation(...1): !afterFirst
+        case .generation, .unreadable: true
+        }
       }
-    }
-    return nil
   }
 
   private static func hasName(_ path: String) throws(KeychainError) -> Bool {

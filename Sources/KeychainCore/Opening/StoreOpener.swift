@@ -58,7 +58,7 @@ extension Keychain {
     let (store, found) = try database.read { tx in
       let store = try identity(in: tx)
       try StoreLocation.checkFile(location.anchorPath(store))
-      return (store, Anchor(path: location.anchorPath(store)).read())
+      return (store, try Anchor(path: location.anchorPath(store)).read())
     }
     let (keys, mark) = try database.read { tx in
       guard try StoreSchema.isIntact(in: tx) else {
@@ -140,6 +140,7 @@ extension Keychain {
           .notAvailable, "\(path) is left of a store that is gone: move it away first")
       }
       var madeFiles: [String] = []
+      try reserveName(location)
       do {
         var secrets: [(KeySlot.Kind, SecretBytes)] = []
         for slot in slots {
@@ -157,21 +158,29 @@ extension Keychain {
         ) { _, _ in roots }
       } catch {
         // Without the store, a key file that was made for it opens nothing.
-        if !location.hasStore { for path in madeFiles { unlink(path) } }
+        if !location.hasStore { for path in madeFiles + [location.unfinishedPath] { unlink(path) } }
         throw error
       }
     }
+  }
+
+  /// Makes the empty file that the store is built in: while it has that name, a key without a store is of one that is
+  /// being made.
+  private static func reserveName(_ location: StoreLocation) throws(KeychainError) {
+    let path = location.unfinishedPath
+    for leftover in ["-wal", "-shm", "-journal"] { unlink(path + leftover) }
+    // Made here, so that it is never readable by others, whatever the umask.
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw KeychainError.system("make", path: path) }
+    defer { Glibc.close(descriptor) }
+    guard ftruncate(descriptor, 0) == 0 else { throw KeychainError.system("make", path: path) }
+    StoreLocation.syncDirectory(location.directory)
   }
 
   private static func build(
     _ builder: StoreBuilder, at location: StoreLocation, _ options: KeychainOptions
   ) throws -> [KeyID: GuardedKey] {
     let path = location.unfinishedPath
-    for leftover in [path, path + "-wal", path + "-shm", path + "-journal"] { unlink(leftover) }
-    // Made here, so that it is never readable by others, whatever the umask.
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw KeychainError.system("make", path: path) }
-    Glibc.close(descriptor)
     do {
       var databaseOptions = SQLiteDatabase.Options()
       databaseOptions.vfs = options.vfs
@@ -194,7 +203,9 @@ extension Keychain {
       StoreLocation.syncDirectory(location.directory)
       return roots
     } catch {
-      for leftover in [path, path + "-wal", path + "-shm"] { unlink(leftover) }
+      for leftover in [path + "-wal", path + "-shm", location.anchorPath(builder.store)] {
+        unlink(leftover)
+      }
       throw error
     }
   }

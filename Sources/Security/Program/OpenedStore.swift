@@ -24,14 +24,16 @@ struct OpenedStore {
     }
     let location = StoreLocation(directory: directory + "/store")
     var ways: [KeySlotSecret] = []
+    let ownKey = directory + "/store.key"
     if let path = settings.passphraseFile {
       ways.append(try .passphrase(inFile: path))
       // A key file that nobody asked for would lie beside what the passphrase is to protect.
       if let keyFile = settings.keyFile { ways.append(.keyFile(path: keyFile)) }
     } else {
-      ways.append(.keyFile(path: settings.keyFile ?? directory + "/store.key"))
+      ways.append(.keyFile(path: settings.keyFile ?? ownKey))
     }
-    if try location.holdsStore() {
+    // A key file that is named may be that of several stores.
+    if try location.holdsStore(keys: [ownKey]) {
       // Whoever can change what lies in it can change the keys and the anchor.
       try StoreLocation.checkDirectory(directory)
     } else {

@@ -33,12 +33,17 @@ struct OwnStore: Sendable {
   /// Where a daemon of this store listens.
   var socketPath: String { location.directory + "/varlink.sock" }
 
-  var exists: Bool { Keychain.exists(at: location) }
+  /// A key file that is named may be that of several stores.
+  ///
+  /// - Throws: where there was one, and where that cannot be seen.
+  private var exists: Bool {
+    get throws(KeychainError) { try location.holdsStore(keys: [location.directory + ".key"]) }
+  }
 
   /// - Throws: `THError`.
   func answer(_ request: ThreadRequest) throws -> AnswerData {
     do {
-      guard exists || request.command == .storeCredentials else {
+      guard try exists || request.command == .storeCredentials else {
         return try answerOfNone(request)
       }
       let keychain = try open()
@@ -188,12 +193,12 @@ struct OwnStore: Sendable {
       } else {
         .keyFile(path: keyFile)
       }
-    if !exists {
-      do {
+    if try !exists {
+      do throws(KeychainError) {
         try Keychain.create(at: location, slots: [way], options: options).close()
       } catch {
         // Another process may have done it.
-        guard exists else { throw error }
+        guard try exists else { throw error }
       }
     }
     return try Keychain.open(at: location, with: way, access: .shared, options: options)

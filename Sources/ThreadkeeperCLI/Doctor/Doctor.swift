@@ -122,10 +122,8 @@ struct Doctor: Sendable {
     if let failure = Self.refusal(settings, OpenStore.checkAccess) {
       return [StoreCheck.hidden(failure)]
     }
-    do {
-      _ = try OpenStore.location(settings).holdsStore()
-    } catch {
-      return [StoreCheck.lost(error)]
+    if let failure = Self.refusal(settings, OpenStore.checkNotLost) {
+      return [StoreCheck.lost(failure)]
     }
     return [
       StoreCheck.absent(

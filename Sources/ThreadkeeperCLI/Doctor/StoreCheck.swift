@@ -60,13 +60,10 @@ enum StoreCheck {
   }
 
   /// One that was there, by what is left of it.
-  static func lost(_ error: KeychainError) -> Finding {
-    guard error.status == .noSuchKeychain else {
-      return check.notChecked(Check.sentence(error.message))
-    }
+  static func lost(_ failure: CommandFailure) -> Finding {
+    guard failure.status == .noInput else { return hidden(failure) }
     return check.problem(
-      Check.sentence(error.message), "`threadkeeper store restore FILE` puts a backup back",
-      .inputOutput)
+      Check.sentence(failure.message), failure.remedy.map(Check.sentence) ?? "", .inputOutput)
   }
 
   static func absent(_ failure: CommandFailure) -> Finding {

@@ -226,6 +226,8 @@ struct SetupReport: Sendable, Encodable {
   /// The key of a store that was made.
   let keyFile: String
   let passwordStored: Bool
+  /// A file of systemd's that was written or removed, because the store lies elsewhere than the service expects.
+  let dropIn: String?
   let broker: Broker
   let next: [String]
   /// What is found with these settings; nil where nothing was written, or the broker is not to be asked.
@@ -243,6 +245,9 @@ struct SetupReport: Sendable, Encodable {
     if storeMade {
       lines.append("The store is in \(store).")
       lines.append("Back up its key, without which nobody can read it: \(keyFile)")
+    }
+    if let dropIn {
+      lines.append("\(dropIn): changed, so that the service waits for the store's disk.")
     }
     lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
     let text = lines.joined(separator: "\n") + "\n"

@@ -5,6 +5,13 @@ import KeychainCore
 import Settings
 import Synchronization
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
 struct SetupSession: Sendable {
@@ -24,6 +31,7 @@ struct SetupSession: Sendable {
     let broker = try await look(outcome, draft.settings)
     let isWritten = draft.text != place.text
     var result = SetupStore.Result()
+    var dropIn: String?
     if !isDryRun {
       try await confirm(draft)
       let store = SetupStore(settings: draft.settings, isService: place.isService)
@@ -32,13 +40,18 @@ struct SetupSession: Sendable {
       progress.note("The settings were not written; the store may be. Run it again.")
       result = try await store.fill(username: draft.settings.mqtt.username, password: password)
       if isWritten { try write(draft, result) }
+      let unit = StoreDropIn(
+        draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
+      if place.isService, try unit.write() { dropIn = unit.path }
       if !questions.flags.noValidate { doctor = try await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
       dryRun: isDryRun, store: draft.settings.store.path, storeMade: result.madeStore,
-      keyFile: draft.settings.store.keyFile, passwordStored: result.storedPassword, broker: broker,
-      next: next(draft.settings, isRunning: result.isRunning), doctor: doctor)
+      keyFile: draft.settings.store.keyFile, passwordStored: result.storedPassword,
+      dropIn: dropIn, broker: broker,
+      next: (dropIn == nil ? [] : ["sudo systemctl daemon-reload"])
+        + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
   }
 
   /// What `threadkeeper doctor` finds now.

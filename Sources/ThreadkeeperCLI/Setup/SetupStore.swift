@@ -205,3 +205,72 @@ enum StoreOwner {
     return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
   }
 }
+
+/// What the service's unit has besides for a store that is not in its state directory: it waits for the disk, and may
+/// write there.
+struct StoreDropIn {
+  private static let heading =
+    "# Of `threadkeeper setup`: where the settings have the store. It is written again by the next one.\n"
+
+  let path: String
+  /// Nil where the unit is enough.
+  let text: String?
+
+  /// - Parameter places: of the system with the service.
+  init(_ settings: Settings, _ places: SystemPlaces) {
+    path = places.storeDropIn
+    let elsewhere = [settings.store.path, settings.store.keyFile].filter {
+      !FilePath.isInside($0, places.stateDirectory)
+    }
+    guard !elsewhere.isEmpty else {
+      text = nil
+      return
+    }
+    // Store and anchor, and what is made beside them. The key is there already.
+    let directory = FilePath.directory(of: settings.store.path)
+    let writable =
+      directory == "/" ? [settings.store.path, settings.store.anchorPath] : [directory]
+    text =
+      Self.heading + """
+        [Unit]
+        RequiresMountsFor=\(elsewhere.map(Self.quoted).joined(separator: " "))
+
+        [Service]
+        \(writable.map { "ReadWritePaths=\(Self.quoted("-" + $0))\n" }.joined())
+        """
+  }
+
+  /// In the form of systemd.syntax(7), where `%` begins a specifier.
+  private static func quoted(_ path: String) -> String {
+    let escaped = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      .replacing("%", with: "%%")
+    return "\"\(escaped)\""
+  }
+
+  /// Writes the file, or removes one that is not needed any more. One that somebody else has written stays.
+  ///
+  /// - Returns: whether it was changed, so that systemd has to read it.
+  /// - Throws: `CommandFailure` with status 73.
+  func write() throws(CommandFailure) -> Bool {
+    let found = FileManager.default.contents(atPath: path).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    guard found != text, found?.hasPrefix(Self.heading) != false else { return false }
+    do {
+      guard let text else {
+        try FileManager.default.removeItem(atPath: path)
+        return true
+      }
+      try FileManager.default.createDirectory(
+        atPath: FilePath.directory(of: path), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o755])
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+      chmod(path, 0o644)
+      return true
+    } catch {
+      throw CommandFailure(
+        .cannotCreate, "\(path) cannot be written: \(error.localizedDescription)",
+        remedy: "the settings are written; run it again with sudo")
+    }
+  }
+}

@@ -88,9 +88,7 @@ struct BackupService: Sendable {
 /// When the last backup was made: a file beside the store with the seconds since 1970 in it. For people who ask, so
 /// nothing fails where it cannot be written, and it proves nothing.
 package enum BackupNote {
-  private static func path(_ settings: Settings) -> String {
-    settings.store.path + ".last-backup"
-  }
+  static func path(_ settings: Settings) -> String { settings.store.path + ".last-backup" }
 
   /// Notes one that was made now, and is in its place. The file is the store's owner's, also where root writes it.
   package static func write(_ settings: Settings) {

@@ -33,12 +33,41 @@ package enum OpenStore {
     Keychain.exists(at: location(settings))
   }
 
+  /// A key that systemd hands over in the place of the key file, as docs/guides/install.md names it.
+  private static let credential = "threadkeeper.store_key"
+
+  /// - Throws: `CommandFailure` with status 66 when there is none, though something is left of one: whoever makes a new
+  ///   one loses the preferred network, owners and enrolments.
+  package static func checkNotLost(_ settings: Settings) throws(CommandFailure) {
+    var keys = [settings.store.keyFile, BackupNote.path(settings)]
+    if let path = SystemdCredential.path(credential) { keys.append(path) }
+    do throws(KeychainError) {
+      _ = try location(settings).holdsStore(keys: keys)
+    } catch {
+      guard error.status == .noSuchKeychain else { throw CommandFailure(error) }
+      throw CommandFailure(
+        .noInput, error.message,
+        remedy: "is its disk mounted? `threadkeeper store restore FILE` puts a backup back")
+    }
+  }
+
   /// Makes a store with a new key file.
+  ///
+  /// - Throws: `CommandFailure`: 66 where there was a store, 73, 77.
   package static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions())
     throws
     -> Keychain
   {
     try checkMaking(settings)
+    try checkNotLost(settings)
+    guard settings.store.passphrase == nil else {
+      throw CommandFailure(
+        .noInput,
+        "there is no store at \(location(settings).databasePath), and `store.passphrase` opens no new one",
+        remedy:
+          "is its disk mounted? For a new store leave `store.passphrase` out, and give it one with"
+          + " `threadkeeper keys add`")
+    }
     do {
       return try Keychain.create(
         at: location(settings), slots: [.keyFile(path: settings.store.keyFile)],
@@ -67,6 +96,7 @@ package enum OpenStore {
     _ ask: @escaping StoreWays.Ask
   ) throws -> Keychain {
     try checkOwner(settings)
+    try checkNotLost(settings)
     var lacksAnswer = false
     let ask: StoreWays.Ask = { words in
       let answer = try ask(words)

@@ -59,6 +59,10 @@ package struct SystemPlaces: Sendable {
   /// Where members of that daemon's group look.
   package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
   package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
+  /// What that daemon's unit has besides, for a store that lies elsewhere.
+  package var storeDropIn: String {
+    root + "/etc/systemd/system/threadkeeper.service.d/store.conf"
+  }
 }
 
 /// Paths as text: made absolute, compared without asking the file system.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeychainCore
 import TestKit
 import Testing
+
+@testable import KeychainCore
 
 @Suite struct StoreFilesTests {
   @Test func filesAreForTheOwnerAlone() throws {
@@ -185,5 +186,83 @@ import Testing
     store.keychain.close()
     try store.raw().run(sql)
     refuses(.decode) { try store.openBeside() }
+  }
+}
+
+@Suite("A store that is gone")
+struct LostStoreTests {
+  enum Loss: CaseIterable {
+    case removed, emptied, empty, directory, log, logAndDirectory
+  }
+
+  /// What is left of it besides the log.
+  enum Trace: CaseIterable { case anchorAndKey, anchor, key }
+
+  private let directory: TemporaryDirectory
+  private let location: StoreLocation
+  private let key: String
+  private let files = FileManager.default
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    location = StoreLocation(
+      directory: directory.file("disk/store"), anchorDirectory: directory.file("anchor"))
+    key = directory.file("elsewhere/store.key")
+    try Keychain.create(at: location, slots: [.keyFile(path: key)]).close()
+  }
+
+  private func lose(_ loss: Loss) throws {
+    let path = location.databasePath
+    switch loss {
+    case .removed: try files.removeItem(atPath: path)
+    case .emptied:
+      for name in try files.contentsOfDirectory(atPath: location.directory) {
+        try files.removeItem(atPath: "\(location.directory)/\(name)")
+      }
+    case .empty: try Data().write(to: URL(fileURLWithPath: path))
+    case .directory: try files.removeItem(atPath: location.directory)
+    case .log:
+      try files.removeItem(atPath: path)
+      try Data("a log".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+    // As where the disk is not mounted.
+    case .logAndDirectory: try files.removeItem(atPath: directory.file("disk"))
+    }
+  }
+
+  @Test(
+    "However it went, and whatever is left of it: it is not the same as none, and nothing is made",
+    arguments: Loss.allCases, Trace.allCases)
+  func lost(_ loss: Loss, _ trace: Trace) throws {
+    let anchors = try files.contentsOfDirectory(atPath: location.anchorDirectory)
+      .map { "\(location.anchorDirectory)/\($0)" }
+    if trace == .key { for anchor in anchors { try files.removeItem(atPath: anchor) } }
+    if trace == .anchor { try files.removeItem(atPath: key) }
+    try lose(loss)
+    let expected = (trace == .key ? [] : anchors) + (trace == .anchor ? [] : [key])
+    do {
+      _ = try location.holdsStore(keys: [key])
+      Issue.record("it counts as none")
+    } catch {
+      #expect(error.status == .noSuchKeychain)
+      for path in expected { #expect(error.message.contains(path), "\(error.message)") }
+    }
+    #expect(!Keychain.exists(at: location))
+    // What the message says helps.
+    for path in expected { try files.removeItem(atPath: path) }
+    for path in [location.databasePath, location.databasePath + "-wal"] {
+      try? files.removeItem(atPath: path)
+    }
+    #expect(try !location.holdsStore(keys: [key]))
+    try Keychain.create(at: location, slots: [.keyFile(path: key)]).close()
+    #expect(try location.holdsStore(keys: [key]))
+  }
+
+  @Test("A crash while the first store is made leaves nothing that counts as one")
+  func unfinished() throws {
+    try files.moveItem(atPath: location.databasePath, toPath: location.unfinishedPath)
+    #expect(try !location.holdsStore(keys: [key]))
+    let keychain = try Keychain.create(at: location, slots: [.keyFile(path: key)])
+    #expect(keychain.condition == .healthy)
+    #expect(!files.fileExists(atPath: location.unfinishedPath))
   }
 }

@@ -124,9 +124,12 @@ extension OwnKeychain {
         ])
       try files.moveItem(atPath: away, toPath: place)
       #expect(find(password("a")) == errSecSuccess)
-      // Without the anchor too, a new store is made.
+      // Nor is one made beside the key of the old one; without that a new store is made.
       LinuxKeychain.close()
       for path in [place, store.path + "/anchor"] { try files.removeItem(atPath: path) }
+      #expect(add(password("b")) == errSecNoSuchKeychain)
+      #expect(reports.all.last?.1.contains("/store.key is left of it") == true)
+      try files.removeItem(atPath: store.path + "/store.key")
       #expect(find(password("a")) == errSecItemNotFound)
       insert(password("b"))
     }

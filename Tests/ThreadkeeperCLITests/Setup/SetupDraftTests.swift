@@ -5,6 +5,7 @@ import Settings
 import TestKit
 import Testing
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 @testable import ThreadkeeperCLI
 
@@ -109,5 +110,49 @@ struct SetupDraftTests {
     }
     #expect(
       failure?.status == .configuration && failure?.message.contains("mqtt.base_topic") == true)
+  }
+}
+
+@Suite("What setup adds to the service's unit")
+struct StoreDropInTests {
+  private let directory: TemporaryDirectory
+  private let places: SystemPlaces
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    places = SystemPlaces(environment: [SystemPlaces.rootVariable: directory.path])
+  }
+
+  private func dropIn(_ store: String?, key: String? = nil) -> StoreDropIn {
+    var settings = Settings(stateDirectory: places.stateDirectory)
+    if let store { settings.store = .init(path: store, keyFile: key) }
+    return StoreDropIn(settings, places)
+  }
+
+  @Test(
+    "A store elsewhere has the service wait for its disk, and write there; else there is nothing")
+  func elsewhere() throws {
+    #expect(dropIn(nil).text == nil)
+    #expect(try !dropIn(nil).write())
+    let own = dropIn("/srv/100% \"disk\"/store", key: places.stateDirectory + "/store.key")
+    #expect(try own.write() && !own.write())
+    let text = try String(contentsOfFile: places.storeDropIn, encoding: .utf8)
+    #expect(
+      text.contains("\n[Unit]\nRequiresMountsFor=\"/srv/100%% \\\"disk\\\"/store\"\n"), "\(text)")
+    #expect(text.contains("\n[Service]\nReadWritePaths=\"-/srv/100%% \\\"disk\\\"\"\n"), "\(text)")
+    let both = dropIn("/mnt/a/store", key: "/mnt/b/store.key")
+    #expect(
+      both.text?.contains("RequiresMountsFor=\"/mnt/a/store\" \"/mnt/b/store.key\"\n") == true)
+    // Back in the state directory.
+    #expect(try dropIn(nil).write())
+    #expect(!FileManager.default.fileExists(atPath: places.storeDropIn))
+  }
+
+  @Test("A file that somebody else has written there stays")
+  func others() throws {
+    #expect(try dropIn("/mnt/a/store").write())
+    try Data("[Unit]\n".utf8).write(to: URL(fileURLWithPath: places.storeDropIn))
+    #expect(try !dropIn("/mnt/b/store").write() && !dropIn(nil).write())
+    #expect(try String(contentsOfFile: places.storeDropIn, encoding: .utf8) == "[Unit]\n")
   }
 }
