@@ -301,6 +301,26 @@ struct StoreTroubleTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
+  @Test("A message with a number that none can have ends nothing, is named, and goes")
+  func impossibleNumber() async throws {
+    var scene = try await Scene.start()
+    let installation = scene.installation
+    #expect(try await scene.daemon.stop() == .exit(0))
+    try RawSQL.run(
+      "INSERT INTO messages (id, bytes) VALUES (9223372036854775807, x'00')",
+      in: installation.location.databasePath)
+    let verified = try await installation.command("store", "verify")
+    #expect(verified.status == 65, "\(verified)")
+    #expect(
+      verified.output.contains("1 message for the broker cannot be of the daemon"), "\(verified)")
+    scene.daemon = try await installation.start()
+    try await scene.announce(BorderRouter(number: 2))
+    try await eventually("the message to go") {
+      try await installation.command("store", "verify").status == 0
+    }
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted")
   func rolledBack() async throws {
     var scene = try await Scene.start()

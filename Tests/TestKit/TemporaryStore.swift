@@ -156,3 +156,38 @@ package enum DamagedPage {
     }
   }
 }
+
+/// The store's file as somebody without the keys changes it.
+package enum RawSQL {
+  package struct Refused: Error {
+    package let message: String
+  }
+
+  /// Runs statements, whatever constraints the tables have.
+  ///
+  /// - Returns: the rows of the last one that has some, as text.
+  @discardableResult
+  package static func run(_ sql: String, in path: String) throws -> [[String]] {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+      throw Refused(message: "\(path) cannot be opened")
+    }
+    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_exec(handle, "PRAGMA ignore_check_constraints = ON", nil, nil, nil)
+    final class Rows { var rows: [[String]] = [] }
+    let rows = Rows()
+    let result = sqlite3_exec(
+      handle, sql,
+      { context, count, values, _ in
+        guard let context else { return 1 }
+        Unmanaged<Rows>.fromOpaque(context).takeUnretainedValue().rows.append(
+          (0..<Int(count)).map { values?[$0].map { String(cString: $0) } ?? "" })
+        return 0
+      }, Unmanaged.passUnretained(rows).toOpaque(), nil)
+    guard result == SQLITE_OK else {
+      throw Refused(message: String(cString: sqlite3_errmsg(handle)))
+    }
+    return rows.rows
+  }
+}

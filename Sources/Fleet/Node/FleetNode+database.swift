@@ -110,7 +110,9 @@ extension FleetNode {
     var (nextAnchors, nextFigures) = (ContinuousClock.now, ContinuousClock.now)
     while !state.withLock({ $0.isOver }) {
       let (runs, now) = (runs, ContinuousClock.now)
-      for run in runs where run.store.isLost { apply { $0.storeLost(run.shard) } }
+      for run in runs where run.store.isLost || run.store.condition != .healthy {
+        apply { $0.storeLost(run.shard) }
+      }
       if now >= nextAnchors {
         nextAnchors = now + times.renewal
         publishAnchors(of: runs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
+import KeychainCore
 import ThreadkeeperDaemon
 
 /// All that a node asks the database for its leases. Blocks; one thread at a time.
@@ -68,7 +69,8 @@ struct LeaseTable: Sendable {
           SET until = clock_timestamp() + interval '\(Leases.seconds) s', homes = coalesce(r.homes, l.homes),
             routers = coalesce(r.routers, l.routers), alerts = coalesce(r.alerts, l.alerts),
             waiting = coalesce(r.waiting, l.waiting), commit_ms = coalesce(r.commit_ms, l.commit_ms),
-            state = coalesce(r.state, l.state)
+            state = coalesce(r.state, l.state),
+            crashes = CASE WHEN r.state = 'serving' THEN 0 ELSE l.crashes END
           FROM json_to_recordset($3::json) AS r(shard int, epoch bigint, homes int, routers int,
             alerts int, waiting int, commit_ms real, state text)
           WHERE l.shard = r.shard AND l.epoch = r.epoch AND l.process = $2::uuid
@@ -93,6 +95,10 @@ struct LeaseTable: Sendable {
   /// Claims a shard that nobody has; also one that a process of this node's name has, which is dead then or has given it
   /// up. What is locked just now, by a commit or another claim, is left for the next time.
   ///
+  /// One that a dead process was opening is noted as crashed, and claimed the next time. When that has ended two of
+  /// them in a row, it is held back for a minute, and then for twice as long each time, an hour at most: it does not
+  /// end node after node.
+  ///
   /// - Parameters:
   ///   - others: shards that are not to be claimed.
   ///   - host: for its address, and the directory of all shards.
@@ -101,9 +107,18 @@ struct LeaseTable: Sendable {
   ) throws(CommandFailure) -> Claimed? {
     let claimed: [Claimed] = try database.rows(
       with: """
+        crashed AS (UPDATE threadkeeper.lease SET state = 'crashed', crashes = least(crashes, 100) + 1,
+            node = NULL, process = NULL, address = NULL, until = '-infinity',
+            held_back_until = CASE WHEN crashes < 1 THEN held_back_until
+              ELSE now() + least(interval '1 hour', interval '1 minute' * 2 ^ least(crashes - 1, 6)) END
+          WHERE shard IN (SELECT shard FROM threadkeeper.lease
+            WHERE state = 'starting' AND (until <= now() OR node = $1 AND process <> $2::uuid)
+            FOR UPDATE SKIP LOCKED)),
         free AS (SELECT s.id FROM threadkeeper.lease l JOIN threadkeeper.shard s ON s.id = l.shard
           WHERE (l.until <= now() OR l.node = $1) AND l.held_back_until <= now()
-            AND l.state IS DISTINCT FROM 'rolled_back' AND l.shard <> ALL ($3::int[])
+            AND l.state IS DISTINCT FROM 'rolled_back' AND l.state IS DISTINCT FROM 'starting'
+            AND s.epoch < \(RowNumber.all.upperBound)
+            AND l.shard <> ALL ($3::int[])
             AND EXISTS (SELECT FROM threadkeeper.key_slot k WHERE k.shard = l.shard)
             AND NOT EXISTS (SELECT FROM threadkeeper.node n WHERE n.name = $1 AND n.draining)
           ORDER BY l.node = $1 DESC NULLS LAST, s.id LIMIT 1 FOR UPDATE OF l, s SKIP LOCKED),
@@ -124,7 +139,7 @@ struct LeaseTable: Sendable {
     try database.run(
       """
       UPDATE threadkeeper.lease l
-      SET until = '-infinity', node = NULL, process = NULL, address = NULL, state = r.state
+      SET until = '-infinity', node = NULL, process = NULL, address = NULL, state = r.state, crashes = 0
       FROM json_to_recordset($2::json) AS r(shard int, epoch bigint, state text)
       WHERE l.shard = r.shard AND l.epoch = r.epoch AND l.process = $1::uuid
       """, [process, try JSONText.line(leases)])

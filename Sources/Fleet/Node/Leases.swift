@@ -201,6 +201,10 @@ package enum LeaseState: String, Encodable, Sendable {
   case rolledBack = "rolled_back"
   /// Its key cannot be had.
   case noKey = "no_key"
+  /// The database has something else than the shard's manifest says, or a part that does not open.
+  case altered
+  /// The process that opened it has ended, so it may be what has ended it.
+  case crashed
   /// It could not be read, or its bridge has ended.
   case failed
 }

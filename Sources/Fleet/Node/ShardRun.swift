@@ -32,7 +32,10 @@ package final class ShardRun: Sendable {
       } else {
         let (failure, kind) = (CommandFailure(ofFleet: error), (error as? PostgresError)?.kind)
         let isOver = failure.status == .unavailable || kind == .claimed || kind == .moved
-        self.init(state: isOver ? nil : .failed, message: failure.message)
+        let status = (error as? KeychainError)?.status
+        let isAltered = status == .decode || status == .readOnly
+        self.init(
+          state: isOver ? nil : isAltered ? .altered : .failed, message: failure.message)
       }
     }
   }
@@ -86,6 +89,8 @@ package final class ShardRun: Sendable {
     bridge = try Bridge(
       configuration, connection: connection,
       clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)
+    // All records are read by now.
+    try store.checkWritable()
     try PrivateDirectory.make(settings.store.path)
     localAPI = LocalAPISocket(OperationContext(settings, bridge: bridge, logger: logger))
     (self.shard, self.claim, self.term, self.keys, self.store) = (shard, claim, term, keys, store)
@@ -141,6 +146,7 @@ package final class ShardRun: Sendable {
   /// - Throws: `Failure` where the anchor is of a state that the database does not have.
   private static func check(_ store: ShardStore, _ anchor: Anchor?, _ logger: Logger) throws {
     try store.open()
+    try store.checkWritable()
     guard let anchor else {
       guard store.generation > 0 else { return }
       return logger.notice(

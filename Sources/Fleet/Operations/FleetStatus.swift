@@ -60,7 +60,7 @@ package struct FleetStatus: Codable, Sendable {
         (SELECT count(*) FROM threadkeeper.home h WHERE h.shard = v.shard) AS homes, routers, alerts,
         waiting, commit_ms,
         CASE WHEN NOT EXISTS (SELECT FROM threadkeeper.key_slot k WHERE k.shard = v.shard) THEN 'no_key'
-          WHEN is_held OR state IN ('rolled_back', 'no_key', 'failed') THEN coalesce(state, '')
+          WHEN is_held OR state IN ('rolled_back', 'no_key', 'altered', 'crashed', 'failed') THEN coalesce(state, '')
           ELSE 'unclaimed' END AS state
       FROM threadkeeper.shard_status v ORDER BY v.shard
       """)

@@ -59,7 +59,8 @@ package enum FleetSchema {
       shard int PRIMARY KEY REFERENCES threadkeeper.shard, node text, process uuid, address text,
       epoch bigint, until timestamptz NOT NULL DEFAULT '-infinity',
       held_back_until timestamptz NOT NULL DEFAULT '-infinity',
-      homes int, routers int, alerts int, waiting int, commit_ms real, state text)
+      homes int, routers int, alerts int, waiting int, commit_ms real, state text,
+      crashes int NOT NULL DEFAULT 0)
       WITH (fillfactor = 20);
 
     CREATE TABLE threadkeeper.node (

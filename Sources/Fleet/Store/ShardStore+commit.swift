@@ -191,7 +191,7 @@ extension ShardStore {
     try connection.query(
       "SELECT id, sealed FROM threadkeeper.audit WHERE shard = $1 \(condition)",
       [.int(shard)] + (number.map { [.int($0)] } ?? [])
-    ).map { AuditRow(number: $0[0]?.int ?? 0, sealed: $0[1]?.bytes ?? []) }
+    ).map { try AuditRow(stored: $0[0]?.int ?? 0, sealed: $0[1]?.bytes ?? []) }
   }
 }
 

@@ -143,6 +143,7 @@ package final class ShardStore: DaemonStore {
     let rows = try connection.query(
       """
       SELECT epoch, generation, manifest, published,
+        (SELECT min(id) FROM threadkeeper.outbox WHERE shard = $1),
         (SELECT max(id) FROM threadkeeper.outbox WHERE shard = $1)
       FROM threadkeeper.shard WHERE id = $1
       """, [.int(shard)])
@@ -152,9 +153,16 @@ package final class ShardStore: DaemonStore {
     var state = ShardState()
     state.isOpen = true
     // Where no message waits, a bridge numbers them from 1 again.
-    if let last = row[4]?.int {
+    if let first = row[4]?.int, let last = row[5]?.int {
       state.published = row[3]?.int ?? 0
       state.lastMessage = max(state.published, last)
+      guard RowNumber(stored: first) != nil, let found = RowNumber(stored: state.lastMessage) else {
+        throw KeychainError(
+          .decode,
+          "\(place) was altered: messages \(first) to \(state.lastMessage) have numbers that none can have"
+        )
+      }
+      state.lastMessage = found.rawValue
     }
     do {
       // A shard that is new has none.
@@ -194,7 +202,9 @@ package final class ShardStore: DaemonStore {
             guard let (row, sealed) = Self.row(fields) else { continue }
             try found.insert(.record(row), key: keys.manifest.sum)
             state.rows[row.id] = row
-            guard let bytes = try sealed.withUnsafeBytes({ try opened(.state, $0, row) }) else {
+            guard RowNumber(stored: row.id) != nil,
+              let bytes = try sealed.withUnsafeBytes({ try opened(.state, $0, row) })
+            else {
               state.damaged.insert(row.id)
               damaged.append(row.asDamaged)
               continue

@@ -39,10 +39,14 @@ package struct LoadedStore {
 
   package init(_ settings: [ServedHome], _ store: some RecordAccess) throws {
     var found: [Int64: Loaded] = [:]
-    var highest: Int64 = 0
+    var highest: RowNumber?
+    func note(_ id: RecordID) {
+      guard let number = RowNumber(stored: id.rawValue) else { return }
+      if number.rawValue > highest?.rawValue ?? 0 { highest = number }
+    }
     var daemonRecords: [StoredRecord] = []
     let damaged = try store.load { record in
-      highest = max(highest, record.id.rawValue)
+      note(record.id)
       if record.home == 0 {
         daemonRecords.append(record)
       } else {
@@ -50,7 +54,7 @@ package struct LoadedStore {
       }
     }
     for record in damaged {
-      highest = max(highest, record.id.rawValue)
+      note(record.id)
       if record.home == 0 {
         damagedDaemonRecords.append(record.id)
       } else {
@@ -59,7 +63,7 @@ package struct LoadedStore {
       }
     }
     self.daemonRecords = daemonRecords
-    nextRecord = highest + 1
+    nextRecord = highest?.next ?? 1
 
     var named: [ExactName: Loaded] = [:]
     var unnamed: [Loaded] = []
@@ -189,7 +193,7 @@ extension RecordStore {
   /// The number of the last message that waits; 0: none does.
   package func lastMessage() throws -> Int64 {
     // Ids ascend: halves what is left each time, and reads one message for it.
-    var (low, high): (Int64, Int64) = (0, .max)
+    var (low, high) = (0 as Int64, RowNumber.all.upperBound)
     while low < high {
       let middle = low + (high - low) / 2
       if let message = try messages(after: middle, limit: 1).first {

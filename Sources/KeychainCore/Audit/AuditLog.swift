@@ -105,12 +105,12 @@ extension Keychain {
       try database.read { tx in
         var previous = number > 0 ? try AuditRow.find(number, in: tx) : nil
         guard number == 0 || previous != nil else { throw AuditRow.missing(number) }
-        var expected = number + 1
+        var expected = (previous?.number ?? 0) + 1
         try tx.forEach(
           "SELECT id, sealed FROM audit WHERE id > ? ORDER BY id LIMIT ?",
           bound: [.integer(number), .integer(Int64(limit))]
         ) { row in
-          let found = AuditRow(number: row.integer(0), sealed: row.blob(1))
+          let found = try AuditRow(stored: row.integer(0), sealed: row.blob(1))
           guard found.number == expected else { throw AuditRow.missing(expected) }
           try body(record(found, after: previous, in: tx))
           previous = found

@@ -160,17 +160,23 @@ package struct AuditRow: Sendable {
 
   package init(number: Int64, sealed: [UInt8]) { (self.number, self.sealed) = (number, sealed) }
 
+  /// - Throws: `decode` for a number that no record can have.
+  package init(stored number: Int64, sealed: [UInt8]) throws(KeychainError) {
+    self.init(number: number, sealed: sealed)
+    if RowNumber(stored: number) == nil { throw broken("has a number that none can have") }
+  }
+
   package var manifestElement: ManifestElement { .audit(number: number, tag: sealed.tag) }
 
   static func last(in tx: ReadTransaction) throws -> AuditRow? {
     try tx.first("SELECT id, sealed FROM audit ORDER BY id DESC LIMIT 1") {
-      AuditRow(number: $0.integer(0), sealed: $0.blob(1))
+      try AuditRow(stored: $0.integer(0), sealed: $0.blob(1))
     }
   }
 
   static func find(_ number: Int64, in tx: ReadTransaction) throws -> AuditRow? {
     try tx.first("SELECT id, sealed FROM audit WHERE id = ?", .integer(number)) {
-      AuditRow(number: $0.integer(0), sealed: $0.blob(1))
+      try AuditRow(stored: $0.integer(0), sealed: $0.blob(1))
     }
   }
 }

@@ -225,6 +225,11 @@ extension Keychain {
       return true
     }
     (report.records, report.unreadableRecords) = try openRecords(in: tx)
+    report.impossibleMessages =
+      try tx.first(
+        "SELECT count(*) FROM messages WHERE id NOT BETWEEN ? AND ?",
+        .integer(RowNumber.all.lowerBound), .integer(RowNumber.all.upperBound)
+      ) { Int($0.integer(0)) } ?? 0
   }
 }
 
@@ -244,6 +249,8 @@ package struct VerificationReport: Equatable, Sendable {
   package var records = 0
   /// Those whose state or secret does not open.
   package var unreadableRecords: [DamagedRecord] = []
+  /// Messages for the broker with numbers that none can have. They are never sent.
+  package var impossibleMessages = 0
 
   package init(items: Int = 0) { self.items = items }
 }

@@ -40,7 +40,24 @@ package protocol RecordStore: RecordAccess, Sendable {
   func messages(after id: Int64, limit: Int) throws -> [StoredMessage]
 }
 
-/// The number of a record: from 1; the caller gives a new record the next one.
+/// A number that rows are counted by, of records, messages and the audit, as it was read. Whoever can write to the
+/// storage can put any 64 bits there, so this is where they are checked: a number that is one can be counted on from.
+package struct RowNumber: Hashable, Sendable {
+  package static let all: ClosedRange<Int64> = 1...(1 << 62)
+
+  package let rawValue: Int64
+
+  /// - Returns: nil for what nobody has given to a row.
+  package init?(stored number: Int64) {
+    guard Self.all.contains(number) else { return nil }
+    rawValue = number
+  }
+
+  /// For the next row.
+  package var next: Int64 { rawValue + 1 }
+}
+
+/// The number of a record: from 1; the caller gives a new record the next one. That of a damaged record may be any.
 package struct RecordID: Hashable, Comparable, Sendable {
   package let rawValue: Int64
 

@@ -49,8 +49,8 @@ package final class SealedRecords: RecordStore {
   package func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
     try keychain.read { tx in
       try tx.all(
-        "SELECT id, bytes FROM messages WHERE id > ? ORDER BY id LIMIT ?", .integer(id),
-        .integer(Int64(limit))
+        "SELECT id, bytes FROM messages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", .integer(id),
+        .integer(RowNumber.all.upperBound), .integer(Int64(limit))
       ) { StoredMessage(id: $0.integer(0), bytes: $0.blob(1)) }
     }
   }
@@ -97,6 +97,10 @@ extension Keychain {
     try RecordRow.forEach(in: tx) { record, columns in
       let id = RecordID(record.id)
       let state: [UInt8]
+      guard RowNumber(stored: record.id) != nil else {
+        damaged.append(record.asDamaged)
+        return
+      }
       do {
         state = try columns.withBlob(4) {
           try record.open(.state, $0, self, in: tx) { Array($0) }
@@ -134,7 +138,10 @@ extension Keychain {
       }
     }
     if changes.published > 0 {
-      try tx.execute("DELETE FROM messages WHERE id <= ?", .integer(changes.published))
+      // And those that are never read: `store verify` has counted them.
+      try tx.execute(
+        "DELETE FROM messages WHERE id <= ? OR id > ?", .integer(changes.published),
+        .integer(RowNumber.all.upperBound))
     }
     // What was decided while the store is found altered may rest on records that are missing from it.
     try checkWritable()
@@ -194,6 +201,9 @@ private final class RecordWriter {
 
   private func write(_ change: RecordChanges.Record, nonces: UnsafeRawBufferPointer) throws {
     let id = change.id.rawValue
+    guard change.state == nil || RowNumber(stored: id) != nil else {
+      throw KeychainError(.param, "record \(id) has a number that no record can have")
+    }
     let old = id > highest ? nil : try RecordRow.find(id, in: tx)
     guard let state = change.state else {
       if let old { try delete(old) }

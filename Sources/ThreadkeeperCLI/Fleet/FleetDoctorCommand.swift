@@ -156,6 +156,16 @@ private struct FleetDoctor {
         "Run `threadkeeper fleet init`, and see that the key service answers on every node",
         .configuration
       ),
+      (
+        "altered", "the database was altered, so they are not served",
+        "Restore a backup of the database, and run `threadkeeper fleet accept SHARD`", .inputOutput
+      ),
+      (
+        "crashed",
+        "the processes that opened them have ended, so they are held back for up to an hour",
+        "Look into the logs of the nodes; if they say nothing else, restore a backup of the database",
+        .inputOutput
+      ),
       ("failed", "they cannot be served", "Look into the logs of the nodes", .unavailable),
       (
         "unclaimed", "no node has them", "Start another node, or raise `fleet.shards_at_most`",

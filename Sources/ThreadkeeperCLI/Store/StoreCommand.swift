@@ -66,6 +66,11 @@ extension VerificationOutcome {
       "\(damagedRecords.count) of \(String.records(records)) and \(damagedRows.count) of"
       + " \(String.items(items)) are damaged; the store is \(condition).\n"
     for damage in damagedRecords { text += damage.text }
+    if impossibleMessages > 0 {
+      text +=
+        "\(impossibleMessages) \(impossibleMessages == 1 ? "message" : "messages") for the broker cannot be of the"
+        + " daemon, and are never sent: it deletes them with the next one that it publishes.\n"
+    }
     if let auditProblem { text += "The audit: \(auditProblem).\n" }
     return text
   }

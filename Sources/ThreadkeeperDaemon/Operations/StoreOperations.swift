@@ -138,12 +138,14 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   /// Items whose secret was not opened, because the store is locked.
   package var locked: Int
   package var condition: String
+  /// Messages for the broker with numbers that none can have: they were put there or altered, and are never sent.
+  package var impossibleMessages: Int
   /// What is wrong with the audit; nil: nothing.
   package var auditProblem: String?
 
   package var isWell: Bool {
     auditProblem == nil && matchesManifest && damagedRows.isEmpty && damagedRecords.isEmpty
-      && condition == StoreCondition.healthy.words
+      && impossibleMessages == 0 && condition == StoreCondition.healthy.words
   }
 
   package init(verifying keychain: Keychain) throws(KeychainError) {
@@ -154,6 +156,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
     damagedRows = keychain.quarantine.sorted()
     damagedRecords = Self.named(found.unreadableRecords, in: keychain)
     locked = found.locked
+    impossibleMessages = found.impossibleMessages
     condition = keychain.condition.words
   }
 

@@ -107,13 +107,14 @@ package enum BackupNote {
     _ = Glibc.write(descriptor, text, text.count)
   }
 
-  /// Seconds since 1970; nil where none is noted.
+  /// Seconds since 1970; nil where none is noted, and for what no clock can have said.
   package static func read(_ settings: Settings) -> Int64? {
     let descriptor = open(path(settings), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 32)
     let count = Glibc.read(descriptor, &bytes, bytes.count)
-    return Int64(String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A }, as: UTF8.self))
+    let text = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A }, as: UTF8.self)
+    return Int64(text).flatMap { (0...Int64(UInt32.max)).contains($0) ? $0 : nil }
   }
 }
