@@ -66,7 +66,7 @@ final class BridgeFollower: LoopFollower {
       return state.parts
     }
     guard let parts else { return }
-    parts.publisher.note(batch, home: parts.loop.home)
+    parts.publisher.note(batch, home: parts.loop.storedHome)
     follow(batch, parts)
   }
 
@@ -76,7 +76,7 @@ final class BridgeFollower: LoopFollower {
     if let time = batch.commitTime { monitor.figures.commit.add(time) }
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
-    news.note(batch, home: parts.loop.home)
+    news.note(batch, home: parts.loop.storedHome)
     let owed = requests.answer(batch, of: parts.loop)
     if !owed.isEmpty { state.withLock { $0.owed += owed } }
     parts.wake()

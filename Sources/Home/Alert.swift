@@ -409,3 +409,20 @@ package struct Alert: Hashable, Sendable {
     return news
   }
 }
+
+extension Alert {
+  /// One that no record has, for lists.
+  package init(
+    shown facts: AlertFacts, since: WireTime, updatedAt: WireTime, endsAt: WireTime?,
+    sequence: UInt32
+  ) {
+    self.init(
+      phase: endsAt == nil ? .firing : .resolved, facts: facts, heldSince: since, startsAt: since,
+      updatedAt: updatedAt, endsAt: endsAt, sequence: sequence)
+  }
+}
+
+extension Home {
+  /// Puts an alert into a copy that is shown. The home itself decides nothing by it, and no record has it.
+  package mutating func show(_ alert: Alert, as key: AlertKey) { alerts[key] = alert }
+}

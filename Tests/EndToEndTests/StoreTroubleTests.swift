@@ -97,8 +97,25 @@ struct StoreTroubleTests {
     try await scene.publish((2...1000).map { BorderRouter(number: $0) })
     try await scene.stands("is full")
     try await scene.reports("is full")
+    // What the broker has, every command has.
+    let status = try await scene.installation.json("status")
+    #expect(status["store"]?["condition"]?.text?.hasPrefix("not writable: the disk") == true)
+    #expect(status["alerts_firing"]?.list.first?["alertname"] == "StoreReadOnly", "\(status)")
+    let alerts = try await scene.installation.command("alerts")
+    #expect(alerts.output.contains("critical StoreReadOnly"), "\(alerts)")
+    let doctor = try await scene.installation.command("doctor")
+    #expect(doctor.status == 74, "\(doctor)")
+    #expect(doctor.output.contains("is not writable: the disk"), "\(doctor.output)")
+    #expect(doctor.output.contains("Alerts fire: StoreReadOnly"), "\(doctor.output)")
+    // Deleting has space of its own, also more than once.
+    for number in 1...3 {
+      let agent = scene.router.agent
+      let deleted = try await scene.installation.command(
+        number == 1 ? ["credentials", "delete", agent] : ["routers", "remove", agent])
+      #expect(deleted.status == (number == 3 ? 66 : 0), "\(deleted)")
+    }
     try disk.empty()
-    try await scene.resumed(routers: 1000)
+    try await scene.resumed(routers: 999)
     #expect(try await scene.daemon.stop() == .exit(0))
 
     // Where it is read-only from the start, the daemon ends with words.

@@ -26,6 +26,8 @@ package final class HomeLoop: Sendable {
   private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
   private let places: [String: Int]
+  /// That the store cannot be used. No home can hold that, so the first one is shown with it.
+  private let storeAlert = Mutex<Alert?>(nil)
   /// Base topics that a home has no more, by the home's name.
   package let retiredBases: [HomeBase]
   /// Below which devices are announced to Home Assistant.
@@ -74,20 +76,37 @@ package final class HomeLoop: Sendable {
     state = Mutex(first)
   }
 
-  /// All served homes as they are on disk.
+  /// All served homes as they are on disk, and with what is shown of the store.
   package var snapshot: HomeSnapshot {
-    shared.homes.withLock { homes in HomeSnapshot(homes: places.mapValues { homes[$0] }) }
+    let alert = storeAlert.withLock { $0 }
+    return shared.homes.withLock { homes in
+      HomeSnapshot(homes: places.mapValues { homes[$0].showing($0 == 0 ? alert : nil) })
+    }
   }
 
   /// The counts of all served homes together. No home is copied: a shard has thousands.
   package var counts: HomeCounts {
-    shared.homes.withLock { homes in homes.reduce(into: HomeCounts()) { $0.add($1) } }
+    let alert = storeAlert.withLock { $0 }
+    return shared.homes.withLock { homes in
+      homes.enumerated().reduce(into: HomeCounts()) {
+        $0.add($1.offset == 0 ? $1.element.showing(alert) : $1.element)
+      }
+    }
   }
 
   /// One of them.
   package func home(_ name: String) -> Home? {
+    let alert = places[name] == 0 ? storeAlert.withLock { $0 } : nil
+    return storedHome(name)?.showing(alert)
+  }
+
+  /// The same as it is on disk alone.
+  func storedHome(_ name: String) -> Home? {
     places[name].map { place in shared.homes.withLock { $0[place] } }
   }
+
+  /// What lists show of the store: nil where it has been writable for a day.
+  func show(_ alert: Alert?) { storeAlert.withLock { $0 = alert } }
 
   /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
   package var formerHomes: HomeSnapshot {
@@ -256,6 +275,16 @@ package final class HomeLoop: Sendable {
     try handle { state in
       try state.stop()
     }
+  }
+}
+
+extension Home {
+  /// - Parameter alert: that the store cannot be used.
+  fileprivate func showing(_ alert: Alert?) -> Home {
+    guard let alert else { return self }
+    var home = self
+    home.show(alert, as: AlertKey(.storeReadOnly))
+    return home
   }
 }
 

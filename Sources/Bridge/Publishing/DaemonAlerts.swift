@@ -16,6 +16,11 @@ extension AlertFacts {
     "Set `persistence true` on the broker. Routers that announce themselves again are "
       + "taken up; this resolves with the next connection that finds its session.")
 
+  /// - Parameter reason: what is wrong, and what to do.
+  static func storeReadOnly(_ reason: String) -> AlertFacts {
+    daemon("the store cannot be written, so events wait on the broker", reason)
+  }
+
   /// - Parameters:
   ///   - records: how many of a home.
   ///   - home: where they are to be given up alone.

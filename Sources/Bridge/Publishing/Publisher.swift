@@ -169,6 +169,14 @@ package final class Publisher: Sendable {
     state.withLock { $0.setStoreProblem(reason, at: now) }
   }
 
+  /// That the store cannot be used, as lists have it; nil where it is over for a day.
+  package var storeAlert: Alert? {
+    let now = now()
+    return state.withLock { state in
+      state.storeAlert.flatMap { $0.expiry(at: now) == 0 ? nil : $0.shown }
+    }
+  }
+
   /// For each home; for a shard once, because each minute a message for thousands of homes would be most of its work.
   package func publish(_ health: BridgeHealth) {
     let payload = WireJSON().encode(health)

@@ -14,17 +14,25 @@ struct StoreAlert: Equatable {
   /// Counts what was published about it.
   var sequence: Int64
 
+  /// As lists have it.
+  var shown: Alert {
+    Alert(
+      shown: .storeReadOnly(reason), since: since, updatedAt: updatedAt, endsAt: endsAt,
+      sequence: UInt32(clamping: sequence))
+  }
+
   static func fingerprint(home: String) -> String {
     AlertFingerprint(home: home, name: .storeReadOnly, subject: "").description
   }
 
   /// - Parameter eventType: in an event.
   func json(home: String, eventType: String? = nil) -> [UInt8] {
+    let names = shown.facts.names.first
     var state = AlertState(
       fingerprint: Self.fingerprint(home: home), name: .storeReadOnly,
       status: endsAt == nil ? .firing : .resolved, severity: .critical, home: home,
       facts: AlertWords(
-        summary: "the store cannot be written, so events wait on the broker", remedy: reason),
+        summary: names[0], remedy: names[1]),
       startsAt: since, updatedAt: updatedAt, endsAt: endsAt, sequence: sequence)
     state.eventType = eventType
     return WireJSON().encode(state)

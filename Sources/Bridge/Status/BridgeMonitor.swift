@@ -156,8 +156,7 @@ extension BridgeHealth {
       intake: intake, reason: snapshot.reason,
       uptimeSeconds: uptime / 1_000,
       routers: counts.routers.listed, networks: counts.networks,
-      // A store that cannot be written cannot hold the alert about that.
-      alertsActive: counts.alertsFiring + (snapshot.storeProblem == nil ? 0 : 1),
+      alertsActive: counts.alertsFiring,
       messagesReceived: snapshot.received, messagesRejected: snapshot.rejected,
       retainedIgnored: snapshot.retainedIgnored, duplicatesIgnored: snapshot.duplicatesIgnored,
       requestsAnswered: Int64(requests.answered), requestsRefused: Int64(requests.refused),

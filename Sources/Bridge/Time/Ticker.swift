@@ -204,6 +204,7 @@ final class Ticker: Sendable {
 
   private func publish(at now: WireTime) {
     parts.publisher.setStoreProblem(monitor.snapshot.storeProblem?.reason)
+    loop.show(parts.publisher.storeAlert)
     parts.health.publish(at: now)
     parts.publisher.tick()
     parts.status.logNotices()

@@ -48,6 +48,7 @@ package final class Keychain: Sendable {
   let auditLog: AuditLog
   let anchor: AnchorWriter
   let erasure: LogErasure
+  let reserve: SpaceReserve
   let sharing: Locked<Sharing>
   /// The threads of this process take turns here, so that they need not poll.
   /// Not `Void`, which has no address of its own: the thread sanitizer would see a race.
@@ -79,8 +80,10 @@ package final class Keychain: Sendable {
     anchor = AnchorWriter(
       Anchor(path: location.anchorPath(storeID)), generation: 0, written: anchored,
       options: options, lockPath: access == .shared ? location.lockPath : nil, health: health)
+    reserve = SpaceReserve(location.reservePath)
     erasure = LogErasure(access: access, database: database, keys: keys)
     sharing = Locked(Sharing(known: opening))
+    keepReserve()
   }
 
   deinit { close() }

@@ -21,6 +21,8 @@ package struct StoreLocation: Equatable, Sendable {
   package var databasePath: String { directory + "/store.sqlite3" }
   /// What SQLite keeps beside the database.
   var logPaths: [String] { ["-wal", "-shm", "-journal"].map { databasePath + $0 } }
+  /// See `SpaceReserve`.
+  var reservePath: String { directory + "/store.reserve" }
   package var lockPath: String { directory + "/store.lock" }
   /// A store that is being made lies under this name until it is whole, from before its key is made.
   var unfinishedPath: String { directory + "/store.sqlite3.unfinished" }
@@ -72,12 +74,12 @@ extension StoreLocation {
   private func leftovers(_ keys: [String]) throws(KeychainError) -> [String] {
     var left: [String] = []
     for path in [databasePath] + logPaths where try Self.hasName(path) { left.append(path) }
-    // Made before the store is put in place: a crash may have come between.
-    let isUnfinished = try Self.hasName(unfinishedPath)
-    for path in keys where !isUnfinished {
-      if try Self.hasName(path) { left.append(path) }
-    }
-    return try left + anchors(afterFirst: isUnfinished)
+    // Made before the store is put in place: a crash may have come between, or another process makes it now.
+    var made: [String] = []
+    for path in keys where try Self.hasName(path) { made.append(path) }
+    made += try anchors(afterFirst: false)
+    guard try Self.hasName(unfinishedPath) else { return left + made }
+    return try left + anchors(afterFirst: true)
   }
 
   /// - Parameter afterFirst: leaves out those that are written when a store is made.
@@ -86,14 +88,16 @@ extension StoreLocation {
       guard errno == ENOENT || errno == ENOTDIR else { throw Self.outOfReach(anchorDirectory) }
       return []
     }
-    return names.sorted().filter { $0.hasSuffix(".anchor") }.map { "\(anchorDirectory)/\($0)" }
-      .filter { path in
-        switch Anchor(path: path).read() {
-        case .missing: false
-        case .generation(...1): !afterFirst
-        case .generation, .unreadable: true
-        }
+    var found: [String] = []
+    for name in names.sorted() where name.hasSuffix(".anchor") {
+      let path = "\(anchorDirectory)/\(name)"
+      switch try Anchor(path: path).read() {
+      case .missing: break
+      case .generation(...1) where afterFirst: break
+      case .generation, .unreadable: found.append(path)
       }
+    }
+    return found
   }
 
   private static func hasName(_ path: String) throws(KeychainError) -> Bool {

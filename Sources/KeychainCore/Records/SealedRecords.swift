@@ -57,7 +57,8 @@ package final class SealedRecords: RecordStore {
 
   package func commit(_ changes: RecordChanges) throws {
     guard !changes.isEmpty else { return }
-    try keychain.write { try keychain.write(changes, in: $0) }
+    let write = { try self.keychain.write { try self.keychain.write(changes, in: $0) } }
+    if changes.takesAway { try keychain.deleting(write) } else { try write() }
   }
 }
 

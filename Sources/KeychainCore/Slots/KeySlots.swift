@@ -65,27 +65,30 @@ extension Keychain {
   package func removeKeySlot(_ number: Int64, for actor: String? = nil) throws(KeychainError) {
     try health.checkWritable()
     try KeychainError.wrap("removing a key slot") {
-      try write { tx in
-        let ledger = try ledger(tx)
-        if let actor { ledger.audit.actor = actor }
-        let slots = try KeySlotRow.all(in: tx)
-        guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
-          throw KeychainError(.itemNotFound, "there is no key slot \(number)")
+      try deleting {
+        try write { tx in
+          let ledger = try ledger(tx)
+          if let actor { ledger.audit.actor = actor }
+          let slots = try KeySlotRow.all(in: tx)
+          guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
+            throw KeychainError(.itemNotFound, "there is no key slot \(number)")
+          }
+          guard slots.count > 1 else {
+            throw KeychainError(.param, "this is the only key slot: add another one first")
+          }
+          let others = slots.filter { $0.row.slot.number != number }
+          if row.slot.kind.guardsSession,
+            !others.contains(where: { $0.row.slot.kind.guardsSession })
+          {
+            try insertSessionRecord(
+              keys.root(.session), by: keys.root(.master), ledger, in: tx)
+            try deletePasscodeItems(ledger, in: tx)
+          }
+          auditLog.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
+          try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
+          try ledger.remove(row.manifestElement(number: number, payload: payload))
+          ledger.owesErasure = true
         }
-        guard slots.count > 1 else {
-          throw KeychainError(.param, "this is the only key slot: add another one first")
-        }
-        let others = slots.filter { $0.row.slot.number != number }
-        if row.slot.kind.guardsSession, !others.contains(where: { $0.row.slot.kind.guardsSession })
-        {
-          try insertSessionRecord(
-            keys.root(.session), by: keys.root(.master), ledger, in: tx)
-          try deletePasscodeItems(ledger, in: tx)
-        }
-        auditLog.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
-        try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
-        try ledger.remove(row.manifestElement(number: number, payload: payload))
-        ledger.owesErasure = true
       }
     }
   }

@@ -93,6 +93,7 @@ extension Keychain {
     // What was deleted has to go, whatever becomes of the anchor.
     if condition == .healthy { anchor.flush(waiting: limit) }
     _ = try eraseDeletedPages()
+    keepReserve()
   }
 
   /// Drives what was deleted out of the write-ahead log. False when a reader holds it: try again.

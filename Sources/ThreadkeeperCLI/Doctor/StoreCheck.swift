@@ -30,8 +30,10 @@ enum StoreCheck {
     if let condition, condition != "healthy" {
       return [
         check.problem(
-          "The store in \(path) is \(condition)", "`threadkeeper store verify` says more",
-          .inputOutput)
+          "The store in \(path) is \(condition)",
+          condition.hasPrefix(StatusReport.notWritable)
+            ? "`threadkeeper alerts` says since when. Nothing is lost: events wait on the broker"
+            : "`threadkeeper store verify` says more", .inputOutput)
       ]
     }
     if condition != nil { return [check.ok("The store in \(path) is healthy")] }

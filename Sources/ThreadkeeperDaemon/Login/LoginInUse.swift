@@ -134,9 +134,11 @@ final class BrokerLoginService: Sendable {
   func delete(at address: BrokerAddress, for actor: String) throws -> [String] {
     let keychain = try keychain()
     return try turns.withLock { _ in
-      let users = try keychain.database.write {
-        keychain.act(as: actor, in: $0)
-        return try BrokerLoginStore(keychain, address).deleteAll($0)
+      let users = try keychain.deleting {
+        try keychain.database.write {
+          keychain.act(as: actor, in: $0)
+          return try BrokerLoginStore(keychain, address).deleteAll($0)
+        }
       }
       guard !users.isEmpty else { return [] }
       logger.notice("the password for the broker is deleted")

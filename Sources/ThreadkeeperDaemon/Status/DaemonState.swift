@@ -68,6 +68,8 @@ package struct DaemonState: Equatable, Sendable {
   /// Whom the daemon says it is to its broker. Its settings may be others than those of who asks.
   package var login: Login
   package var intake: Intake
+  /// Why the store cannot be written, and what to do; nil: it can.
+  package var storeProblem: String?
   /// Nil while it takes everything.
   package var refused: Refused?
   package var discovery: Discovery
@@ -172,7 +174,7 @@ struct DaemonStateReader: Sendable {
         settings, port: port, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
       login: .init(username: login.username, passwordFrom: login.source),
-      intake: .init(snapshot),
+      intake: .init(snapshot), storeProblem: snapshot.storeProblem?.reason,
       refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
       discovery: .init(discovery()),
       page: .init(settings.http, besideStore: settings.store.path, server))

@@ -92,9 +92,20 @@ package struct StatusReport: Codable {
     let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
     self.store = Store(
       path: store.place, id: store.id.description,
-      condition: store.condition == .healthy && !damaged.isEmpty
-        ? "damaged: records of home \(damaged.joined(separator: ", ")) cannot be read"
-        : store.condition.words)
+      condition: Self.condition(store.condition, runtime.storeProblem, damaged))
+  }
+
+  /// What the condition of a store that cannot be written begins with.
+  package static let notWritable = "not writable"
+
+  private static func condition(
+    _ condition: StoreCondition, _ problem: String?, _ damaged: [String]
+  ) -> String {
+    guard condition == .healthy else { return condition.words }
+    if let problem { return "\(Self.notWritable): \(problem)" }
+    return damaged.isEmpty
+      ? condition.words
+      : "damaged: records of home \(damaged.joined(separator: ", ")) cannot be read"
   }
 }
 

@@ -24,6 +24,8 @@ struct LoopStoreTests {
     for network in 2...4 {
       try kit.prefer(ExtendedPANID(number: Self.network(network)))
     }
+    // A home of many settles with the tick.
+    try kit.pass(seconds: 1)
     #expect(kit.home.former.count > 1)
     let rows = kit.memory.rows
     let later = try kit.restarted()
@@ -236,6 +238,24 @@ struct LoopStoreTests {
     // It has its base topic again, which is given up again.
     let gone = try last.restarted(["home"], bases: ["home": "new"])
     #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])
+  }
+
+  @Test("That the store cannot be used is in every list of the first home, and in no record")
+  func storeAlert() throws {
+    let kit = try LoopKit(["home", "attic"])
+    let now = WireTime(milliseconds: 1_000)
+    let alert = Alert(
+      shown: AlertFacts.storeReadOnly("the disk is full"), since: now, updatedAt: now, endsAt: nil,
+      sequence: 1)
+    kit.loop.show(alert)
+    let kind = HomeCounts.AlertKind(name: .storeReadOnly, severity: .critical)
+    #expect(kit.loop.counts.alerts == [kind: 1] && kit.loop.snapshot.counts.alerts == [kind: 1])
+    #expect(kit.loop.home("home")?.alerts[AlertKey(.storeReadOnly)] == alert)
+    #expect(kit.loop.home("attic")?.alerts.isEmpty == true)
+    try kit.loop.probe()
+    kit.loop.show(nil)
+    #expect(kit.loop.counts.alerts.isEmpty && kit.loop.home("home")?.alerts.isEmpty == true)
+    #expect(try kit.restarted(["home", "attic"]).loop.counts.alerts.isEmpty)
   }
 
   @Test("A discovery prefix is given up once the broker holds nothing below it any more")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Foundation
 import TestKit
 import Testing
 import ThreadDataset
@@ -306,7 +307,15 @@ struct PublisherTests {
     #expect(overview?.hasPrefix(#"{"active":1,"alerts":[{"alertname":"StoreReadOnly""#) == true)
     scene.publisher.setStoreProblem("disk full: free some space")
     #expect(try scene.pump().isEmpty)
+    // Lists show the same.
+    var home = Home(rules: HomeRules { .random(in: .min ... .max) })
+    home.show(try #require(scene.publisher.storeAlert), as: AlertKey(.storeReadOnly))
+    let shown = try #require(home.alertStates(in: "home", isOnlyHome: true).first)
+    let published = try JSONDecoder().decode(AlertState.self, from: Data(raised[0].payload))
+    #expect(shown.facts == published.facts && shown.fingerprint == published.fingerprint)
+    #expect(shown.severity == .critical && shown.startsAt == published.startsAt)
     scene.publisher.setStoreProblem(nil)
+    #expect(scene.publisher.storeAlert?.phase == .resolved)
     let resolved = try scene.pump()
     #expect(resolved[0].messageExpiry == 86_400)
     #expect([raised[0], resolved[0], resolved[1]].map(sequence) == [1, 2, 2])

@@ -103,7 +103,7 @@ struct BridgeMonitorTests {
     #expect(snapshot.answersDropped == 1)
   }
 
-  @Test("Health says how the intake is and why, and counts what no home has: that the store fails")
+  @Test("Health says how the intake is and why, and counts what the homes are shown with")
   func health() throws {
     let kind = HomeCounts.AlertKind(name: .homeMoved, severity: .warning)
     func health() -> BridgeHealth {
@@ -124,7 +124,7 @@ struct BridgeMonitorTests {
     #expect(health().intake == "running")
     monitor.storeFailed("full", at: now, inBatch: true)
     found = health()
-    #expect(found.intake == "backing_off" && found.reason == "full" && found.alertsActive == 3)
+    #expect(found.intake == "backing_off" && found.reason == "full" && found.alertsActive == 2)
   }
 
   private func refusal(
@@ -156,15 +156,18 @@ struct BridgeMonitorTests {
 
   @Test("For a minute after one of its devices was altered no button decides")
   func altered() {
-    func altered(_ topic: String, isButton: Bool) -> Bool {
-      monitor.noteAltered(topic, home: "home", isButton: isButton, at: now)
+    func altered(_ topic: String, isButton: Bool, home: String = "home") -> Bool {
+      monitor.noteAltered(
+        .init(topic: topic, home: home, isDevice: true, isButton: isButton), at: now)
     }
     let (before, after) = (now.adding(seconds: 59), now.adding(seconds: 60))
     #expect(altered("router", isButton: false) && !altered("router", isButton: false))
-    #expect(!monitor.refusesButtons(at: now) && monitor.alteredDevice(at: before) != nil)
+    #expect(!monitor.refusesButtons(at: now))
+    #expect(altered("router", isButton: false, home: "cabin"), "each home has its own alert")
+    #expect(Set(monitor.altered(at: before).keys.map(\.home)) == ["home", "cabin"])
     #expect(!altered("button", isButton: true) && !altered("router", isButton: false))
     #expect(monitor.refusesButtons(at: before) && !monitor.refusesButtons(at: after))
-    #expect(monitor.alteredDevice(at: after) == nil)
+    #expect(monitor.altered(at: after).isEmpty)
   }
 
   @Test("A login that is refused again for the same reason is no news")
