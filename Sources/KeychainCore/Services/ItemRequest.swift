@@ -179,10 +179,19 @@ extension ItemRequest {
     if synchronizable == .any {
       throw Self.param("an item is synchronizable or it is not: \"any\" is for searches")
     }
+    if synchronizable == .yes, let accessible {
+      try Self.checkMayLeaveDevice(accessible)
+    }
     if accessControl?.flags.contains(.applicationPassword) == true {
       throw KeychainError(.unimplemented, "application passwords are not supported")
     }
     try checkIsNoSkip()
+  }
+
+  /// - Throws: `param` where an item of this accessibility would be synchronizable: it is for this device only.
+  static func checkMayLeaveDevice(_ accessible: Accessibility) throws(KeychainError) {
+    guard accessible.isThisDeviceOnly else { return }
+    throw param("an item is synchronizable or for this device only, and not both")
   }
 
   private func checkIsNoSkip() throws(KeychainError) {

@@ -109,6 +109,11 @@ extension KeychainClient {
         throw KeychainError(.param, "an identity is changed as its certificate and its private key")
       }
       try check(change, isPossibleFor: one.item.itemClass)
+      if change.synchronizable.map({ $0 == .yes }) ?? one.item.isSynchronizable {
+        try ItemRequest.checkMayLeaveDevice(change.accessible ?? one.item.accessible)
+      }
+    }
+    for one in found {
       try keychain.update(
         one.item, attributes: attributes, removing: removing, secret: change.secret,
         accessible: change.accessible, in: tx)

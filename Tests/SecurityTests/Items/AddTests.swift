@@ -124,6 +124,19 @@ extension OwnKeychain {
         "any synchronizable", errSecParam,
         password("anna", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])),
       Refusal(
+        "synchronizable and for this device only", errSecParam,
+        password(
+          "anna",
+          [
+            kSecAttrSynchronizable: true,
+            kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+          ])),
+      Refusal(
+        "the same by an access control", errSecParam,
+        password(
+          "anna", [kSecAttrSynchronizable: true],
+          control(kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly))),
+      Refusal(
         "an unknown accessibility", errSecParam, password("anna", [kSecAttrAccessible: "zz"])),
       Refusal("an unknown key", errSecParam, password("anna", ["unknown key": "a"])),
       Refusal("an unknown return key", errSecParam, password("anna", ["r_Everything": true])),

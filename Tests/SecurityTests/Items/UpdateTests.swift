@@ -41,6 +41,35 @@ extension OwnKeychain {
       }
     }
 
+    @Test(
+      "No change makes an item synchronizable and for this device only, and none of several is changed"
+    )
+    func deviceOnly() throws {
+      let device: [String: Any] = [
+        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+      ]
+      insert(password("device", device))
+      insert(password("cloud", [kSecAttrSynchronizable: true]))
+      insert(password("plain"))
+      let cloud = password("cloud", [kSecAttrSynchronizable: true])
+      let both = device.merging([kSecAttrSynchronizable: true]) { $1 }
+      #expect(update(password("device"), [kSecAttrSynchronizable: true]) == errSecParam)
+      #expect(update(cloud, device) == errSecParam)
+      #expect(update(password("plain"), both) == errSecParam)
+      #expect(
+        update([kSecClass: kSecClassGenericPassword], [kSecAttrSynchronizable: true]) == errSecParam
+      )
+      #expect(find(password("plain")) == errSecSuccess, "it is not synchronizable")
+      // Both at once, or what leads away from there.
+      #expect(
+        update(cloud, device.merging([kSecAttrSynchronizable: false]) { $1 }) == errSecSuccess)
+      #expect(
+        update(
+          password("device"),
+          [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked])
+          == errSecSuccess)
+    }
+
     /// Some wrappers pass the whole item as a change, and as the query the item with its new data.
     @Test func dataInTheQueryDoesNotMatter() {
       insert(password("a", secret("old")))

@@ -32,12 +32,19 @@ struct KeychainModel {
 
   init(groups: [String]) { self.groups = groups }
 
+  /// Nothing is both synchronizable and for this device only.
+  private func isImpossible(_ attributes: [String: Any]) -> Bool {
+    attributes[kSecAttrSynchronizable] as? Bool == true
+      && (attributes[kSecAttrAccessible] as? String)?.hasSuffix("u") == true
+  }
+
   mutating func add(_ item: [String: Any]) -> OSStatus {
     var entry = Entry(itemClass: item[kSecClass] as? String ?? "", attributes: [:], data: nil)
     entry.attributes[kSecAttrAccessGroup] = groups[0]
     entry.attributes[kSecAttrAccessible] = kSecAttrAccessibleWhenUnlocked
     entry.attributes[kSecAttrSynchronizable] = false
     change(&entry, by: item)
+    guard !isImpossible(entry.attributes) else { return errSecParam }
     guard let group = entry.attributes[kSecAttrAccessGroup] as? String, groups.contains(group)
     else { return errSecMissingEntitlement }
     guard !items.contains(where: { $0.primaryKey == entry.primaryKey }) else {
@@ -59,11 +66,13 @@ struct KeychainModel {
   }
 
   mutating func update(_ query: [String: Any], _ change: [String: Any]) -> OSStatus {
+    if isImpossible(change) { return errSecParam }
     if let status = refusal(query) ?? refusal(change) { return status }
     let found = matches(query)
     guard !found.isEmpty else { return errSecItemNotFound }
     var after = items
     for index in found { self.change(&after[index], by: change) }
+    guard !after.contains(where: { isImpossible($0.attributes) }) else { return errSecParam }
     guard Set(after.map(\.primaryKey)).count == after.count else { return errSecDuplicateItem }
     items = after
     return errSecSuccess
