@@ -29,6 +29,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case consentByHomeAssistant = 21
   case discoveryAltered = 25
   case homeAssistantDiffers = 26
+  case anchorAltered = 30
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
@@ -39,7 +40,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
   var noticeDuration: Int? {
     switch self {
-    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered: 86_400
+    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .anchorAltered: 86_400
     default: nil
     }
   }
@@ -49,7 +50,8 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   func isHeld(_ message: AlertFacts.Message?) -> Bool {
     switch self {
     case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
-      .adoptionFailed, .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered:
+      .adoptionFailed, .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered,
+      .anchorAltered:
       false
     case .preferredNetworkChanged:
       if case .preferredChanged(_, disagrees: true) = message { true } else { false }
@@ -273,7 +275,7 @@ extension AlertKey {
       networks.count > 1 ? .warning : .info
     case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),
       (.brokerAuthenticationFailed, _),
-      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _):
+      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.anchorAltered, _):
       .critical
     case (.plaintextCredentials, _), (.unknownRouter, _), (.consentByHomeAssistant, _): .info
     case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),

@@ -230,6 +230,32 @@ struct StoreTroubleTests {
     #expect(try scene.installation.verify().matchesManifest)
   }
 
+  @Test("An anchor that is removed or altered is an alert, at the start and while the daemon runs")
+  func anchor() async throws {
+    var scene = try await Scene.start()
+    let installation = scene.installation
+    let anchors = installation.location.anchorDirectory
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: anchors).first)
+    let path = "\(anchors)/\(name)"
+    try Data("altered\n".utf8).write(to: URL(fileURLWithPath: path))
+    try await scene.announce(BorderRouter(number: 2))
+    try await scene.audience.until("the alert") {
+      $0.alerts("alert_raised", "AnchorAltered").contains {
+        $0["severity"] == "critical" && $0["summary"]?.text?.contains("\(path) was altered") == true
+      }
+    }
+    #expect(try await installation.command("alerts").output.contains("AnchorAltered"))
+    #expect(try await scene.daemon.stop() == .exit(0))
+    try FileManager.default.removeItem(atPath: path)
+    scene.daemon = try await installation.start()
+    try await scene.audience.until("the news of it") {
+      $0.alerts("alert_updated", "AnchorAltered").contains {
+        $0["summary"]?.text?.contains("there was no anchor at \(path)") == true
+      }
+    }
+    #expect(try await scene.daemon.stop() == .exit(0))
+  }
+
   /// What somebody takes away; the rest is left.
   enum Loss: CaseIterable {
     case directory, database, emptied, allButKey, allButAnchor, allButCredential, logAlone
@@ -242,9 +268,10 @@ struct StoreTroubleTests {
     var scene = try await Scene.start()
     let installation = scene.installation
     #expect(try await scene.daemon.stop() == .exit(0))
-    let before = scene.audience.look {
-      $0.latest.filter { $0.key.hasPrefix("threadkeeper/router") }
+    func kept(_ heard: Audience.Heard) -> [String: String] {
+      heard.latest.filter { $0.key.hasPrefix(scene.router.topic) }
     }
+    let before = scene.audience.look(kept)
     let (files, away) = (FileManager.default, installation.directory.file("away"))
     let (key, anchors) = (
       installation.directory.file("store.key"), installation.location.anchorDirectory
@@ -274,7 +301,7 @@ struct StoreTroubleTests {
         atPath: installation.storePath, withIntermediateDirectories: false,
         attributes: [.posixPermissions: 0o700])
       let path = loss == .emptied ? database : database + "-wal"
-      files.createFile(atPath: path, contents: Data(), attributes: [.posixPermissions: 0o600])
+      _ = files.createFile(atPath: path, contents: Data(), attributes: [.posixPermissions: 0o600])
     }
     let left =
       switch loss {
@@ -296,9 +323,7 @@ struct StoreTroubleTests {
     let doctor = try await installation.command("doctor", environment: variables)
     #expect(doctor.output.contains(left[0]), "\(doctor.output)")
     #expect(!files.fileExists(atPath: database) || loss == .emptied, "a new store was made")
-    #expect(
-      scene.audience.look { $0.latest.filter { $0.key.hasPrefix("threadkeeper/router") } } == before
-    )
+    #expect(scene.audience.look(kept) == before)
 
     if loss == .directory {
       // On purpose: what is named is moved away, and a new store is made.

@@ -77,12 +77,12 @@ import ThreadDataset
     #expect(alert.set(again, hold: 30, at: Self.start).isChanged == false)
   }
 
-  @Test("The raw values of names are those that are stored, and three are notices for a day")
+  @Test("The raw values of names are those that are stored, and four are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 24 && AlertName.homeAssistantDiffers.rawValue == 26)
+    #expect(AlertName.allCases.count == 25 && AlertName.anchorAltered.rawValue == 30)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
-        .preferredNetworkChanged, .storeDamaged, .discoveryAltered,
+        .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .anchorAltered,
       ])
   }
 
@@ -96,7 +96,7 @@ import ThreadDataset
     let atOnce: Set<AlertName> = [
       .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered,
       .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
-      .sessionTakenOver, .storeDamaged,
+      .sessionTakenOver, .storeDamaged, .anchorAltered,
     ]
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
@@ -126,7 +126,8 @@ import ThreadDataset
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
       (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
       (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
-      (.storeReadOnly, .daemon, .critical), (.homeAssistantDiffers, .otherPreferred, .warning),
+      (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
+      (.homeAssistantDiffers, .otherPreferred, .warning),
       (.staleDataset, .sharedOlder, .warning), (.datasetConflict, .sharedConflict, .critical),
     ])
   func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import KeychainCore
 import ThreadkeeperSupport
 
 /// The alerts about the daemon and its broker, for `HomeInput.condition`.
@@ -31,6 +32,16 @@ extension AlertFacts {
       "Check the disk, and restore a backup (`threadkeeper store restore`). Where none has them, "
         + "let the routers announce themselves again, and give the records up with "
         + "`threadkeeper store forget-damaged\(option)`. This resolves after a day.")
+  }
+
+  /// - Parameter notice: what was found out.
+  package static func anchorAltered(_ notice: StoreNotice) -> AlertFacts {
+    daemon(
+      "\(notice)",
+      "If you moved the store, restored it by hand or removed the anchor, nothing is to be done: it is written "
+        + "again. Else somebody may have put an old copy of the store in place: compare `threadkeeper audit`, "
+        + "`threadkeeper clients list` and `threadkeeper consent list --grants` with what you know, and restore a "
+        + "backup. This resolves after a day.")
   }
 
   package static let messagesDropped = daemon(

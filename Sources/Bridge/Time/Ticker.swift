@@ -41,6 +41,8 @@ final class Ticker: Sendable {
     var dropped: Int64?
     var droppedGrew: WireTime?
     var areBasesEmpty: Bool
+    /// Of the store's, those that are reported.
+    var notices = 0
   }
 
   private let parts: Parts
@@ -127,6 +129,7 @@ final class Ticker: Sendable {
       sessions.mutualEnds.isOpen
         ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
     try watchDevices(&state, at: now)
+    try watchAnchor(&state)
     try parts.follower.reportAnswers(loop)
     let known = monitor.snapshot
     loop.acknowledged(upTo: parts.publisher.published)
@@ -198,6 +201,17 @@ final class Ticker: Sendable {
     try loop.perform(
       .condition(.discoveryAltered, .discoveryAltered(topic: altered.topic)), in: altered.home)
     state.altered = altered
+  }
+
+  /// A notice. It ends by itself.
+  private func watchAnchor(_ state: inout State) throws {
+    for notice in parts.store.notices.dropFirst(state.notices) {
+      if notice.mayHideRollback, let home = parts.firstHome {
+        try loop.perform(.condition(.anchorAltered, .anchorAltered(notice)), in: home)
+      }
+      parts.logger.warning("\(notice)")
+      state.notices += 1
+    }
   }
 
   // MARK: Publishing

@@ -65,7 +65,9 @@ package final class ShardRun: Sendable {
     let keys = try keys ?? Self.open(shard, node)
     let store = ShardStore(
       shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, term: term)
-    try Self.check(store, link.anchors.anchor(of: shard), logger)
+    try Self.check(
+      store, link.anchors.anchor(of: shard),
+      topic: Anchor.topic(of: shard, below: node.settings.mqtt.baseTopic))
 
     let homes = try node.database.homes(of: shard)
     let base = "\(node.settings.mqtt.baseTopic)/\(shard)"
@@ -143,20 +145,18 @@ package final class ShardRun: Sendable {
     }
   }
 
-  /// - Throws: `Failure` where the anchor is of a state that the database does not have.
-  private static func check(_ store: ShardStore, _ anchor: Anchor?, _ logger: Logger) throws {
+  /// - Throws: `Failure` where the anchor is of a state that the database does not have; `readOnly` where the database
+  ///   is not what its manifest says.
+  private static func check(_ store: ShardStore, _ anchor: Anchor?, topic: String) throws {
     try store.open()
     try store.checkWritable()
     guard let anchor else {
       guard store.generation > 0 else { return }
-      return logger.notice(
-        "the broker has no anchor of the shard, so it would not be noticed if the database was rolled back"
-      )
+      return store.note(.anchorMissing(path: topic))
     }
     switch try store.compare(anchorOf: anchor.generation, hash: anchor.hash) {
     case .fits: break
-    case .notGenuine:
-      logger.warning("the anchor at the broker is not of this shard, and is not considered")
+    case .notGenuine: store.note(.anchorAltered(path: topic))
     case .rolledBack(let generations):
       throw Failure(
         state: .rolledBack,

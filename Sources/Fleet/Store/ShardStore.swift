@@ -59,6 +59,8 @@ package final class ShardStore: DaemonStore {
   package var id: StoreID { keys.store }
   package var place: String { "shard \(shard)" }
   package var condition: StoreCondition { state.withLock { $0.condition } }
+  package var notices: [StoreNotice] { noticed.withLock { $0 } }
+  private let noticed = Locked<[StoreNotice]>([])
   /// Whether it is unknown what the database has: then this store refuses everything.
   package var isLost: Bool { state.withLock { $0.lost != nil } }
   /// The number of commits that the database has for sure.
@@ -82,6 +84,9 @@ package final class ShardStore: DaemonStore {
   package func upkeep() {}
   package func releaseMemory() {}
   package func noteFailure(_ error: any Error) {}
+
+  /// Of the broker's anchor.
+  func note(_ notice: StoreNotice) { noticed.withLock { $0.append(notice) } }
 
   func checkHeld() throws(PostgresError) {
     if let lost = state.withLock({ $0.lost }) { throw lost }

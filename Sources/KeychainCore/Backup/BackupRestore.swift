@@ -132,7 +132,7 @@ package struct BackupRestore {
     report.locked -= min(report.leftOut, report.locked)
     report.items -= min(UInt64(report.leftOut), report.items)
     try admitKeyFile(to: staged, openedBy: secret, &report)
-    if case .generation(let anchored) = anchor(file).read() {
+    if case .generation(let anchored) = try anchor(file).read() {
       report.behindBy = max(anchored, file.trailer.generation) - file.trailer.generation
     }
     try inspect(staged)

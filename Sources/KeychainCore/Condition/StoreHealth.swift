@@ -63,7 +63,7 @@ final class StoreHealth: Sendable {
 
   func note(_ notice: StoreNotice) {
     state.withLock { state in
-      if !state.notices.contains(notice) { state.notices.append(notice) }
+      if notice.mayRepeat || !state.notices.contains(notice) { state.notices.append(notice) }
     }
   }
 
@@ -84,11 +84,20 @@ final class StoreHealth: Sendable {
   func forget(row: Int64) { state.withLock { _ = $0.quarantine.remove(row) } }
 }
 
-/// What happened at opening and should be said once.
+/// What was found out about the anchor.
 package enum StoreNotice: Equatable, Sendable, CustomStringConvertible {
   case anchorMissing(path: String)
   case anchorUnreadable(path: String)
+  /// While the store was open; at its opening, of the anchor that a broker keeps.
+  case anchorAltered(path: String)
   case anchorNotWritten(path: String, reason: String)
+
+  /// Whether somebody may have put an old copy of the store in its place.
+  package var mayHideRollback: Bool {
+    if case .anchorNotWritten = self { false } else { true }
+  }
+
+  var mayRepeat: Bool { if case .anchorAltered = self { true } else { false } }
 
   package var description: String {
     switch self {
@@ -96,6 +105,8 @@ package enum StoreNotice: Equatable, Sendable, CustomStringConvertible {
       "there was no anchor at \(path): a rollback before now cannot be noticed"
     case .anchorUnreadable(let path):
       "the anchor at \(path) could not be read: a rollback before now cannot be noticed"
+    case .anchorAltered(let path):
+      "the anchor at \(path) was altered or removed: a rollback before now cannot be noticed"
     case .anchorNotWritten(let path, let reason):
       "the anchor at \(path) could not be written: \(reason)"
     }

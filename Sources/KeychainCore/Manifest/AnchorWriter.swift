@@ -10,6 +10,8 @@ final class AnchorWriter: Sendable {
     var committed: UInt64
     var written: UInt64
     var lastWrite: UInt64 = 0
+    /// What is there is not what was written, and that is reported.
+    var isAltered = false
   }
   private let state: Locked<State>
   private let anchor: Anchor
@@ -87,13 +89,20 @@ final class AnchorWriter: Sendable {
       let now = MonotonicTime.nanoseconds()
       guard evenIfRecent || now >= state.lastWrite + interval else { return }
       state.lastWrite = now
-      // Another process that shares the store may be ahead: the anchor never goes back.
-      if case .generation(let written) = anchor.read(), written >= state.committed {
+      let found = try anchor.read()
+      if lockPath == nil {
+        // Nobody else writes it.
+        if state.written > 0, found != .generation(state.written), !state.isAltered {
+          state.isAltered = true
+          health.note(.anchorAltered(path: anchor.path))
+        }
+      } else if case .generation(let written) = found, written >= state.committed {
+        // Another process that shares the store is ahead: the anchor never goes back.
         state.written = written
         return
       }
       try anchor.write(state.committed)
-      state.written = state.committed
+      (state.written, state.isAltered) = (state.committed, false)
     }
   }
 }
@@ -110,9 +119,15 @@ struct Anchor {
     case generation(UInt64)
   }
 
-  func read() -> Found {
+  /// - Throws: where this process, or the machine, has no files or memory left.
+  func read() throws(KeychainError) -> Found {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return errno == ENOENT ? .missing : .unreadable }
+    guard descriptor >= 0 else {
+      guard ![EMFILE, ENFILE, ENOMEM].contains(errno) else {
+        throw .system("read the anchor", path: path)
+      }
+      return errno == ENOENT ? .missing : .unreadable
+    }
     defer { close(descriptor) }
     let text = withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { memory in
       let count = Glibc.read(descriptor, memory.baseAddress, memory.count)

@@ -10,6 +10,8 @@ package protocol DaemonStore: RecordStore {
   /// Where it is, for people: a directory, or a shard.
   var place: String { get }
   var condition: StoreCondition { get }
+  /// What was found out about its anchor, in the order in which it was.
+  var notices: [StoreNotice] { get }
 
   /// Key of the hashes in records.
   func hashKey() throws -> SecretBytes
@@ -57,6 +59,7 @@ extension SealedRecords: DaemonStore {
   package var id: StoreID { keychain.storeID }
   package var place: String { keychain.location.directory }
   package var condition: StoreCondition { keychain.condition }
+  package var notices: [StoreNotice] { keychain.notices }
 
   package func hashKey() throws -> SecretBytes {
     try keychain.read { tx throws(KeychainError) in try keychain.hashKey(in: tx) }

@@ -72,7 +72,6 @@ package struct Daemon {
 
   /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
   package func run() async throws {
-    for notice in keychain.notices { logger.notice("\(notice)") }
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
     }

@@ -31,6 +31,7 @@ struct AlertNameTests {
     (.consentByHomeAssistant, "ConsentByHomeAssistant"),
     (.discoveryAltered, "DiscoveryAltered"),
     (.homeAssistantDiffers, "HomeAssistantDiffers"),
+    (.anchorAltered, "AnchorAltered"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

@@ -2,6 +2,7 @@
 
 #if Fleet
 import Foundation
+import Home
 import Settings
 import TestKit
 import Testing
@@ -188,7 +189,10 @@ struct FleetNodeTests {
     #expect(try fleet.epochs() == [0])
     try fleet.broker.start()
     try await node.serves([1])
-    #expect(node.log.lines.contains { $0.hasPrefix("the anchor at the broker is not of this") })
+    try await eventually("the anchor to be reported") {
+      node.log.lines.contains { $0.hasPrefix("the anchor at fleet/fleet/anchor/1 was altered") }
+        && node.node.runs.first?.bridge.loop.home("home-1")?.alerts[AlertKey(.anchorAltered)] != nil
+    }
     try await node.leave()
   }
 

@@ -167,6 +167,28 @@ import Testing
     #expect(store.keychain.condition == .readOnly(.rolledBack(behindBy: 2)))
   }
 
+  @Test(
+    "An anchor that is altered or removed while the store is open is reported each time, and written again",
+    arguments: ["", "generation 1\n", "generation \(Int64.max)\n", nil])
+  func alteredWhileOpen(_ text: String?) throws {
+    let store = try TemporaryStore { $0.anchorInterval = 0 }
+    let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
+    for number in 1...2 {
+      try store.add("before \(number)")
+      #expect(store.keychain.notices.count == number - 1)
+      if let text {
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+      } else {
+        try FileManager.default.removeItem(atPath: path)
+      }
+      try store.add("after \(number)")
+      #expect(
+        store.keychain.notices == Array(repeating: .anchorAltered(path: path), count: number))
+    }
+    try store.reopen()
+    #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
+  }
+
   @Test func theStoreMayBeAheadOfItsAnchor() throws {
     try store.reopen {
       try "generation 1\n".write(toFile: anchorPath, atomically: false, encoding: .utf8)

@@ -59,6 +59,7 @@ extension AlertName: WireWord {
     case .consentByHomeAssistant: "ConsentByHomeAssistant"
     case .discoveryAltered: "DiscoveryAltered"
     case .homeAssistantDiffers: "HomeAssistantDiffers"
+    case .anchorAltered: "AnchorAltered"
     }
   }
 }
