@@ -47,6 +47,10 @@ struct HouseAccessTests {
       (lamps, "threadkeeper/in/hub/announce", false),
       (lamps, "threadkeeper/in/zigbee2mqtt/request/ping", false),
       (lamps, "threadkeeper/bridge/state", false), (assistant, "house/heating/set", true),
+      (assistant, "zigbee2mqtt/lamp/set", true), (assistant, "homeassistant/status", true),
+      (assistant, "threadkeeper/bridge/state", false), (assistant, "threadkeeper/alert/x", false),
+      (assistant, "threadkeeper/router/x/availability", false),
+      (assistant, "threadkeeper/network/x", false),
       (assistant, "threadkeeper/in/homeassistant/announce", false),
       (assistant, "threadkeeper/out/hub/response/ping", false),
     ] {
@@ -190,7 +194,8 @@ struct HouseAccessTests {
   func approvers() async throws {
     let rules = AccessRules(
       try await accessList(
-        ["acl", "--approver", "anna", "--keep", "boss", "--approver", "boss", "--monitor", "boss"],
+        ["acl", "--approver", "anna", "--keep", "boss", "--approver", "boss", "--monitor", "boss"]
+          + ["--writes", "homeassistant/#", "--writes", "house/#"],
         "consent: {approvers: [anna, boss]}"))
     let decisions: Set<RequestCommand> = [
       .approveConsent, .denyConsent, .askConsent, .setPreferred,
@@ -223,7 +228,11 @@ struct HouseAccessTests {
         rules.allows(login, .read, "threadkeeper/out/\(login)/response/x") == (login == "anna"))
       #expect(rules.allows(login, .read, "threadkeeper/bridge/consent"))
     }
-    #expect(!mayWrite("anna", "bridge/state"))
+    for login in ["anna", "boss"] {
+      for topic in ["bridge/state", "router/x", "router/x/availability", "network/x", "alert/x"] {
+        #expect(!mayWrite(login, topic), "\(login) \(topic)")
+      }
+    }
     #expect(!mayWrite("boss", "in/anna/request/consent/approve"))
     #expect(!mayWrite("boss", "in/anna/request/preferred/set"))
     for topic in ["house/heating/set", "homeassistant/status"] {
@@ -240,7 +249,7 @@ struct HouseAccessTests {
     #expect(unnamed.error.contains("`consent.approvers` does not name `bob`"), "\(unnamed.error)")
     for arguments in [
       ["--keep", "tk", "--daemon", "tk"], ["--keep", "a/b", "--approver", "a/b"],
-      ["--approver", "a/b"], ["--keep", "a:b"],
+      ["--approver", "a/b"], ["--keep", "a:b"], ["--keep", "a", "--writes", "threadkeeper/#"],
     ] {
       let outcome = try await installation.command(["acl"] + arguments)
       #expect(outcome.status == 64 && outcome.output == "", "\(arguments)")

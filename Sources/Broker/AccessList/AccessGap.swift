@@ -54,8 +54,14 @@ package struct AccessGap: Sendable, Hashable {
     }
   }
 
+  /// Whether it is about what the daemon publishes for everybody who may look.
+  package var isOfStates: Bool { !shown.hasSuffix("/in/…") && !shown.hasSuffix("/out/…") }
+
   /// What comes of it that this is allowed, of a topic below `in` or `out` of somebody else.
   package var consequence: String {
+    if isOfStates {
+      return "writes to `\(shown.dropLast())`, so it can alter what threadkeeper publishes"
+    }
     let place = "`\(shown.dropLast())` of others"
     return switch (access, shown.hasSuffix("/in/…")) {
     case (.read, true): "reads \(place), where routers publish network keys"
@@ -126,17 +132,22 @@ extension AccessList {
     return gaps.filter { seen.insert($0).inserted }
   }
 
-  /// One gap for `in` and one for `out` of each base topic, where somebody can read or write something of others.
+  /// One gap for `in` and one for `out` of each base topic, where somebody can read or write something of others; and
+  /// one, with the lines for all of it, where somebody can write what the daemon publishes.
   private func excess(
     of who: AccessGap.Who, in present: AccessRules, byPatterns: Bool = true
   ) -> [AccessGap] {
-    baseTopics.flatMap { base in
-      [ProbeTopic.Group.outbound, .inbound].flatMap { group in
-        AccessRules.Access.allCases.map {
-          AccessGap(who, $0, ProbeTopic(base: base, group: group).text, isExcess: true)
-        }
-      }
-    }.filter { !lines(behind: $0, in: present, byPatterns: byPatterns).isEmpty }
+    func gaps(
+      _ base: String, _ groups: [ProbeTopic.Group], _ access: [AccessRules.Access]
+    ) -> [AccessGap] {
+      groups.flatMap { group in
+        access.map { AccessGap(who, $0, ProbeTopic(base: base, group: group).text, isExcess: true) }
+      }.filter { !lines(behind: $0, in: present, byPatterns: byPatterns).isEmpty }
+    }
+    return baseTopics.flatMap { base in
+      gaps(base, [.outbound, .inbound], AccessRules.Access.allCases)
+        + gaps(base, [.bridge], [.write])
+    }
   }
 
   /// The lines of a list that allow too much.
@@ -150,15 +161,21 @@ extension AccessList {
     // To every login all names are another's but one. Here it is the one that nobody has.
     let login = gap.who == .everybody ? ProbeTopic.nobody : gap.who.login
     let place = gap.topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "")
-    var filters = ["\(place)/+/+/#"]
+    let isOfUsers = place.hasSuffix("/in") || place.hasSuffix("/out")
+    let base = place.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    var filters =
+      isOfUsers ? ["\(place)/+/+/#"] : Self.published.map { "\(base)/\($0)/#" }
     // Whoever decides may be let in where decisions are sent: those in others' names are refused.
     if let login, place.hasSuffix("/in"), (approvers + deciders).contains(login) {
       filters = othersEvents(login, below: String(place.dropLast("/in".count)))
     }
+    var seen: Set<String> = []
     return filters.flatMap {
       present.lines(
-        giving: login, gap.access, $0, but: login.map { ["\(place)/\($0)/#"] } ?? [],
+        giving: login, gap.access, $0,
+        but: isOfUsers ? login.map { ["\(place)/\($0)/#"] } ?? [] : [],
         byPatterns: byPatterns)
-    }
+    }.filter { seen.insert($0).inserted }
   }
 }

@@ -21,8 +21,12 @@ package struct AccessList: Sendable {
   package var deciders: [String] = []
   /// Home Assistant's discovery prefix.
   package var discoveryPrefix = "homeassistant"
-  /// Logins of others that may do everything outside the base topics.
+  /// Logins of others that may do everything outside the base topics. Those that see something below them may write to
+  /// `keptWrites` alone.
   package var kept: [String] = []
+  /// Filters of topics to which kept logins publish that are monitors or approvers, too; empty: what Home Assistant
+  /// itself needs.
+  package var keptWrites: [String] = []
   /// Whether clients without a login may do the same.
   package var keepsAnonymous = false
   /// Whether the text goes to the end of a list that is there, which says what the kept logins may do elsewhere.
@@ -38,7 +42,7 @@ package struct AccessList: Sendable {
   /// Where threadkeeper's devices are announced to Home Assistant.
   var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
-  private static let published = ["alert", "bridge", "network", "router"]
+  static let published = ["alert", "bridge", "network", "router"]
   /// The requests that no approver needs: all but `consent` and `preferred/set`.
   private static let deniedRequests = [
     "alerts", "credentials", "network", "networks", "preferred/available", "preferred/check",
@@ -84,8 +88,8 @@ package struct AccessList: Sendable {
       ]
   }
 
-  /// `deny` is for reading and writing at once, so a kept login that may see states could also write them. In a list that
-  /// is there, it has its rights elsewhere already.
+  /// `deny` is for reading and writing at once. So a kept login that sees states may not write everywhere else, or it
+  /// could write them, too. In a list that is there, it has its rights elsewhere already.
   private func section(kept login: String) -> [String] {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
     let comment =
@@ -97,10 +101,23 @@ package struct AccessList: Sendable {
         "# As before, sees threadkeeper's states and alerts, and decides about consent."
       }
     let visible = isMonitor ? Self.published : isApprover ? ["bridge"] : []
-    var lines = [comment, "user \(login)"]
-    if !isAddition {
-      lines += everythingElse
+    var lines = [comment]
+    if visible.isEmpty {
+      lines.append("user \(login)")
+      if !isAddition { lines += everythingElse }
+    } else if !isAddition {
+      lines += [
+        "# A list cannot let it see threadkeeper's topics and write everywhere else: here is where it may publish",
+        "# (`--writes`).", "user \(login)", "topic read #", "topic read $SYS/#",
+      ]
+      if isMonitor, !keptWrites.isEmpty { lines.append("topic write \(birth)") }
+      lines += writes.map { "topic write \($0)" }
     } else {
+      lines += [
+        "# If lines above let it write everywhere, put `topic read #` there instead, and a line `topic write` for each",
+        "# place where it publishes: or it can alter what threadkeeper publishes.",
+        "user \(login)",
+      ]
       if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
       lines += baseTopics.flatMap { base in visible.map { "topic read \(base)/\($0)/#" } }
     }
@@ -138,6 +155,8 @@ package struct AccessList: Sendable {
     return ["\(any)/+", "\(any)/request/+"] + requests.map { "\(any)/request/\($0)" }
       + others.map { "\(base)/in/\($0)/#" }
   }
+
+  private var writes: [String] { keptWrites.isEmpty ? ["\(discoveryPrefix)/#"] : keptWrites }
 
   /// What a client may do on a broker without an access list.
   private var everythingElse: [String] { ["topic readwrite #", "topic read $SYS/#"] }
@@ -189,6 +208,7 @@ extension AccessList {
   private func check() throws(AccessListError) {
     for user in daemons + monitors + approvers + deciders { try Self.check(userName: user) }
     for user in kept { try Self.check(line: user) }
+    for filter in keptWrites { try check(writes: filter) }
     for user in daemons {
       // What is denied to the others wins: the daemon would receive nothing.
       guard !(monitors + approvers + kept).contains(user) else {
@@ -197,6 +217,38 @@ extension AccessList {
           "it is threadkeeper's own login. Give what is kept, monitors and approvers their own")
       }
     }
+  }
+
+  private func check(writes filter: String) throws(AccessListError) {
+    // Mosquitto leaves out spaces at the ends.
+    guard filter.isValidFilter, filter.first != " ", filter.last != " ",
+      !filter.unicodeScalars.contains(where: { $0.value < 0x20 })
+    else {
+      throw AccessListError(message: "`\(AccessListError.shown(filter))` is no topic filter")
+    }
+    for base in baseTopics where Self.reaches(filter, below: base) {
+      throw AccessListError(
+        message:
+          "`\(filter)` reaches threadkeeper's topics below `\(base)`, which nobody else may write: name what "
+          + "lies beside them, such as `zigbee2mqtt/#`")
+    }
+  }
+
+  /// Whether a filter is for a base topic, or for anything below it.
+  private static func reaches(_ filter: String, below base: String) -> Bool {
+    func levels(_ text: String) -> [Substring.UTF8View] {
+      text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .map { Substring($0).utf8 }
+    }
+    let filter = levels(filter)
+    for (level, wanted) in levels(base).enumerated() {
+      guard level < filter.count else { return false }
+      if filter[level].elementsEqual("#".utf8) { return true }
+      guard filter[level].elementsEqual("+".utf8) || filter[level].elementsEqual(wanted) else {
+        return false
+      }
+    }
+    return true
   }
 
   /// Whether a user name keeps its place in the topics.
@@ -243,9 +295,11 @@ package struct AccessListError: Error, Equatable, CustomStringConvertible {
   package var description: String { message }
 
   static func userName(_ name: String, _ why: String) -> AccessListError {
-    // What it contains must not break the line that reports it.
-    let shown = String(name.map { $0.isNewline || $0.asciiValue ?? 32 < 32 ? "?" : $0 })
-    return AccessListError(
-      message: "the user name `\(shown)` can't be used: \(why)")
+    AccessListError(message: "the user name `\(shown(name))` can't be used: \(why)")
+  }
+
+  /// What it contains must not break the line that reports it.
+  static func shown(_ text: String) -> String {
+    String(text.map { $0.isNewline || $0.asciiValue ?? 32 < 32 ? "?" : $0 })
   }
 }

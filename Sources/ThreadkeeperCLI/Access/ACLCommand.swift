@@ -19,7 +19,7 @@ struct ACLCommand: ParsableCommand {
 
       Examples:
         threadkeeper acl --monitor dashboard
-        threadkeeper acl --keep lamps --keep house --monitor house --approver house
+        threadkeeper acl --keep lamps --keep house --monitor house --writes homeassistant/# --writes zigbee2mqtt/#
         threadkeeper acl --append --keep nodered | sudo tee -a /etc/mosquitto/own.acl
         threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
       """)
@@ -31,9 +31,17 @@ struct ACLCommand: ParsableCommand {
     help: ArgumentHelp(
       """
       A login of something else, which may do all that it did but for threadkeeper's topics. Give \
-      it as a monitor too, and it sees states and alerts. Repeatable.
+      it as a monitor too, and it sees states and alerts, and publishes where `--writes` says. Repeatable.
       """, valueName: "login"))
   var keep: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Where kept logins publish that are monitors or approvers, too, such as `zigbee2mqtt/#`. Without it: \
+      what is below Home Assistant's discovery prefix. Repeatable.
+      """, valueName: "filter"))
+  var writes: [String] = []
 
   @Flag(help: "The same for clients that have no login.")
   var keepAnonymous = false
@@ -50,8 +58,9 @@ struct ACLCommand: ParsableCommand {
     help: ArgumentHelp(
       """
       A login that may approve and deny what waits for consent, choose the preferred network, read \
-      `bridge/…`, and publish nothing else; kept as well, it is denied what all others say here. The setting `consent.approvers` has to name it too, or, of Home Assistant, \
-      `home_assistant.login`. Repeatable.
+      `bridge/…`, and publish nothing else; kept as well, it is denied what all others publish here. The \
+      setting `consent.approvers` has to name it too, or, of Home Assistant, `home_assistant.login`. \
+      Repeatable.
       """, valueName: "login"))
   var approver: [String] = []
 
@@ -71,6 +80,10 @@ struct ACLCommand: ParsableCommand {
         "Clients without a login have their lines at the top of a list: put `topic deny threadkeeper/#` there."
       )
     }
+    if !writes.isEmpty, append || !keep.contains(where: (monitor + approver).contains) {
+      throw ValidationError(
+        "--writes is for a new list, and for logins that are kept and monitors or approvers.")
+    }
   }
 
   struct Report: Encodable {
@@ -83,6 +96,7 @@ struct ACLCommand: ParsableCommand {
     list.monitors = monitor
     list.approvers = approver
     list.kept = keep
+    list.keptWrites = writes
     list.keepsAnonymous = keepAnonymous
     list.isAddition = append
     do {

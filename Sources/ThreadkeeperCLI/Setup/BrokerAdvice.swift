@@ -127,7 +127,7 @@ struct BrokerAdvice: Sendable {
     let rules = AccessRules(files.accessList ?? "")
     var seen: [AccessGap.Who] = []
     for gap in gaps where gap.isExcess && !seen.contains(gap.who) { seen.append(gap.who) }
-    return seen.filter { !list.kept.contains($0.login ?? "") }.map { who in
+    return seen.filter { !list.kept.contains($0.login ?? "") || isWriter($0) }.map { who in
       let behind = gaps.filter { $0.isExcess && $0.who == who }
         .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }
       var lines: [String] = []
@@ -139,12 +139,33 @@ struct BrokerAdvice: Sendable {
           list.baseTopics.map { "topic deny \($0)/#" })
       case .everybody:
         Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
+      case .login(let login) where list.kept.contains(login):
+        Step(
+          "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
+            + " `topic write` for each place where it publishes, such as zigbee2mqtt/#", lines)
       case .login(let login):
         Step(
           "In \(path), remove these lines of the border router's login \(login.printable): threadkeeper's lines give"
             + " it its own topics", lines)
       }
     }
+  }
+
+  /// Whether a kept login that sees threadkeeper's states could write them.
+  private func isWriter(_ who: AccessGap.Who) -> Bool {
+    guard let login = who.login, (list.monitors + list.approvers).contains(login) else {
+      return false
+    }
+    return gaps.contains { $0.who == who && $0.isExcess && $0.isOfStates }
+  }
+
+  /// Where kept logins publish that see threadkeeper's topics has to be named.
+  private var writing: String {
+    let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
+    guard !readers.isEmpty, !list.isAddition else { return "" }
+    let names = readers.map(\.printable).joined(separator: ", ")
+    return ". Name with --writes where \(names) publishes, such as zigbee2mqtt/#"
+      + "; without it that is \(list.discoveryPrefix.printable)/# alone"
   }
 
   private func lines(in path: String) -> Step {
@@ -156,8 +177,8 @@ struct BrokerAdvice: Sendable {
         + list.approvers.flatMap { ["--approver", $0.quoted] })
     if files == nil {
       return Step(
-        "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)."
-          + " docs/guides/broker.md goes through it, also for a list that is there already and for Home Assistant's"
+        "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)"
+          + "\(writing). docs/guides/broker.md goes through it, also for a list that is there and for Home Assistant's"
           + " add-on, which takes it as /share/mosquitto/accesscontrollist",
         ["\(command) >threadkeeper.acl"])
     }
@@ -166,7 +187,7 @@ struct BrokerAdvice: Sendable {
         "Add threadkeeper's lines to the end of the access list that is there",
         ["\(command) | sudo tee -a \(path.quoted) >/dev/null"])
       : Step(
-        "Write the access list",
+        "Write the access list\(writing)",
         [
           "\(command) | sudo tee \(path.quoted) >/dev/null",
           "sudo chown mosquitto: \(path.quoted)",

@@ -76,7 +76,9 @@ struct AccessListTests {
     #expect(try list().filter { !$0.hasPrefix("#") }.first == "user keeper")
   }
 
-  @Test("A kept login that is a monitor too sees all of threadkeeper but `in` and `out`")
+  @Test(
+    "A kept login that is a monitor too sees all of threadkeeper but `in` and `out`, and writes nothing of it"
+  )
   func keptMonitor() throws {
     let lines = try list { list in
       list.kept = ["house"]
@@ -85,6 +87,37 @@ struct AccessListTests {
     #expect(lines.filter { $0 == "user house" }.count == 1)
     let denied = lines.filter { $0.hasPrefix("topic deny") }
     #expect(denied == ["topic deny t/in/#", "topic deny t/out/#"])
+    #expect(lines.contains("topic read #") && lines.contains("topic write homeassistant/#"))
+    #expect(!lines.contains("topic readwrite #"))
+  }
+
+  @Test("Where a kept monitor publishes is named, and never below a base topic")
+  func keptWrites() throws {
+    func lines(_ writes: String...) throws -> [String] {
+      try list(["t", "flat/2"]) { list in
+        (list.kept, list.monitors, list.keptWrites) = (["house"], ["house"], writes)
+      }
+    }
+    let named = try lines("zigbee2mqtt/#", "flat/1/set", "lamps/+/set")
+    #expect(
+      named.filter { $0.hasPrefix("topic write") } == [
+        "topic write homeassistant/status", "topic write zigbee2mqtt/#", "topic write flat/1/set",
+        "topic write lamps/+/set",
+      ])
+  }
+
+  @Test(
+    "A filter that reaches the daemon's topics is refused, and so is what is none",
+    arguments: [
+      "#", "t/#", "+/#", "t", "t/router/+", "flat/#", "flat/+/x", "+/2", "+/+/set", "a#",
+      "a\nuser b", " t/#", "lamps/# ",
+    ])
+  func refusedWrites(filter: String) {
+    #expect(throws: AccessListError.self) {
+      try list(["t", "flat/2"]) { list in
+        (list.kept, list.monitors, list.keptWrites) = (["house"], ["house"], [filter])
+      }
+    }
   }
 
   @Test(
@@ -138,8 +171,9 @@ struct AccessListTests {
       }
       let start = try #require(lines.firstIndex(of: "user house"))
       let section = lines[start...].dropFirst().prefix { $0.hasPrefix("topic") }
-      #expect(section.prefix(2) == ["topic readwrite #", "topic read $SYS/#"])
-      return section.dropFirst(2).map { $0.replacing("topic deny ", with: "") }
+      let first = ["topic read #", "topic read $SYS/#", "topic write homeassistant/#"]
+      #expect(Array(section.prefix(3)) == first)
+      return section.dropFirst(3).map { $0.replacing("topic deny ", with: "") }
     }
     let below = [
       "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/#",

@@ -100,8 +100,12 @@ struct AccessRulesTests {
       list.isAddition = true
     }
     let addition = try added.text()
-    let own = "user lamps\ntopic readwrite #\n\nuser house\ntopic readwrite #\n"
-    #expect(try gaps(own + addition, of: added, logins: ["lamps", "house", "hub"]) == [])
+    let lamps = "user lamps\ntopic readwrite #\n\n"
+    let house = "user house\ntopic read #\ntopic write house/#\n"
+    #expect(try gaps(lamps + house + addition, of: added, logins: ["lamps", "house", "hub"]) == [])
+    // It could write what it sees.
+    let writer = try gaps(lamps + "user house\ntopic readwrite #\n" + addition, of: added)
+    #expect(writer.map(\.who) == [.login("house")] && writer.allSatisfy(\.isOfStates))
     #expect(!addition.contains("readwrite #"))
     // A list may lack the end of its last line.
     #expect(try gaps("user lamps\ntopic read a" + addition) == [])
