@@ -160,13 +160,7 @@ package final class Bridge: Service {
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
     intake.stop()
-    status.stop(
-      finalPublications: configuration.topics.homes.map {
-        Publication(
-          topic: OutboundTopic(base: $0.base).state,
-          payload: WireJSON().encode(BridgeState.stopped),
-          retain: true)
-      })
+    status.stop(finalPublications: publisher.lastPublications)
   }
 
   private static func intakeConfiguration(
@@ -208,10 +202,12 @@ package final class Bridge: Service {
     let others =
       bridge.topics.parent == nil
       ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
+    // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
+    // the next one, besides all that is kept.
     status.subscriptions =
-      others.map { own($0, .own, qos: 0) }
-      // What waits at QoS 1 for a connection that was cut would come again with the next one, besides all that is kept.
-      + publisher.keptFilters.map { own($0, .ownOnce, qos: 0) }
+      publisher.keptFilters.map { own($0, .own, qos: 0) }
+      + publisher.formerFilters.map { own($0, .ownOnce, qos: 0) }
+      + others.map { own($0, .own, qos: 0) }
       + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit

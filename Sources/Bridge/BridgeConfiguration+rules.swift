@@ -83,6 +83,7 @@ extension BridgeConfiguration {
     var settings = PublisherSettings(topics)
     settings.version = version
     settings.instanceID = instanceID
+    settings.takesOver = takesOver
     settings.shown = topics.homes.map {
       let own = overridden(for: $0.name)
       return .init(

@@ -7,6 +7,8 @@ import HomeStore
 package struct BridgeConfiguration: Sendable {
   package var version: String
   package var topics: BaseTopics
+  /// The `instance_id` of a daemon that is gone, whose base topics this one takes over.
+  package var takesOver: String?
   /// The teams that users of the broker speak for.
   package var teams = BrokerTeams()
   /// Events of one login: how many a second, and how many at once after a rest.

@@ -29,7 +29,9 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case consentByHomeAssistant = 21
   case discoveryAltered = 25
   case homeAssistantDiffers = 26
-  case anchorAltered = 30
+  case stateAltered = 27
+  case anotherDaemon = 28
+  case anchorAltered = 29
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
@@ -40,7 +42,9 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
   var noticeDuration: Int? {
     switch self {
-    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .anchorAltered: 86_400
+    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
+      .anchorAltered:
+      86_400
     default: nil
     }
   }
@@ -51,7 +55,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     switch self {
     case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
       .adoptionFailed, .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered,
-      .anchorAltered:
+      .stateAltered, .anotherDaemon, .anchorAltered:
       false
     case .preferredNetworkChanged:
       if case .preferredChanged(_, disagrees: true) = message { true } else { false }
@@ -205,7 +209,8 @@ package struct AlertFacts: Hashable, Sendable {
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters. `user` shares them, where no router reports them.
     indirect case preferredChanged(PreferredChange, disagrees: Bool)
-    /// So many of the members are on `network`, `names` as the logins `otherNames` report. The others cannot be reached.
+    /// So many of the members are on `network`, `names` as the logins `otherNames` report. The others cannot be
+    /// reached.
     case movedTo(routers: Int, of: Int)
     /// The routers of the first ones of so many parts.
     case split([Names], parts: Int)
@@ -255,8 +260,8 @@ package struct PreferredChange: Hashable, Sendable {
     !bringsCredentials && (from.id != to.id || !differs.isDisjoint(with: [.networkKey, .pskc]))
   }
 
-  /// Whether one voice was enough for them.
-  package var hasKeysOnOneVoice: Bool { hasNewKeys && cause.isOnOneVoice }
+  /// Whether one reporter was enough for them.
+  package var hasUnconfirmedKeys: Bool { hasNewKeys && cause.isUnconfirmed }
 }
 
 /// How much an alert matters, the worst first.
@@ -270,12 +275,13 @@ extension AlertKey {
     case (.adoptionFailed, .adoptionFailed(.denied, _)): .info
     case (.preferredNetworkMismatch, .neverMember): .info
     case (.preferredNetworkChanged, .preferredChanged(let change, let disagrees)):
-      disagrees || change.hasKeysOnOneVoice ? .warning : .info
+      disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
       networks.count > 1 ? .warning : .info
     case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),
       (.brokerAuthenticationFailed, _),
-      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.anchorAltered, _):
+      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _),
+      (.anotherDaemon, _), (.anchorAltered, _):
       .critical
     case (.plaintextCredentials, _), (.unknownRouter, _), (.consentByHomeAssistant, _): .info
     case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),

@@ -128,6 +128,8 @@ extension Settings {
     /// Without one, the client ids carry the store's identity.
     package var clientID: SecretText?
     package var baseTopic: String = "threadkeeper"
+    /// The `instance_id` of a daemon that is gone, whose base topics this one takes over.
+    package var takeOver: String?
     package var protocolVersion: ProtocolVersion = .v5
     /// Without it the connection is not encrypted.
     package var tls: TLS?

@@ -111,7 +111,9 @@ extension SettingsReader {
     if given["homes"]?.node?.isEmpty == false {
       report("homes", "are kept in the database of the fleet: run `threadkeeper fleet homes add`")
     }
-    var useless = ["mqtt.client_id", "store.key_file", "store.passphrase", "clients.socket"]
+    var useless = [
+      "mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket",
+    ]
     if settings.discovery.mdns != .off { useless.append("discovery.mdns") }
     if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
     for name in useless where isGiven(name) {

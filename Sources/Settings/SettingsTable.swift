@@ -166,6 +166,16 @@ extension Setting {
       "mqtt.base_topic", .text(BaseTopic.expected, where: BaseTopic.isFit), \.mqtt.baseTopic,
       "All topics lie below it. The access list in acl.conf has the default."),
     Setting(
+      "mqtt.take_over",
+      .text("32 hex digits, as the alert `AnotherDaemon` names them") {
+        $0.utf8.count == 32
+          && $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+      }, \.mqtt.takeOver, default: "none",
+      """
+      Whose topics this daemon takes over: the `instance_id` of one that is gone for good. Another daemon's topics are \
+      left alone (alert `AnotherDaemon`).
+      """),
+    Setting(
       "mqtt.protocol", .choice, \.mqtt.protocolVersion,
       "MQTT version. Only with 5 a broker says why it refuses, and forgets old health reports."),
     Setting(

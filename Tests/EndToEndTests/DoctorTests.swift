@@ -131,7 +131,7 @@ struct DoctorTests {
         try await accessList() + "\nuser hub\ntopic readwrite threadkeeper/#\n", ["other_login"],
         ["reads `threadkeeper/out/` of others"]
       ),
-      (kept.output, [], ["can publish false states", "no border router can use it"]),
+      (kept.output, [], ["does not write `bridge/`", "no border router can use it"]),
     ] as [(String, Set<String>, [String])] {
       let broker = try broker(list)
       let installation = try installation(broker.port, broker.settings)

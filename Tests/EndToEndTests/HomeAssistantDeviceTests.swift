@@ -70,7 +70,9 @@ struct HomeAssistantDeviceTests {
     try await eventually("the router") { try await running.installation.status()["routers"] == 1 }
     // A daemon that has just published everything would wait for a minute.
     try await running.restart()
-    try await running.audience.caughtUp()
+    try await running.until("what each start publishes") { heard in
+      heard.messages.count { $0.topic == router.topic } == 2
+    }
     try await running.publisher.publish("ha/status", "online")
     func answer(_ heard: Audience.Heard) -> [String] {
       let birth = heard.messages.lastIndex { $0.topic == "ha/status" } ?? heard.messages.endIndex

@@ -161,10 +161,6 @@ struct SealedConsentTests {
     try await installation.decide("approve")
     let given = try await first
     #expect(given.status == 0 && given.output.contains(place.dataset), "\(given.output)")
-    async let second = shell()
-    try await installation.decide("deny")
-    let denied = try await second
-    #expect(denied.status == 77, "\(denied.output)")
     #expect(try await shell("party").status == 64)
 
     @Sendable func python(_ more: String...) async throws -> Program.Result {
@@ -176,15 +172,20 @@ struct SealedConsentTests {
         "automation/networks.py", by: DebianTool.python, options + more, home)
     }
     let network = place.home.extendedPANID
-    async let third = python(network)
+    async let second = python(network)
     try await installation.decide("approve")
-    let named = try await third
+    let named = try await second
     #expect(named.status == 0 && named.output.contains("home-thread"), "\(named.output)")
     #expect(!named.output.contains(place.dataset), "only when asked to")
-    async let fourth = python(network, "--dataset")
+    async let third = python(network, "--dataset")
     try await installation.decide("approve")
-    let shown = try await fourth
+    let shown = try await third
     #expect(shown.output.contains(place.dataset), "\(shown.output)")
+
+    async let last = shell()
+    try await installation.decide("deny")
+    let denied = try await last
+    #expect(denied.status == 77, "\(denied.output)")
     try await place.running.stop()
   }
 }

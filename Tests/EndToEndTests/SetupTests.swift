@@ -113,6 +113,9 @@ struct SetupTests {
       "homeassistant")
     #expect(printed.output == list)
     let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8)
+      .replacing(
+        "topic readwrite #\n",
+        with: "topic read #\ntopic write homeassistant/#\ntopic write house/#\n")
     try Data((own + list).utf8).write(to: URL(fileURLWithPath: broker.file("own.acl")))
     try await broker.reload()
 

@@ -77,12 +77,13 @@ import ThreadDataset
     #expect(alert.set(again, hold: 30, at: Self.start).isChanged == false)
   }
 
-  @Test("The raw values of names are those that are stored, and four are notices for a day")
+  @Test("The raw values of names are those that are stored, and five are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 25 && AlertName.anchorAltered.rawValue == 30)
+    #expect(AlertName.allCases.count == 27 && AlertName.anchorAltered.rawValue == 29)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
-        .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .anchorAltered,
+        .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
+        .anchorAltered,
       ])
   }
 
@@ -96,7 +97,7 @@ import ThreadDataset
     let atOnce: Set<AlertName> = [
       .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered,
       .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
-      .sessionTakenOver, .storeDamaged, .anchorAltered,
+      .sessionTakenOver, .storeDamaged, .stateAltered, .anotherDaemon, .anchorAltered,
     ]
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
@@ -123,6 +124,7 @@ import ThreadDataset
       (.preferredKeyDisputed, .daemon, .warning),
       (.homeMoved, .movedTo(routers: 2, of: 2), .warning),
       (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
+      (.stateAltered, .daemon, .critical), (.anotherDaemon, .daemon, .critical),
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
       (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
       (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),

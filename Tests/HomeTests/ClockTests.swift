@@ -161,7 +161,7 @@ import ThreadDataset
 
   @Test("A notice of the daemon ends a day after it was published last")
   func notices() {
-    for name in [AlertName.storeDamaged, .discoveryAltered, .anchorAltered] {
+    for name in [AlertName.storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered] {
       var scene = HomeScene()
       scene.handle(.condition(name, AlertFacts(.daemon)))
       scene.pass(seconds: Self.day / 2)

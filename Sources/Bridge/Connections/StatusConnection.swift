@@ -22,6 +22,16 @@ final class StatusConnection: MosquittoHandler {
   private let refusals: RefusedPublications
   private let logger: Logger
   private let lastDropped = Mutex<Int64?>(nil)
+  private let look = Mutex(Look.waits)
+
+  /// Nothing is published before the broker has shown whose the base topics are. It sends what it keeps with its
+  /// answers to the subscriptions, so before it acknowledges the greeting that comes after them.
+  private enum Look {
+    case waits
+    case isDue
+    case asks(Set<UInt64>)
+    case isDone
+  }
 
   init(
     _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop,
@@ -48,6 +58,7 @@ final class StatusConnection: MosquittoHandler {
     }
     if monitor.noteAccepted(.status) { logger.warning("\(MutualEnds.reason)") }
     refusals.restart()
+    look.withLock { $0 = .waits }
     publisher.connected(
       sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
     health.restart()
@@ -61,6 +72,7 @@ final class StatusConnection: MosquittoHandler {
         metadata: ["filter": "\(first.filter)", "reason": "\(first.error.message)"])
     }
     publisher.subscribed(isComplete: refused.isEmpty)
+    look.withLock { $0 = .isDue }
   }
 
   /// Home Assistant's birth, the broker's own count of what it dropped, and what it keeps of our own.
@@ -70,23 +82,36 @@ final class StatusConnection: MosquittoHandler {
       lastDropped.withLock { $0 = count }
     }
     let now = clock.now()
-    for device in publisher.received(batch) {
-      let isNews = monitor.noteAltered(
-        device.topic, home: device.home, isButton: device.isButton, at: now)
-      guard isNews else { continue }
+    for altered in publisher.received(batch) {
+      guard monitor.noteAltered(altered, at: now) else { continue }
       logger.warning(
-        "another client has altered a device of threadkeeper in Home Assistant; it is published again",
+        altered.isDevice
+          ? "another client has altered a device of threadkeeper in Home Assistant; it is published again"
+          : "another client has altered what threadkeeper publishes; it is published again",
         metadata: [
-          "topic": "\(device.topic)",
+          "topic": "\(altered.topic)",
           "remedy": "put what `threadkeeper acl` prints into the broker's access list",
         ])
     }
   }
 
   func publications(upTo limit: Int) -> [Publication] {
-    // Somebody waits for them.
+    switch look.withLock({ $0 }) {
+    case .waits, .asks: return []
+    case .isDue:
+      let greetings = refusals.send(publisher.greetings())
+      look.withLock { $0 = .asks(Set(greetings.map(\.token))) }
+      return greetings
+    case .isDone: break
+    }
+    // Somebody waits for them. Where another daemon is, it answers.
     var publications = requests.queue.next(
-      limit, connection: monitor.snapshot.statusConnections, at: clock.now())
+      limit, connection: monitor.snapshot.statusConnections, at: clock.now()
+    ).filter { publication in
+      guard publisher.isHeld(publication.topic) else { return true }
+      _ = requests.queue.settled(publication.token, isDelivered: false)
+      return false
+    }
     publications += publisher.publications(upTo: limit - publications.count)
     if let error = publisher.readFailure {
       if let reason = monitor.readFailed(error, path: store.place, at: clock.now()) {
@@ -99,6 +124,7 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    noteLook(token)
     publisher.acknowledged(token, outcome)
     if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
       _ = try? loop.perform(.delivered(message: order.message), in: order.home)
@@ -110,6 +136,15 @@ final class StatusConnection: MosquittoHandler {
     for home in loop.snapshot.homes.keys {
       _ = try? loop.perform(.deliveriesAreDue, in: home)
     }
+  }
+
+  private func noteLook(_ token: UInt64) {
+    let isDone = look.withLock { look in
+      guard case .asks(var tokens) = look, tokens.remove(token) != nil else { return false }
+      look = tokens.isEmpty ? .isDone : .asks(tokens)
+      return tokens.isEmpty
+    }
+    if isDone { publisher.looked() }
   }
 
   func sessionRegained() {

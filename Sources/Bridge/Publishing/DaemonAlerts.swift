@@ -69,7 +69,7 @@ extension AlertFacts {
   package static let sharedClientID = daemon(
     MutualEnds.reason,
     "Remove `use_username_as_clientid` from mosquitto.conf, or what your broker calls it, and "
-      + "restart the broker. `threadkeeper doctor` tells whether it still does so.")
+      + "restart the broker. Run `threadkeeper doctor` to check.")
 
   /// - Parameter login: Home Assistant's, of the settings.
   package static func consentByHomeAssistant(login: String) -> AlertFacts {
@@ -80,16 +80,52 @@ extension AlertFacts {
         + "may have every network key.")
   }
 
+  /// A topic whose last part may be of another client's choice.
+  private static func named(_ topic: String) -> String {
+    let isPlain = topic.utf8.count <= 200 && topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    return isPlain ? ": \(topic)" : ""
+  }
+
   /// - Parameter topic: of a device.
   package static func discoveryAltered(topic: String) -> AlertFacts {
-    // The last part is of the other client's choice.
-    let isPlain = topic.utf8.count <= 200 && topic.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    return daemon(
-      "another client has altered a device of threadkeeper in Home Assistant"
-        + (isPlain ? ": \(topic)" : ""),
+    daemon(
+      "another client has altered a device of threadkeeper in Home Assistant\(named(topic))",
       "It was published again; where it had buttons, decisions by buttons were refused for a minute. "
         + "Restart Home Assistant, which keeps a button that was added. Find out which login writes there, "
         + "and put what `threadkeeper acl` prints into the broker's access list: it leaves that to Home "
         + "Assistant's own login.")
+  }
+
+  /// - Parameter topic: below a base topic.
+  package static func stateAltered(topic: String) -> AlertFacts {
+    daemon(
+      "another client has altered what threadkeeper publishes\(named(topic))",
+      "It was published again. MQTT does not say who it was: it can be every login that the broker lets write there. "
+        + "Put what `threadkeeper acl` prints into the broker's access list: then it is threadkeeper's own login "
+        + "alone; change its password if others have it. `threadkeeper doctor --login USER` tries what a login may do."
+    )
+  }
+
+  package static func anotherDaemon(_ other: Publisher.OtherDaemon) -> AlertFacts {
+    var remedy =
+      "Stop one of the two, or give it another base topic. This resolves three minutes after the other one is gone."
+    if other.isCopy {
+      remedy =
+        "Stop one of the two: each changes what the other one publishes, and their stores differ from now on."
+    } else if other.isOwner {
+      remedy =
+        "Stop this daemon, or give it another base topic. If the other one is gone for good, set `mqtt.take_over: \""
+        + "\(other.instance)\"` (in Home Assistant's add-on the option `take_over`), and restart this one."
+    }
+    return daemon(summary(other), remedy)
+  }
+
+  package static func summary(_ other: Publisher.OtherDaemon) -> String {
+    if other.isCopy {
+      return "another daemon runs with a copy of this store, on the same base topic \(other.base)"
+    }
+    return other.isOwner
+      ? "the base topic \(other.base) belongs to another daemon (\(other.instance)); this one publishes nothing there"
+      : "another daemon (\(other.instance)) uses the base topic \(other.base), too"
   }
 }

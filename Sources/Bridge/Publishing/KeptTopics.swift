@@ -4,21 +4,35 @@ import Broker
 import Home
 import ThreadDataset
 
-/// What the broker keeps of the daemon's own topics comes with each connection, and is corrected where it is not true:
-/// a broker that was killed brings back routers that left and alerts that are over. What is kept below base topics that
-/// were given up is emptied.
+/// What the broker has of the daemon's own topics is compared with what belongs there: all that it keeps with each
+/// connection, because a broker that was killed brings back what is over and has lost what is new; and whatever another
+/// client publishes there afterwards. What is kept below base topics that were given up is emptied.
+///
+/// | | kept, at a connection | published by another client |
+/// |---|---|---|
+/// | as it should be | left alone | left alone |
+/// | something else | replaced | replaced with the next tick, and reported |
+/// | where nothing belongs | emptied | emptied with the next tick, and reported |
+/// | missing | published, when all has come | published with the next tick, and reported |
 struct KeptTopics {
   /// Seconds after the last retained message, after which the broker is taken to have sent all that it keeps.
   static let readingSeconds = 10
   /// Corrections that wait at most. What is left comes with the next connection.
-  static let mostCorrections = 2_000
+  static let mostCorrections = 20_000
+  /// Bytes of topics that wait for the next tick at most.
+  static let mostBytes = 4 << 20
+  /// The last publications that a broker sends back.
+  private static let mostOwn = 2_048
 
-  /// States of listed routers that came, and until when they may come; nil: they are not counted.
-  var routers = 0
-  var readingEnds: WireTime?
-  /// Until when the broker sends what it keeps, also where it is not counted; nil: it was not asked yet.
+  /// Until when the broker sends what it keeps; nil: it was not asked yet.
   var arrivalEnds: WireTime?
+  /// What is missing is not known yet.
+  var isReading = false
+  /// Places of which the broker keeps what it should.
+  private(set) var right: Set<RetainedPlace> = []
   var publishesAll = false
+  /// Whether the broker sends back what this client publishes (MQTT 3.1.1, or an option that it does not know).
+  var receivesOwn = false
   /// Whether the session may bring what the daemon published earlier, before it was started again: with MQTT 3.1.1 a
   /// client is also sent its own publications, and a broker that was killed sends those that it had saved once more.
   var returnsEarlier = false
@@ -26,51 +40,99 @@ struct KeptTopics {
   var isComplete = true
   /// Something came from where the daemon publishes no more.
   var hasFormer = false
+  /// The same, until it is known whose the base topics are.
+  var former: [(base: String, topic: String)] = []
   /// Something was corrected.
   var corrects = false
-  /// Alerts by their topics' last levels, as long as the broker sends them.
+  /// Alerts by their topics' last levels, for the messages of one tick, or as long as the broker sends what it keeps.
   var fingerprints: [Int: [String: AlertKey]] = [:]
-  /// Devices that another client has altered; published again with the next tick, so that two clients that write the
-  /// same topic do not drive each other.
-  var altered: Set<String> = []
-  /// Hashes of the last devices that were published: with MQTT 3.1.1 they come back.
-  private var own: [Int] = []
+  /// What is published again with the next tick, so that two clients that write the same topic do not drive each other.
+  private(set) var altered: Set<String> = []
+  private var alteredBytes = 0
+  /// More was altered than is remembered: all is published again.
+  var isTooMuch = false
+  /// Publications that come back, by their hashes: each of them once, or another client could repeat it. With the
+  /// numbers under which they are in `ownInOrder`.
+  private var own: [Int: [Int]] = [:]
+  private var ownInOrder: [Int] = []
   private var nextOwn = 0
 
-  mutating func begin(publishesAll: Bool, returnsEarlier: Bool) {
-    routers = 0
-    readingEnds = nil
+  mutating func begin(publishesAll: Bool, receivesOwn: Bool, returnsEarlier: Bool) {
     arrivalEnds = nil
     self.publishesAll = publishesAll
+    self.receivesOwn = receivesOwn
     self.returnsEarlier = returnsEarlier
-    (isComplete, hasFormer, corrects) = (true, false, false)
+    (isReading, isComplete, hasFormer, corrects) = (false, true, false, false)
+    right.removeAll()
+    former.removeAll()
     fingerprints.removeAll()
+    own.removeAll()
+    (ownInOrder, nextOwn) = ([], 0)
   }
 
   /// A state came that the broker keeps: there may be more.
   mutating func noteArrival(at now: WireTime) {
-    let end = now.adding(seconds: Self.readingSeconds)
-    if let before = arrivalEnds, now < before { arrivalEnds = end }
-    if readingEnds != nil { readingEnds = end }
+    if let before = arrivalEnds, now < before {
+      arrivalEnds = now.adding(seconds: Self.readingSeconds)
+    }
   }
 
-  mutating func noteOwn(_ publication: Publication, _ states: RetainedStates) {
-    guard states.announcesDevices, publication.retain,
-      states.deviceHome(of: publication.topic) != nil
-    else {
+  /// The broker keeps what it should there, or is about to be sent it.
+  mutating func noteRight(_ place: RetainedPlace) {
+    if arrivalEnds == nil || isReading { right.insert(place) }
+  }
+
+  mutating func endReading() -> Set<RetainedPlace> {
+    isReading = false
+    defer { right.removeAll() }
+    return right
+  }
+
+  mutating func alter(_ topic: String) {
+    let bytes = topic.utf8.count + 64
+    guard alteredBytes + bytes <= Self.mostBytes else {
+      isTooMuch = true
       return
     }
-    let hash = Self.hash(publication.topic, publication.payload)
-    if own.count < 512 {
-      own.append(hash)
-    } else {
-      own[nextOwn] = hash
-      nextOwn = (nextOwn + 1) % own.count
-    }
+    if altered.insert(topic).inserted { alteredBytes += bytes }
   }
 
-  func isOwn(_ message: IncomingMessage) -> Bool {
-    own.contains(Self.hash(message.topic, message.payload))
+  mutating func takeAltered() -> Set<String> {
+    defer {
+      altered.removeAll()
+      alteredBytes = 0
+    }
+    return altered
+  }
+
+  // MARK: What comes back
+
+  mutating func noteOwn(_ publication: Publication) {
+    guard receivesOwn else { return }
+    let hash = Self.hash(publication.topic, publication.payload)
+    let (number, place) = (nextOwn, nextOwn % Self.mostOwn)
+    nextOwn += 1
+    if place == ownInOrder.count {
+      ownInOrder.append(hash)
+    } else {
+      let oldest = ownInOrder[place]
+      // Unless it has come back.
+      if own[oldest]?.first == number - Self.mostOwn { forgetOwn(oldest) }
+      ownInOrder[place] = hash
+    }
+    own[hash, default: []].append(number)
+  }
+
+  mutating func isOwn(_ message: IncomingMessage) -> Bool {
+    !own.isEmpty && forgetOwn(Self.hash(message.topic, message.payload))
+  }
+
+  @discardableResult
+  private mutating func forgetOwn(_ hash: Int) -> Bool {
+    guard var numbers = own.removeValue(forKey: hash) else { return false }
+    numbers.removeFirst()
+    if !numbers.isEmpty { own[hash] = numbers }
+    return true
   }
 
   private static func hash(_ topic: String, _ payload: [UInt8]) -> Int {
@@ -80,41 +142,48 @@ struct KeptTopics {
     return hasher.finalize()
   }
 
-  /// Whether a device that comes now may be what the daemon itself published earlier.
-  func mayBeEarlier(at now: WireTime) -> Bool {
-    returnsEarlier && arrivalEnds.map { now < $0 } ?? true
-  }
+  /// Whether what comes now may be what the daemon itself published earlier.
+  func mayBeEarlier(at now: WireTime) -> Bool { returnsEarlier && isBeginning(at: now) }
 
-  /// An alert that is raised while the broker sends what it keeps.
+  /// Whether the broker may still publish the last will of a connection before this one.
+  func isBeginning(at now: WireTime) -> Bool { arrivalEnds.map { now < $0 } ?? true }
+
+  /// An alert that is raised while its topic may be asked for.
   mutating func note(_ key: AlertKey, _ before: Alert?, _ states: RetainedStates, home: Int) {
     guard before == nil, fingerprints[home] != nil else { return }
     fingerprints[home]?[states.fingerprint(key, home: home)] = key
   }
-
-  static func emptied(bridgeOf base: String) -> [Publication] {
-    let topic = OutboundTopic(base: base)
-    return [topic.state, topic.info, topic.health, topic.alerts, topic.consent].map {
-      Publication(topic: $0, payload: [], retain: true)
-    }
-  }
 }
 
 extension Publisher {
-  /// Another client has written where the daemon announces a device.
-  package struct AlteredDevice: Hashable, Sendable {
+  /// What is below a base topic of the daemon's own. Whose the base topic is comes first.
+  fileprivate static let groups = ["bridge", "router", "network", "alert"]
+
+  /// Another client has written where the daemon publishes.
+  package struct AlteredTopic: Hashable, Sendable {
     package let topic: String
     package let home: String
+    /// Whether a device is announced there to Home Assistant.
+    package let isDevice: Bool
     /// Whether it has buttons: then nothing may be decided by buttons for a minute.
     package let isButton: Bool
   }
 
-  /// What the broker keeps there comes once with each connection.
+  /// The daemon's own topics.
   package var keptFilters: [String] {
+    let topics = state.withLock { $0.states.settings.topics }
+    return Self.filters(below: topics.roots)
+      + (topics.parent.map { ["\($0)/bridge/#"] } ?? [])
+  }
+
+  /// The same below base topics that were given up: what the broker keeps there comes once with each connection.
+  package var formerFilters: [String] {
     let settings = state.withLock { $0.states.settings }
-    let topics = settings.topics
-    return (topics.roots + topics.formerRoots(of: settings.formerBases)).flatMap { root in
-      ["router/+", "router/+/availability", "network/+", "alert/+"].map { "\(root)/\($0)" }
-    }
+    return Self.filters(below: settings.topics.formerRoots(of: settings.formerBases))
+  }
+
+  private static func filters(below roots: [String]) -> [String] {
+    groups.flatMap { group in roots.map { "\($0)/\(group)/#" } }
   }
 
   /// Where devices are announced to Home Assistant, and what others publish there comes as well.
@@ -131,10 +200,9 @@ extension Publisher {
   package func subscribed(isComplete: Bool = true) {
     let now = now()
     state.withLock { state in
-      let end = now.adding(seconds: KeptTopics.readingSeconds)
-      state.kept.arrivalEnds = end
+      state.kept.arrivalEnds = now.adding(seconds: KeptTopics.readingSeconds)
       state.kept.isComplete = isComplete
-      if isComplete, !state.kept.publishesAll { state.kept.readingEnds = end }
+      state.kept.isReading = true
     }
   }
 
@@ -142,23 +210,23 @@ extension Publisher {
   ///
   /// - Parameter delay: seconds until Home Assistant is answered; random, which spares the broker when many devices
   ///   answer one birth.
-  /// - Returns: devices that another client has altered now.
+  /// - Returns: topics that another client has altered now.
   package func received(
     _ batch: [IncomingMessage], delay: Int = Int.random(in: 1...10)
-  ) -> [AlteredDevice] {
+  ) -> [AlteredTopic] {
     let now = now()
     return state.withLock { state in
-      var altered: [AlteredDevice] = []
+      var altered: [AlteredTopic] = []
       for message in batch {
         if message.topic.hasBytes(of: state.states.settings.birthTopic) {
           guard message.payload.elementsEqual("online".utf8), !message.isRetained,
             state.walk == nil || state.comparesDevices
           else { continue }
           state.requestRepublish(at: now.adding(seconds: delay))
-        } else if let home = state.states.deviceHome(of: message.topic) {
-          if let device = state.checkDevice(message, of: home, at: now) { altered.append(device) }
         } else if message.isRetained {
-          state.correct(message, at: now)
+          state.compare(message, at: now)
+        } else if let topic = state.check(message, at: now) {
+          altered.append(topic)
         }
         if message.isRetained { state.kept.noteArrival(at: now) }
       }
@@ -168,118 +236,205 @@ extension Publisher {
 }
 
 extension Publisher.State {
-  /// Brings back what another client has altered, and everything where the broker has forgotten routers.
+  /// Publishes again what another client has altered, and what the broker has lost.
   mutating func restoreKept(at now: WireTime) {
-    for topic in kept.altered {
-      guard let place = states.devicePlace(of: topic) else {
+    if kept.isReading, let end = kept.arrivalEnds, end <= now { publishMissing() }
+    if !kept.isReading { kept.fingerprints.removeAll() }
+    guard urgent.count < KeptTopics.mostCorrections else { return }
+    if kept.isTooMuch { publishAll(at: now) }
+    kept.isTooMuch = false
+    for topic in kept.takeAltered() {
+      guard let (home, levels) = states.home(of: topic) else {
         urgent.append(Publication(topic: topic, payload: [], retain: true))
         continue
       }
-      urgent.append(states.publication(place, homes[place.home], at: now))
-    }
-    kept.altered.removeAll()
-    if comparesDevices, let end = kept.arrivalEnds, end <= now { announceMissingDevices() }
-    guard let end = kept.readingEnds, end <= now else { return }
-    kept.readingEnds = nil
-    kept.fingerprints.removeAll()
-    let listed = homes.reduce(0) { $0 + $1.routers.totals.listed }
-    if kept.routers < listed, walk == nil {
-      notices.append(.republishes)
-      republish(at: now)
+      urgent.append(belonging(to: topic, home, levels, at: now).publication)
     }
   }
 
-  /// Those that the broker does not keep.
-  private mutating func announceMissingDevices() {
+  /// All that the broker keeps has come: what is not among it is published.
+  private mutating func publishMissing() {
+    let right = kept.endReading()
+    let lacksStates = kept.isComplete && !kept.publishesAll && walk == nil
+    let lacksDevices = comparesDevices || lacksStates
     comparesDevices = false
+    guard lacksDevices else { return }
+    var isNews = false
     var walk = StateWalk(homes, announcesDevices: states.announcesDevices, saysPresence: false)
-    while let place = walk.next(), place.isDevice {
-      if !rightDevices.contains(place) { devices.add(place, row: 0) }
+    while let place = walk.next(), place.isDevice || lacksStates {
+      guard !right.contains(place), !others.holds(place.home) else { continue }
+      switch place.subject {
+      case .homeDevice, .routerDevice: devices.add(place, row: 0)
+      case .network: late[place.home, default: []].insert(place.subject)
+      default: dirty.add(place, row: 0)
+      }
+      isNews = isNews || !place.isDevice
     }
-    rightDevices.removeAll()
+    for (home, subjects) in buttons where lacksStates && !others.holds(home) {
+      for subject in subjects {
+        let place = RetainedPlace(home: home, subject: subject)
+        if !right.contains(place) { devices.add(place, row: 0) }
+      }
+    }
+    if isNews { notices.append(.republishes) }
   }
 
-  /// A device as the broker has it, or as somebody has published it.
-  fileprivate mutating func checkDevice(
-    _ message: IncomingMessage, of home: Int, at now: WireTime
-  ) -> Publisher.AlteredDevice? {
-    // What the broker keeps may be an earlier text of this daemon.
-    guard message.isRetained || !kept.isOwn(message) else { return nil }
-    let place = states.devicePlace(of: message.topic)
-    let wanted = place.map { states.publication($0, homes[$0.home], at: now).payload } ?? []
-    guard wanted != message.payload else {
-      if comparesDevices, message.isRetained, let place { rightDevices.insert(place) }
-      return nil
-    }
-    if message.isRetained {
-      // It is announced when all have come that are as they should be.
-      if comparesDevices, !wanted.isEmpty { return nil }
-      if place == nil { kept.hasFormer = true }
-    }
-    var isButton = false
-    switch place?.subject {
-    case .questionDevice, .choiceDevice: isButton = !wanted.isEmpty
-    default: break
-    }
-    // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
-    guard !message.payload.isEmpty || isButton, kept.altered.count < 1_000 else { return nil }
-    kept.altered.insert(message.topic)
-    // What the broker kept may be an earlier text of our own, which a broker that was killed brings back.
-    guard !message.isRetained, !message.payload.isEmpty, isButton || !kept.mayBeEarlier(at: now)
-    else { return nil }
-    return Publisher.AlteredDevice(
-      topic: message.topic, home: states.name(home), isButton: isButton)
-  }
-
-  /// A state that the broker keeps.
-  fileprivate mutating func correct(_ message: IncomingMessage, at now: WireTime) {
+  /// What the broker keeps.
+  fileprivate mutating func compare(_ message: IncomingMessage, at now: WireTime) {
     guard !message.payload.isEmpty else { return }
+    guard let (home, levels) = watched(message.topic) else { return emptyFormer(message) }
+    if levels == ["bridge", "info"] { _ = others.noteInfo(message, of: home, at: now) }
+    guard !others.holds(home) else { return }
+    let (place, wanted) = belonging(to: message.topic, home, levels, at: now)
+    // Each connection begins with these.
+    if place?.isOfDaemon == true || isStoreAlert(levels, home) { return }
+    guard wanted.payload != message.payload else {
+      if let place { kept.noteRight(place) }
+      return
+    }
+    let isDevice = levels.isEmpty
+    if isDevice, place == nil { kept.hasFormer = true }
+    // It is announced when all have come that are as they should be.
+    if isDevice, comparesDevices, !wanted.payload.isEmpty { return }
+    if let place { kept.noteRight(place) }
+    if isDevice {
+      kept.alter(message.topic)
+    } else {
+      correct(wanted)
+    }
+  }
+
+  private mutating func emptyFormer(_ message: IncomingMessage) {
+    guard let base = states.formerBase(of: message.topic) else { return }
+    if message.topic.hasBytes(of: OutboundTopic(base: base).info) {
+      others.noteFormerInfo(message, of: base)
+    }
+    guard urgent.count + kept.former.count < KeptTopics.mostCorrections else {
+      kept.isComplete = false
+      return
+    }
+    kept.former.append((base, message.topic))
+    if others.hasLooked { emptyFormer() }
+  }
+
+  /// What is kept below base topics of before, unless they are another daemon's by now.
+  mutating func emptyFormer() {
+    for (base, topic) in kept.former where !isAnothers(base) {
+      kept.hasFormer = true
+      urgent.append(Publication(topic: topic, payload: [], retain: true))
+    }
+    kept.former.removeAll()
+  }
+
+  /// Also one that is in use, below a discovery prefix of before.
+  private func isAnothers(_ base: String) -> Bool {
+    others.formerOwned.contains(ExactName(base))
+      || homes.indices.contains { others.holds($0) && states.base($0).hasBytes(of: base) }
+  }
+
+  private mutating func correct(_ wanted: Publication) {
     guard urgent.count < KeptTopics.mostCorrections else {
       kept.isComplete = false
       return
     }
-    guard let (home, levels) = split(message.topic) else {
-      if states.isFormer(message.topic) {
-        kept.hasFormer = true
-        urgent.append(Publication(topic: message.topic, payload: [], retain: true))
-      }
-      return
-    }
-    guard let subject = subject(levels, home) else { return }
-    var wanted = Publication(topic: message.topic, payload: [], retain: true)
-    if let subject = subject.known {
-      let place = RetainedPlace(home: home, subject: subject)
-      let found = states.publication(place, homes[home], at: now)
-      if found.topic.hasBytes(of: message.topic) { wanted = found }
-      if case .router = subject, !wanted.payload.isEmpty { kept.routers += 1 }
-    }
-    guard wanted.payload != message.payload else { return }
     urgent.append(wanted)
     if !kept.corrects { notices.append(.corrects(topic: wanted.topic)) }
     kept.corrects = true
   }
 
-  private func split(_ topic: String) -> (home: Int, levels: [Substring])? {
-    guard let (home, rest) = states.settings.topics.split(topic),
-      let index = states.index(of: home.name)
-    else { return nil }
-    let levels = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    return (index, levels.map { Substring($0) })
+  /// What somebody publishes on the daemon's own topics.
+  fileprivate mutating func check(
+    _ message: IncomingMessage, at now: WireTime
+  ) -> Publisher.AlteredTopic? {
+    guard !kept.isOwn(message), let (home, levels) = watched(message.topic) else { return nil }
+    switch levels {
+    case ["bridge", "daemon"]:
+      if others.noteGreeting(message.payload, of: home, at: now) { kept.receivesOwn = true }
+      return nil
+    case ["bridge", "info"]:
+      if others.noteInfo(message, of: home, at: now) {
+        publishAll(at: now)
+        return nil
+      }
+    default:
+      // `threadkeeper doctor` tries what the broker lets the daemon do.
+      if levels.count == 3, levels[2] == ProbeTopic.name { return nil }
+    }
+    // What a device became is reported each time: it may have other buttons now.
+    guard !others.holds(home), levels.isEmpty || !kept.altered.contains(message.topic) else {
+      return nil
+    }
+    let (place, wanted) = belonging(to: message.topic, home, levels, at: now)
+    guard wanted.payload != message.payload else { return nil }
+    let isDevice = levels.isEmpty
+    let isButton = place?.isButton == true && !wanted.payload.isEmpty
+    // Two daemons that publish would empty each other's events. What is kept goes with the next connection.
+    if levels.contains("event"), others.hasSeen(in: home, at: now) { return nil }
+    // Nothing is compared before it was published.
+    if place?.subject == .health, wanted.payload.isEmpty { return nil }
+    // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
+    if isDevice, message.payload.isEmpty, !isButton { return nil }
+    kept.alter(message.topic)
+    if isDevice, message.payload.isEmpty || !isButton && kept.mayBeEarlier(at: now) { return nil }
+    if !isDevice, kept.mayBeEarlier(at: now) { return nil }
+    // The broker does that, for a connection of this daemon that was lost, or of another one.
+    if place?.subject == .presence, message.payload == StateWriter.offline,
+      kept.isBeginning(at: now) || others.hasSeen(in: home, at: now)
+    {
+      return nil
+    }
+    return Publisher.AlteredTopic(
+      topic: message.topic, home: states.name(home), isDevice: isDevice, isButton: isButton)
   }
 
-  /// - Returns: nil for a topic that is none of these; without a subject where it can be about nothing.
-  private mutating func subject(
-    _ levels: [Substring], _ home: Int
-  ) -> (known: RetainedPlace.Subject?, Void)? {
+  /// The home of one of the daemon's own topics.
+  private func watched(_ topic: String) -> (home: Int, levels: [Substring])? {
+    guard let (home, levels) = states.home(of: topic),
+      levels.first.map({ Publisher.groups.contains(String($0)) }) ?? true
+    else { return nil }
+    return (home, levels)
+  }
+
+  /// Of the alert that no home has.
+  private func isStoreAlert(_ levels: [Substring], _ home: Int) -> Bool {
+    home == 0 && levels.count == 2 && levels[0] == "alert"
+      && levels[1] == StoreAlert.fingerprint(home: states.name(0))
+  }
+
+  /// What belongs on a topic of a home. Without a place: that no home has the alert, or that nothing belongs there.
+  private mutating func belonging(
+    to topic: String, _ home: Int, _ levels: [Substring], at now: WireTime
+  ) -> (place: RetainedPlace?, publication: Publication) {
+    let nothing = Publication(topic: topic, payload: [], retain: true)
+    if levels.isEmpty {
+      guard let place = states.devicePlace(of: topic) else { return (nil, nothing) }
+      return (place, states.publication(place, homes[place.home], at: now))
+    }
+    if isStoreAlert(levels, home) {
+      return (nil, storeAlertState(of: states.settings.topics.homes[0], at: now))
+    }
+    guard let subject = subject(levels, home) else { return (nil, nothing) }
+    let place = RetainedPlace(home: home, subject: subject)
+    let found = render(place, at: now)
+    return found.topic.hasBytes(of: topic) ? (place, found) : (nil, nothing)
+  }
+
+  private mutating func subject(_ levels: [Substring], _ home: Int) -> RetainedPlace.Subject? {
     switch (levels.first, levels.count) {
-    case ("router", 2): (BorderAgentID(hex: levels[1]).map { .router($0) }, ())
+    case ("bridge", 2):
+      switch levels[1] {
+      case "state": .presence
+      case "info": .info
+      case "health": .health
+      case "alerts": .alerts
+      case "consent": .consent
+      default: nil
+      }
+    case ("router", 2): BorderAgentID(hex: levels[1]).map { .router($0) }
     case ("router", 3) where levels[2] == "availability":
-      (BorderAgentID(hex: levels[1]).map { .availability($0) }, ())
-    case ("network", 2): (ExtendedPANID(hex: levels[1]).map { .network($0) }, ())
-    case ("alert", 2):
-      // Of the one that no home has, each connection publishes what is true.
-      home == 0 && levels[1] == StoreAlert.fingerprint(home: states.name(0))
-        ? nil : (alert(String(levels[1]), home).map { .alert($0) }, ())
+      BorderAgentID(hex: levels[1]).map { .availability($0) }
+    case ("network", 2): ExtendedPANID(hex: levels[1]).map { .network($0) }
+    case ("alert", 2): alert(String(levels[1]), home).map { .alert($0) }
     default: nil
     }
   }

@@ -26,7 +26,7 @@ extension Publisher.State {
     }
   }
 
-  private mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
+  mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
     let alert = storeAlert.flatMap {
       place.subject == .alerts && $0.endsAt == nil ? $0.json(home: states.name(0)) : nil
     }
@@ -52,6 +52,7 @@ extension Publisher.State {
     var publication = rendered
     publication.token = nextToken
     sent[nextToken] = place
+    kept.noteRight(place)
     nextToken += 1
     ready.append(publication)
   }

@@ -75,13 +75,12 @@ package final class Publisher: Sendable {
     /// Devices that the broker keeps from an earlier process are compared before any is announced: Home Assistant sets
     /// up the whole device again each time.
     var comparesDevices = true
-    /// Those that it keeps as they should be.
-    var rightDevices: Set<RetainedPlace> = []
     /// The broker takes no devices on this connection.
     var refusesDevices = false
     var nextRepublish: WireTime?
     var republishDue: WireTime?
     var kept = KeptTopics()
+    var others: OtherDaemons
   }
 
   let now: @Sendable () -> WireTime
@@ -102,7 +101,8 @@ package final class Publisher: Sendable {
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes,
-        outbox: Outbox(store, stored), lastOfEarlier: stored.upperBound - 1))
+        outbox: Outbox(store, stored), lastOfEarlier: stored.upperBound - 1,
+        others: OtherDaemons(instance: settings.instanceID, takesOver: settings.takesOver)))
   }
 
   /// The broker has acknowledged all stored messages up to this one.
@@ -182,6 +182,7 @@ package final class Publisher: Sendable {
     let payload = WireJSON().encode(health)
     state.withLock { state in
       guard state.isConnected else { return }
+      state.states.health = payload
       let topics = state.states.settings.topics
       for base in topics.parent.map({ [$0] }) ?? topics.homes.map(\.base) {
         state.urgent.append(
@@ -204,22 +205,20 @@ package final class Publisher: Sendable {
   package func disconnected() { state.withLock { $0.isConnected = false } }
 
   /// What the connection can take next, at most `limit`; fewer: there is no more now.
-  ///
   package func publications(upTo limit: Int) -> [Publication] {
     let now = now()
     return state.withLock { state in
-      var publications = Array(state.urgent.prefix(limit))
-      // It is a slice: the rest, which may be that of thousands of homes, is not moved.
-      state.urgent.removeFirst(publications.count)
-      if state.urgent.isEmpty { state.urgent = [] }
-      let room = state.pace.allowed(limit - publications.count)
-      guard room > 0 else { return publications }
-      state.triesToRead = true
-      state.fill(room, at: now)
-      let ready = state.ready.prefix(room)
-      for publication in ready { state.kept.noteOwn(publication, state.states) }
-      publications += ready
-      state.ready.removeFirst(ready.count)
+      var publications = state.take(limit, at: now)
+      if state.others.holdsAny {
+        var isMore = !publications.isEmpty
+        publications = state.withoutHeld(publications)
+        while isMore, publications.count < limit {
+          let next = state.take(limit - publications.count, at: now)
+          isMore = !next.isEmpty
+          publications += state.withoutHeld(next)
+        }
+      }
+      for publication in publications { state.kept.noteOwn(publication) }
       return publications
     }
   }
@@ -240,7 +239,11 @@ package final class Publisher: Sendable {
   /// The broker takes again what its access list has refused.
   package func accessRegained() {
     let now = now()
-    state.withLock { $0.regainAccess(at: now) }
+    state.withLock { state in
+      // Only who corrects the access list has it happen, and waits for it.
+      state.nextRepublish = nil
+      state.publishAll(at: now)
+    }
   }
 
   /// What is due by the clock; called once a second.
@@ -260,6 +263,21 @@ package final class Publisher: Sendable {
 }
 
 extension Publisher.State {
+  fileprivate mutating func take(_ limit: Int, at now: WireTime) -> [Publication] {
+    var publications = Array(urgent.prefix(limit))
+    // It is a slice: the rest, which may be that of thousands of homes, is not moved.
+    urgent.removeFirst(publications.count)
+    if urgent.isEmpty { urgent = [] }
+    let room = pace.allowed(limit - publications.count)
+    guard room > 0 else { return publications }
+    triesToRead = true
+    fill(room, at: now)
+    let next = ready.prefix(room)
+    publications += next
+    ready.removeFirst(next.count)
+    return publications
+  }
+
   // MARK: Noting
 
   fileprivate mutating func note(
@@ -342,7 +360,7 @@ extension Publisher.State {
   }
 
   /// What the broker should keep of it.
-  private mutating func storeAlertState(of home: BaseTopics.Home, at now: WireTime) -> Publication {
+  mutating func storeAlertState(of home: BaseTopics.Home, at now: WireTime) -> Publication {
     if storeAlert?.expiry(at: now) == 0 { storeAlert = nil }
     return Publication(
       topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
@@ -366,7 +384,6 @@ extension Publisher.State {
     if let home = states.settings.topics.homes.first {
       urgent.append(storeAlertState(of: home, at: now))
     }
-    for base in states.settings.formerBases { urgent += KeptTopics.emptied(bridgeOf: base) }
     for home in homes.indices {
       late[home, default: []].formUnion([.alerts, .consent])
       infoDue.insert(home)
@@ -374,8 +391,9 @@ extension Publisher.State {
     }
     lateDue = true
     kept.begin(
-      publishesAll: owesAll || forgotten || walk != nil, returnsEarlier: receivesOwn && !forgotten)
-    rightDevices.removeAll()
+      publishesAll: owesAll || forgotten || walk != nil, receivesOwn: receivesOwn,
+      returnsEarlier: receivesOwn && !forgotten)
+    others.connect()
     if forgotten { comparesDevices = false }
     if owesAll || forgotten { republish(at: now) }
     tick(at: now)
@@ -391,7 +409,7 @@ extension Publisher.State {
     var (unansweredDevices, unansweredStates): ([RetainedPlace], [RetainedPlace]) = ([], [])
     for place in places {
       switch place.subject {
-      case .presence, .info: break
+      case .presence, .info, .health: break
       case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
       case .homeDevice, .routerDevice, .questionDevice, .choiceDevice:
         unansweredDevices.append(place)
@@ -423,22 +441,21 @@ extension Publisher.State {
     republishDue = republishDue ?? max(due, nextRepublish ?? due)
   }
 
-  fileprivate mutating func acknowledge(
-    _ token: UInt64, _ outcome: PublicationOutcome
-  ) -> Bool {
+  @discardableResult
+  mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     if outbox.acknowledge(token) { return true }
     guard let place = sent.removeValue(forKey: token) else { return false }
     if case .refused = outcome, place.isDevice { refusesDevices = true }
     return true
   }
 
-  /// The access list was corrected: then the broker may take all that it has refused.
-  fileprivate mutating func regainAccess(at now: WireTime) {
+  /// The broker takes what it has refused, because the access list was corrected, or what belonged to another daemon.
+  mutating func publishAll(at now: WireTime) {
     refusesDevices = false
     lastInfo.removeAll()
     infoDue.formUnion(homes.indices)
     for home in homes.indices { late[home, default: []].formUnion([.alerts, .consent]) }
-    urgent += homes.indices.map { presence(of: $0) }
+    urgent += homes.indices.map { presence(of: $0) } + greetings(at: now)
     requestRepublish(at: now)
   }
 
@@ -462,6 +479,7 @@ extension Publisher.State {
     }
     infoDue.removeAll()
     restoreKept(at: now)
+    watchOthers(at: now)
   }
 }
 

@@ -10,7 +10,7 @@ import ThreadkeeperSupport
 struct RetainedPlace: Hashable {
   enum Subject: Hashable {
     // About the daemon.
-    case presence, info, alerts, consent
+    case presence, info, health, alerts, consent
     // About one thing.
     case router(BorderAgentID)
     case availability(BorderAgentID)
@@ -31,7 +31,24 @@ struct RetainedPlace: Hashable {
   var isDevice: Bool {
     switch subject {
     case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: true
-    case .presence, .info, .alerts, .consent, .router, .availability, .network, .alert: false
+    case .presence, .info, .health, .alerts, .consent, .router, .availability, .network, .alert:
+      false
+    }
+  }
+
+  /// Whether each connection begins with it.
+  var isOfDaemon: Bool {
+    switch subject {
+    case .presence, .info, .health, .alerts, .consent: true
+    default: false
+    }
+  }
+
+  /// Whether it is the device of a request, or of a network that can be preferred.
+  var isButton: Bool {
+    switch subject {
+    case .questionDevice, .choiceDevice: true
+    default: false
     }
   }
 }
@@ -43,6 +60,8 @@ package struct PublisherSettings: Sendable {
   package var version = ""
   /// 32 hex digits of the store.
   package var instanceID = ""
+  /// Of the daemon whose base topics this one takes over.
+  package var takesOver: String?
   /// Settings that `bridge/info` names, for each home in order.
   package var shown: [Shown]
   /// The daemon's public keys, once it has any.
@@ -72,12 +91,15 @@ package struct PublisherSettings: Sendable {
   }
 
   /// Each base topic below each prefix, without those that are in use.
-  fileprivate var formerDevices: [HomeAssistantPlace] {
+  fileprivate var formerDevices: [(base: String, place: HomeAssistantPlace)] {
     let current = topics.homes.map(\.base)
-    func places(_ prefix: String, _ bases: [String]) -> [HomeAssistantPlace] {
+    func places(
+      _ prefix: String, _ bases: [String]
+    ) -> [(base: String, place: HomeAssistantPlace)] {
       bases.compactMap { base in
         HomeAssistantPlace(
-          home: "", in: BaseTopics([.init(name: "", base: base)]), prefix: prefix, version: version)
+          home: "", in: BaseTopics([.init(name: "", base: base)]), prefix: prefix, version: version
+        ).map { (base, $0) }
       }
     }
     return formerPrefixes.flatMap { places($0, current + formerBases) }
@@ -95,7 +117,7 @@ struct RetainedStates {
   private let places: [HomeAssistantPlace]
   /// What all topics of devices begin with, and those of devices that are announced no more.
   private let devicesStart: [UInt8]
-  private let formerDevices: Set<ExactName>
+  private let formerDevices: [ExactName: String]
   /// Base topics that were given up.
   private let formerBases: BaseTopics
   /// Homes by name, and by what the topics of their devices begin with.
@@ -108,6 +130,8 @@ struct RetainedStates {
   /// Home Assistant's login, where it decides about something.
   let login: String?
   private var devices: RouterDevices
+  /// The last `bridge/health`; empty: none was published yet.
+  var health: [UInt8] = []
 
   init(_ settings: PublisherSettings) {
     self.settings = settings
@@ -120,7 +144,9 @@ struct RetainedStates {
     }
     devicesStart = Array(
       (settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
-    formerDevices = Set(settings.formerDevices.map { ExactName($0.start) })
+    formerDevices = Dictionary(
+      settings.formerDevices.map { (ExactName($0.place.start), $0.base) },
+      uniquingKeysWith: { first, _ in first })
     formerBases = BaseTopics(settings.formerBases.map { .init(name: "", base: $0) })
     func indices(_ names: [String]) -> [ExactName: Int] {
       Dictionary(
@@ -154,6 +180,8 @@ struct RetainedStates {
     switch place.subject {
     case .presence: return topic.state
     case .info: return topic.info
+    // Once for a shard.
+    case .health: return OutboundTopic(base: settings.topics.parent ?? topic.base).health
     case .alerts: return topic.alerts
     case .consent: return topic.consent
     case .router(let agent): return routerTopic(bases[place.home], "/router/", agent, "")
@@ -210,10 +238,28 @@ struct RetainedStates {
     return ExactName(String(topic[..<(second ?? end)]))
   }
 
-  /// Whether something is kept there that this daemon has published for a base topic or a discovery prefix of before.
-  func isFormer(_ topic: String) -> Bool {
-    formerBases.split(topic) != nil
-      || Self.deviceStart(of: topic).map(formerDevices.contains) ?? false
+  /// The base topic, of before or with a discovery prefix of before, for which this daemon has published something
+  /// there; nil: it has not.
+  func formerBase(of topic: String) -> String? {
+    formerBases.split(topic)?.home.base ?? Self.deviceStart(of: topic).flatMap { formerDevices[$0] }
+  }
+
+  /// The home that a topic belongs to, whatever it is, and what follows the base topic. Of a shard, what is published
+  /// once belongs to the first one, and to none while it has none.
+  func home(of topic: String) -> (home: Int, levels: [Substring])? {
+    if let home = deviceHome(of: topic) { return (home, []) }
+    var rest: Substring?
+    var index: Int?
+    if let (home, below) = settings.topics.split(topic) {
+      (index, rest) = (self.index(of: home.name), below)
+    } else if let parent = settings.topics.parent, !settings.topics.homes.isEmpty,
+      topic.utf8.starts(with: "\(parent)/bridge/".utf8)
+    {
+      (index, rest) = (0, Substring(topic.utf8.dropFirst(parent.utf8.count + 1)))
+    }
+    guard let index, let rest else { return nil }
+    let levels = rest.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return (index, levels.map { Substring($0) })
   }
 
   // MARK: Payloads
@@ -227,6 +273,9 @@ struct RetainedStates {
     switch place.subject {
     case .presence: publication.payload = StateWriter.online
     case .info: publication.payload = info(of: place.home, home)
+    case .health:
+      publication.payload = health
+      publication.messageExpiry = BridgeHealth.expirySeconds
     case .alerts:
       publication.payload = writer.overview(
         home.alerts, first: place.home == 0 ? storeAlert : nil)

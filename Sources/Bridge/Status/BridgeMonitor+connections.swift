@@ -44,25 +44,31 @@ extension BridgeMonitor {
     }
   }
 
-  // MARK: Altered devices
+  // MARK: Altered topics
 
-  /// Another client has written where the daemon announces a device to Home Assistant.
-  struct AlteredDevice: Sendable, Equatable {
+  /// Another client has written where the daemon publishes.
+  struct AlteredTopic: Sendable, Equatable {
     /// Seconds for which it counts, and for which nothing is decided by buttons where it had some.
     static let seconds = 60
 
+    struct Key: Hashable {
+      let alert: AlertName
+      /// Its name.
+      let home: String
+    }
+
     let topic: String
-    let home: String
-    var at: WireTime
+    let at: WireTime
   }
 
-  /// - Parameter isButton: whether it is the device of a request, or of a network that can be preferred.
   /// - Returns: whether this is news.
-  func noteAltered(_ topic: String, home: String, isButton: Bool, at now: WireTime) -> Bool {
-    let isNews = alteredDevice(at: now) == nil
+  func noteAltered(_ altered: Publisher.AlteredTopic, at now: WireTime) -> Bool {
+    let key = AlteredTopic.Key(
+      alert: altered.isDevice ? .discoveryAltered : .stateAltered, home: altered.home)
+    let isNews = !self.altered(at: now).keys.contains(key)
     update {
-      $0.alteredDevice = AlteredDevice(topic: topic, home: home, at: now)
-      if isButton { $0.alteredButtonAt = now }
+      $0.altered[key] = AlteredTopic(topic: altered.topic, at: now)
+      if altered.isButton { $0.alteredButtonAt = now }
     }
     return isNews
   }
@@ -70,21 +76,19 @@ extension BridgeMonitor {
   /// Whether a device with buttons was altered less than a minute ago: nothing is decided by buttons.
   func refusesButtons(at now: WireTime) -> Bool {
     guard let altered = snapshot.alteredButtonAt else { return false }
-    return now < altered.adding(seconds: AlteredDevice.seconds)
+    return now < altered.adding(seconds: AlteredTopic.seconds)
   }
 
-  /// The device that was altered less than a minute ago.
-  func alteredDevice(at now: WireTime) -> AlteredDevice? {
-    snapshot.alteredDevice.flatMap {
-      now < $0.at.adding(seconds: AlteredDevice.seconds) ? $0 : nil
-    }
+  /// What was altered less than a minute ago.
+  func altered(at now: WireTime) -> [AlteredTopic.Key: AlteredTopic] {
+    snapshot.altered.filter { now < $0.value.at.adding(seconds: AlteredTopic.seconds) }
   }
 }
 
 extension BridgeMonitor {
   // MARK: The two connections and each other
 
-  /// - Returns: whether it is news that they throw each other out.
+  /// - Returns: whether it is news that they take over each other's session.
   func noteAccepted(_ link: MutualEnds.Link) -> Bool {
     noteMutualEnds { $0.accepted(link, at: .now) }
   }
@@ -106,14 +110,14 @@ extension BridgeMonitor {
   func settleMutualEnds() { update { $0.mutualEnds.tick(at: .now) } }
 }
 
-/// Whether the daemon's own two connections throw each other out. A broker that gives all clients of a login one client
-/// id ends each of them when the other one comes, so they are never there together:
+/// Whether the daemon's own two connections take over each other's session. A broker that gives all clients of a login
+/// one client id ends each of them when the other one comes, so they are never there together:
 ///
 /// ```
 /// intake  ────┐        ┌────────┐        ┌──── …
 /// status      └────────┘        └────────┘
 /// ```
-/// Neither of them alone can tell that from a broker that restarts.
+/// Neither of them alone can distinguish that from a broker that restarts.
 struct MutualEnds: Sendable {
   enum Link: Sendable { case intake, status }
 
@@ -122,7 +126,7 @@ struct MutualEnds: Sendable {
   private static let near = Duration.seconds(1)
   /// So many in a row are no coincidence.
   private static let enough = 3
-  /// A connection that is thrown out comes back before that.
+  /// A connection that lost its session comes back before that.
   private static let settledAfter = MosquittoConfiguration.Backoff().uncontestedAfter
 
   static let reason =

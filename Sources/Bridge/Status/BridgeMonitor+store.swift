@@ -76,7 +76,7 @@ extension BridgeMonitor {
     update {
       $0.listeningSince = $0.listeningSince.map { _ in now }
       $0.storeProblem?.seen = now
-      $0.alteredDevice?.at = now
+      $0.altered = $0.altered.mapValues { .init(topic: $0.topic, at: now) }
       $0.alteredButtonAt = $0.alteredButtonAt.map { _ in now }
     }
   }

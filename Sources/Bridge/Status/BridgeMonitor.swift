@@ -60,8 +60,10 @@ package final class BridgeMonitor: Sendable {
     /// What the broker does not take now.
     package var refusals: Refusals?
     package var refusedDevices: RefusedDevices?
-    /// The last device of Home Assistant that another client has altered.
-    var alteredDevice: AlteredDevice?
+    /// What another client has altered last, by the alert about that and its home.
+    var altered: [AlteredTopic.Key: AlteredTopic] = [:]
+    /// That there is another daemon, and what it means.
+    var anotherDaemon: String?
     /// When another client altered one with buttons.
     var alteredButtonAt: WireTime?
 
@@ -75,7 +77,7 @@ package final class BridgeMonitor: Sendable {
     /// What is published beside `intake`: what is wrong, and what to do.
     package var reason: String? {
       switch intake {
-      case .running: takeover
+      case .running: takeover ?? anotherDaemon
       case .connecting: lastConnectionProblem
       case .backingOff(let reason): reason
       }

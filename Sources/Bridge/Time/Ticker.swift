@@ -36,8 +36,10 @@ final class Ticker: Sendable {
     var rest = RestWatch()
     /// Conditions of the daemon as its first home has them; those that were not set since the start are missing.
     var conditions: [AlertName: AlertFacts?] = [:]
-    /// The device that was reported to its home last.
-    var altered: BridgeMonitor.AlteredDevice?
+    /// What was reported to its home last.
+    var altered: [BridgeMonitor.AlteredTopic.Key: BridgeMonitor.AlteredTopic] = [:]
+    /// Homes on whose base topics other daemons are, with what was reported to them; nil: it is not known yet.
+    var others: [String: AlertFacts]?
     var dropped: Int64?
     var droppedGrew: WireTime?
     var areBasesEmpty: Bool
@@ -128,7 +130,8 @@ final class Ticker: Sendable {
       .sessionTakenOver,
       sessions.mutualEnds.isOpen
         ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
-    try watchDevices(&state, at: now)
+    try watchTopics(&state, at: now)
+    try watchOthers(&state)
     try watchAnchor(&state)
     try parts.follower.reportAnswers(loop)
     let known = monitor.snapshot
@@ -195,12 +198,34 @@ final class Ticker: Sendable {
     }
   }
 
-  /// A notice. It ends by itself.
-  private func watchDevices(_ state: inout State, at now: WireTime) throws {
-    guard let altered = monitor.alteredDevice(at: now), altered != state.altered else { return }
-    try loop.perform(
-      .condition(.discoveryAltered, .discoveryAltered(topic: altered.topic)), in: altered.home)
-    state.altered = altered
+  /// Notices. They end by themselves.
+  private func watchTopics(_ state: inout State, at now: WireTime) throws {
+    for (key, altered) in monitor.altered(at: now) where altered != state.altered[key] {
+      let facts: AlertFacts =
+        key.alert == .stateAltered
+        ? .stateAltered(topic: altered.topic) : .discoveryAltered(topic: altered.topic)
+      try loop.perform(.condition(key.alert, facts), in: key.home)
+      state.altered[key] = altered
+    }
+  }
+
+  /// Firing while there is another daemon, also over a restart.
+  private func watchOthers(_ state: inout State) throws {
+    guard let others = parts.publisher.otherDaemons else { return }
+    let key = AlertKey(.anotherDaemon)
+    var known =
+      state.others
+      ?? loop.snapshot.homes.compactMapValues {
+        $0.alerts[key].flatMap { $0.phase == .firing ? $0.facts : nil }
+      }
+    let facts = Dictionary(
+      others.map { ($0.home, AlertFacts.anotherDaemon($0)) }, uniquingKeysWith: { $1 })
+    monitor.update { $0.anotherDaemon = others.first.map(AlertFacts.summary) }
+    for home in Set(known.keys).union(facts.keys) where known[home] != facts[home] {
+      try loop.perform(.condition(.anotherDaemon, facts[home]), in: home)
+      known[home] = facts[home]
+    }
+    state.others = known
   }
 
   /// A notice. It ends by itself.

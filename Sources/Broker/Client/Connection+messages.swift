@@ -85,6 +85,7 @@ extension Connection {
   private func subscribed() {
     leavePlace()
     handler.subscribed(refused: refusals)
+    needsPublish = true
   }
 }
 

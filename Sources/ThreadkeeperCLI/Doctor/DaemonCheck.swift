@@ -85,7 +85,11 @@ enum DaemonCheck {
     let check = Check(.daemon, "intake")
     var findings: [Finding] = []
     switch status.intake.state {
-    case .running: findings.append(check.ok("It takes in events"))
+    case .running:
+      findings.append(
+        status.intake.reason.map {
+          check.problem("It takes in events, but \($0)", "See `threadkeeper alerts`")
+        } ?? check.ok("It takes in events"))
     case .backingOff:
       findings.append(
         check.problem(

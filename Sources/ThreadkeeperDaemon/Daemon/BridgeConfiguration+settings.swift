@@ -18,6 +18,7 @@ extension BridgeConfiguration {
     self.init(
       version: threadkeeperVersion,
       topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
+    takesOver = settings.mqtt.takeOver
     teams = settings.brokerTeams
     eventsPerSecond = settings.limits.eventsPerSecond
     eventsBurst = settings.limits.eventsBurst

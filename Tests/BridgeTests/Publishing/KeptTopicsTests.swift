@@ -9,6 +9,15 @@ import ThreadDataset
 
 @Suite("Topics that the broker keeps")
 struct KeptTopicsTests {
+  @Test("What a shard publishes once belongs to its first home, and to none while it has none")
+  func parent() {
+    for (homes, expected) in [(["a", "b"], 0), ([], nil)] as [([String], Int?)] {
+      let topics = BaseTopics(homes.map { .init(name: $0, base: "tk/\($0)") }, below: "tk")
+      let states = RetainedStates(PublisherSettings(topics))
+      #expect(states.home(of: "tk/bridge/health")?.home == expected)
+    }
+  }
+
   private func running(
     _ change: (inout PublisherSettings) -> Void = { _ in }
   ) throws -> PublisherScene {
@@ -35,6 +44,7 @@ struct KeptTopicsTests {
     arguments: [
       "tk/router/0000000000000009", "tk/router/0000000000000009/availability",
       "tk/network/00000000000000ff", "tk/alert/0123456789abcdef", "tk/router/what",
+      "tk/router/0000000000000001/event", "tk/bridge/event", "tk/bridge/what/else",
       "tk/router/0000000000000001".uppercased().replacing("TK/ROUTER", with: "tk/router") + "0",
     ])
   func emptied(topic: String) throws {
@@ -57,29 +67,45 @@ struct KeptTopicsTests {
     #expect(scene.broker[topic] == right)
   }
 
-  @Test("Topics of others and events below the base are not touched")
+  @Test("Topics of others, and what each connection begins with, are not touched")
   func others() throws {
     let scene = try running()
-    for topic in ["tk/bridge/health", "tk/in/a/announce", "other/router/1", "tk/router/1/event/x"] {
+    for topic in ["tk/bridge/health", "tk/in/a/announce", "other/router/1", "tkk/router/1"] {
       scene.put(topic, "{}")
     }
     scene.read()
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("A broker that has forgotten a router gets everything again")
+  @Test("What the broker has lost is published when all has come, and nothing else")
   func missing() throws {
-    let scene = try running()
-    scene.forget("tk/router/0000000000000001")
-    scene.forget("tk/network/0000000000000007")
+    let scene = try running { $0.discoveryPrefix = "ha" }
     try scene.connect()
     scene.read()
-    scene.tick(after: 9)
-    #expect(try scene.pump().isEmpty)
-    scene.tick(after: 2)
+    scene.tick(after: 11)
     try scene.pump()
-    #expect(scene.broker["tk/router/0000000000000001"] != nil)
-    #expect(scene.broker["tk/network/0000000000000007"] != nil)
+    let before = scene.broker
+    let topics = before.keys.filter { !$0.hasPrefix("tk/bridge/") }
+    #expect(topics.count == 6, "\(topics)")
+    for lost in topics.map({ [$0] }) + [topics] {
+      for topic in lost { scene.forget(topic) }
+      try scene.connect()
+      scene.read()
+      scene.tick(after: 9)
+      #expect(try scene.pump().isEmpty)
+      scene.tick(after: 2)
+      #expect(Set(try scene.pump().topics) == Set(lost))
+      #expect(scene.broker == before)
+    }
+  }
+
+  @Test("A broker that refuses a subscription is not taken to have lost all")
+  func incomplete() throws {
+    let scene = try running()
+    try scene.connect()
+    scene.publisher.subscribed(isComplete: false)
+    scene.tick(after: 11)
+    #expect(try scene.pump().isEmpty)
   }
 
   @Test("A broker that sends slowly has not forgotten what comes late")
@@ -89,7 +115,7 @@ struct KeptTopicsTests {
     try scene.pump()
     try scene.connect()
     scene.publisher.subscribed()
-    for (topic, payload) in scene.broker where topic.hasPrefix("tk/router/") {
+    for (topic, payload) in scene.broker where !topic.hasPrefix("tk/bridge/") {
       scene.tick(after: 8)
       _ = scene.publisher.received(
         [IncomingMessage(topic: topic, payload: payload, isRetained: true)])
@@ -110,9 +136,9 @@ struct KeptTopicsTests {
     ] {
       scene.put(topic, "{}")
     }
-    #expect(scene.publisher.keptFilters.contains("old/router/+/availability"))
+    #expect(scene.publisher.formerFilters.contains("old/router/#"))
     scene.publisher.connected(sessionPresent: true)
-    scene.read { !$0.hasPrefix("old/bridge/") }
+    scene.read()
     try scene.pump()
     #expect(scene.broker.keys.filter { $0.hasPrefix("old/") }.isEmpty)
   }
@@ -122,12 +148,12 @@ struct KeptTopicsTests {
     let homes = ["ada", "smith"].map { BaseTopics.Home(name: $0, base: "tk/17/\($0)") }
     var settings = PublisherSettings(BaseTopics(homes, below: "tk/17"))
     settings.formerBases = ["tk/17/gone", "old/17/ada", "old/17/smith"]
-    let filters = PublisherScene(settings).publisher.keptFilters
-    #expect(
-      filters
-        == ["tk/17/+", "old/17/+"].flatMap { root in
-          ["router/+", "router/+/availability", "network/+", "alert/+"].map { "\(root)/\($0)" }
-        })
+    let publisher = PublisherScene(settings).publisher
+    func filters(_ root: String) -> [String] {
+      ["bridge", "router", "network", "alert"].map { "\(root)/\($0)/#" }
+    }
+    #expect(publisher.keptFilters == filters("tk/17/+") + ["tk/17/bridge/#"])
+    #expect(publisher.formerFilters == filters("old/17/+"))
   }
 
   @Test("Alerts of the home are looked through once, whatever comes; those raised since are known")

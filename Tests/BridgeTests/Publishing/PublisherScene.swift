@@ -116,12 +116,20 @@ final class PublisherScene {
 
   /// What the broker keeps comes to the publisher.
   @discardableResult
-  func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredDevice] {
+  func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredTopic] {
     publisher.subscribed()
+    defer { publisher.looked() }
     return publisher.received(
       broker.filter { topics($0.key) }.map {
         IncomingMessage(topic: $0.key, payload: $0.value, isRetained: true)
       })
+  }
+
+  /// Another client publishes something that the broker keeps.
+  @discardableResult
+  func alter(_ topic: String, _ payload: String) -> [Publisher.AlteredTopic] {
+    broker[topic] = payload.isEmpty ? nil : Array(payload.utf8)
+    return publisher.received([.of(topic, payload)])
   }
 
   /// What the broker keeps there.

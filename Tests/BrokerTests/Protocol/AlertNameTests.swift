@@ -31,6 +31,8 @@ struct AlertNameTests {
     (.consentByHomeAssistant, "ConsentByHomeAssistant"),
     (.discoveryAltered, "DiscoveryAltered"),
     (.homeAssistantDiffers, "HomeAssistantDiffers"),
+    (.stateAltered, "StateAltered"),
+    (.anotherDaemon, "AnotherDaemon"),
     (.anchorAltered, "AnchorAltered"),
   ]
 

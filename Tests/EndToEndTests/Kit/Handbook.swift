@@ -55,6 +55,7 @@ struct Handbook {
   func accessListArguments(below heading: String) throws -> [String] {
     let block = try block(below: heading, with: "threadkeeper acl")
     let command = block.components(separatedBy: "threadkeeper acl")[1]
+      .replacing("\\\n", with: " ")
     let end = command.firstIndex { "|>\n".contains($0) } ?? command.endIndex
     return ["acl"] + command[..<end].split(separator: " ").map(String.init)
   }

@@ -28,6 +28,7 @@ extension OperationContext {
     var settings = MovedStore.settings(store)
     // A shard has no private broker.
     if records != nil { settings.mqtt.host = .named("127.0.0.1") }
+    (settings.limits.routersPerTeam, settings.limits.routers) = (10_000, 20_000)
     if let homes { settings.homes = homes.map { .init(name: $0, baseTopic: "tk/\($0)") } }
     let logger = Logger(label: "test")
     self.init(

@@ -157,6 +157,7 @@ private struct ShardStandIn: DaemonStore {
   var id: StoreID { records.id }
   var place: String { "shard \(shard)" }
   var condition: StoreCondition { records.condition }
+  var notices: [StoreNotice] { records.notices }
 
   func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
     try records.load(body)

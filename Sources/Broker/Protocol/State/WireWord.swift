@@ -59,6 +59,8 @@ extension AlertName: WireWord {
     case .consentByHomeAssistant: "ConsentByHomeAssistant"
     case .discoveryAltered: "DiscoveryAltered"
     case .homeAssistantDiffers: "HomeAssistantDiffers"
+    case .stateAltered: "StateAltered"
+    case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
     }
   }

@@ -21,6 +21,8 @@ package struct OutboundTopic: Sendable {
   // Not retained.
   package var event: String { "\(base)/bridge/event" }
   package var alertEvent: String { "\(base)/bridge/event/alert" }
+  /// Who the daemon is.
+  package var daemon: String { "\(base)/bridge/daemon" }
 
   // Retained, about one thing.
   package func router(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)" }
