@@ -122,6 +122,36 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
+  @Test("A home that has moved in part is counted whole, and networks of one name are told apart")
+  func movedInPart() async throws {
+    let running = try await RunningHome()
+    let (home, other) = (try ThreadNetwork("MyHome"), try ThreadNetwork("MyHome"))
+    let routers = (1...4).map { BorderRouter(number: $0, user: $0 % 2 == 0 ? "anna" : "bert") }
+    for router in routers {
+      try await running.publish(router.announces(try home.hex()))
+      try await running.until("router \(router.agent)") {
+        $0.state(router.topic)?["preferred"] == "match"
+      }
+    }
+    for router in routers.suffix(2) { try await running.publish(router.says("offline")) }
+    for router in routers.prefix(2) {
+      try await running.publish(router.announces(try other.hex()))
+    }
+    try await running.until("the alert") { !$0.alerts("alert_raised", "HomeMoved").isEmpty }
+    let alert = try #require(running.audience.look { $0.alerts("alert_raised", "HomeMoved").first })
+    let (summary, remedy) = (alert["summary"]?.text ?? "", alert["remedy"]?.text ?? "")
+    #expect(summary.hasPrefix("2 of 4 border routers of the preferred network "), "\(alert)")
+    for part in [
+      home.extendedPANID, other.extendedPANID, routers[0].agent, routers[1].agent, "anna", "bert",
+      "the others cannot be reached",
+    ] {
+      #expect(summary.contains(part), "\(summary)")
+    }
+    #expect(remedy.hasPrefix("Check first why the others cannot be reached."), "\(remedy)")
+    #expect(remedy.contains("threadkeeper preferred set \(other.extendedPANID)"), "\(remedy)")
+    try await running.stop()
+  }
+
   /// A login that has once learned the preferred dataset puts another network key in its place, so that another router's
   /// "always" hands it out.
   @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again")
