@@ -308,7 +308,10 @@ extension Home {
     needs.keyCheck = true
     needs.routerChecks = true
     if isChanged { noteChoice(before, dataset, context.requester.login) }
-    return .preferredSet(isChanged: isChanged, hasCredentials: dataset.hasCredentials)
+    var owner: RecordKey?
+    if before?.isSameNetwork(as: dataset) != true, case .record(let key) = source { owner = key }
+    return .preferredSet(
+      isChanged: isChanged, hasCredentials: dataset.hasCredentials, keysOf: owner)
   }
 
   mutating func noteChoice(
@@ -353,6 +356,10 @@ extension Home {
   ) throws(HomeRefusal) -> Chosen {
     switch choice {
     case .dataset(let dataset): return (dataset, .input)
+    case .current:
+      guard context.choosesPreferred else { throw .mayNotPrefer }
+      guard let preferred else { throw mayHavePreferred ? .damaged : .noPreferred }
+      return (preferred.dataset, .record(.home))
     case .former(let id):
       guard context.choosesPreferred, let former = former.first(where: { $0.id == id }) else {
         throw .unknownFormer
@@ -387,61 +394,49 @@ extension Home {
     return network
   }
 
-  /// Any login can store a dataset that names an Extended PAN ID. So of the preferred network only what its members
-  /// report counts, and of any other one, or one that has no credentials yet, a single pair of keys must be known.
+  /// Any login can store a dataset that names an Extended PAN ID, and earlier keys of it are known, too: so a single
+  /// pair of keys must be known. Between several a person chooses, who names a router or an id.
   private func newest(
     on network: ExtendedPANID, _ context: RequestContext
   ) throws(HomeRefusal) -> Chosen {
-    typealias Known = (claim: HomeRefusal.Claim, dataset: DatasetSummary, source: SecretMove.Source)
+    var known: [HomeRefusal.KnownKeys.Known] = []
     let current = preferredCredentials?.network == network ? preferredCredentials : nil
-    func claim(_ agent: BorderAgentID?, _ former: UInt32?, _ dataset: DatasetSummary)
-      -> HomeRefusal.Claim
-    {
-      HomeRefusal.Claim(agent: agent, former: former, seconds: dataset.activeSeconds ?? 0)
-    }
-    var known: [Known] = []
+    if let current { known.append((.home, current)) }
     for router in routers {
       guard let dataset = router.dataset, dataset.network == network,
         context.choosesPreferred || router.owner == context.requester.team
       else { continue }
-      if let current {
-        guard
-          Membership.follows(wasMember: router.followsPreferred, dataset, preferred: current),
-          dataset.relation(to: current) == .newer
-        else { continue }
+      known.append((.router(router.agent), dataset))
+    }
+    if context.choosesPreferred {
+      for one in former where one.dataset.network == network && one.dataset.hasCredentials {
+        known.append((.former(one.id), one.dataset))
       }
-      known.append(
-        (claim(router.agent, nil, dataset), dataset, .record(.router(router.agent))))
     }
-    if let current {
-      let claims = known.filter { !$0.dataset.hasKeys(of: current) }
-      known =
-        claims.isEmpty ? known + [(claim(nil, nil, current), current, .record(.home))] : claims
-    } else if context.choosesPreferred,
-      // Of the history the keys that were preferred last; earlier ones are named by their ids.
-      let last = former.first(where: { $0.dataset.network == network && $0.dataset.hasCredentials })
-    {
-      known.append((claim(nil, last.id, last.dataset), last.dataset, .record(.former(last.id))))
+    let isOnlyShared = known.isEmpty
+    for one in shared(of: network) where mayChoose(one, context) {
+      known.append((.shared(one.user, network), one.dataset))
     }
-    guard var best = known.first else {
-      let shared = shared(of: network).filter { mayChoose($0, context) }
-      // Where their keys differ, a person is asked about each.
-      guard let one = newest(of: shared),
-        shared.allSatisfy({ $0.dataset.hasKeys(of: one.dataset) })
-      else { return try seen(network, context) }
-      return (one.dataset, .record(.shared(one.user, network)))
-    }
+    guard var best = known.first else { return try seen(network, context) }
     guard known.allSatisfy({ $0.dataset.hasKeys(of: best.dataset) }) else {
-      throw .severalKeys(known.prefix(8).map(\.claim))
+      // Without credentials it can be preferred all the same: a person is asked about each that is shared.
+      if isOnlyShared { return try seen(network, context) }
+      throw .severalKeys(network, HomeRefusal.KnownKeys.list(known))
     }
     for one in known {
+      switch one.owner {
+      case .shared where !isOnlyShared: continue
+      // What was preferred before is not newer than what is preferred now.
+      case .former where current != nil: continue
+      default: break
+      }
       if let age = one.dataset.activeTimestamp, let newest = best.dataset.activeTimestamp,
         age > newest
       {
         best = one
       }
     }
-    return (best.dataset, best.source)
+    return (best.dataset, .record(best.owner))
   }
 
   /// A network of which no credentials are here: only a person chooses it, by its Extended PAN ID alone.

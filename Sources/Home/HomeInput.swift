@@ -227,6 +227,8 @@ package enum HomeRequest: Hashable, Sendable {
     case network(ExtendedPANID, router: BorderAgentID?)
     case name(ExactName)
     case former(id: UInt32)
+    /// The one that is preferred, as it is: a person confirms its keys, and decides a dispute about them.
+    case current
   }
 
   package enum ForgottenNetwork: Hashable, Sendable {

@@ -219,7 +219,8 @@ package enum HomeAnswer: Hashable, Sendable {
   case credentials([StoredCredentials])
   case available(Bool)
   case checked(PreferredCheck)
-  case preferredSet(isChanged: Bool, hasCredentials: Bool)
+  /// - keysOf: whose keys were taken, where they have changed and did not come with the request.
+  case preferredSet(isChanged: Bool, hasCredentials: Bool, keysOf: RecordKey? = nil)
   /// - sharedBy: users whose shared credentials were deleted, too. They come back where they are reported again.
   case forgotten([FormerNetwork], remaining: [BorderAgentID], sharedBy: [ExactName])
   case questions([ConsentQuestion])
@@ -298,8 +299,8 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   case unknownFormer
   case noNetworkOfName
   case severalOfName([ExtendedPANID])
-  /// Whose they are, and their timestamps.
-  case severalKeys([Claim])
+  /// The network has different keys: which, and who has them.
+  case severalKeys(ExtendedPANID, [KnownKeys])
   /// The preferred network is not deleted.
   case isPreferred
   /// Nothing of it is kept in the history; whether routers use it.
@@ -319,11 +320,34 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   case expired
   case denied
 
-  package struct Claim: Hashable, Sendable {
-    /// A router or a former network.
-    package let agent: BorderAgentID?
-    package let former: UInt32?
-    package let seconds: UInt64
+  /// Keys of a network, and who has them.
+  package struct KnownKeys: Hashable, Sendable {
+    /// Whose dataset it is; `home`: the preferred network's own.
+    typealias Known = (owner: RecordKey, dataset: DatasetSummary)
+
+    /// Whether the home prefers them now.
+    package let areCurrent: Bool
+    /// Of the newest dataset with them.
+    package internal(set) var seconds: UInt64
+    /// Routers, former networks and logins.
+    package internal(set) var owners: [RecordKey]
+
+    /// Each pair of keys once, the first one first.
+    static func list(_ known: [Known]) -> [KnownKeys] {
+      var places: [[Hash128?]: Int] = [:]
+      var list: [KnownKeys] = []
+      for one in known {
+        let keys = [one.dataset.parameters?.networkKey, one.dataset.parameters?.pskc]
+        let place = places[keys] ?? list.count
+        if place == list.count {
+          places[keys] = place
+          list.append(KnownKeys(areCurrent: one.owner == .home, seconds: 0, owners: []))
+        }
+        list[place].seconds = max(list[place].seconds, one.dataset.activeSeconds ?? 0)
+        if one.owner != .home { list[place].owners.append(one.owner) }
+      }
+      return list
+    }
   }
 }
 

@@ -14,6 +14,9 @@ package enum PageChange: Sendable, Equatable {
   /// Takes it off the list, with its credentials.
   case forgetRouter(home: String, router: String)
   case prefer(home: String, network: String)
+  /// Decides a dispute about the keys of the preferred network: the current ones stay. Not where others are preferred
+  /// since then.
+  case keepKeys(home: String, since: String)
   /// Lets no network be the preferred one. Not where it is another one by now.
   case forgetPreferred(home: String, network: String)
   case approve(id: String, always: Bool)
@@ -32,8 +35,8 @@ package enum PageChange: Sendable, Equatable {
   }
 
   static let paths = [
-    "/networks/accept", "/networks/prefer", "/networks/forget", "/routers/accept",
-    "/routers/forget",
+    "/networks/accept", "/networks/prefer", "/networks/keep", "/networks/forget",
+    "/routers/accept", "/routers/forget",
     "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
@@ -47,6 +50,7 @@ package enum PageChange: Sendable, Equatable {
       self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
     case ("/networks/prefer", let home?, let network?, _, _):
       self = .prefer(home: home, network: network)
+    case ("/networks/keep", let home?, _, _, let id?): self = .keepKeys(home: home, since: id)
     case ("/networks/forget", let home?, let network?, _, _):
       self = .forgetPreferred(home: home, network: network)
     case ("/routers/accept", let home?, _, let router?, _):

@@ -86,7 +86,10 @@ extension PageDocument {
           make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
             when(item.since, "for")),
           item.can_ask ? button("Ask again", item.summary, "/consent/ask",
-            {home: item.home, border_agent_id: item.router}) : null);
+            {home: item.home, border_agent_id: item.router}) : null,
+          item.keepable ? button("Keep the current keys", item.summary, "/networks/keep",
+            {home: item.home, id: item.keepable},
+            "Keep the current keys of the preferred network of " + item.home + "?") : null);
       }
       function asking(item) {
         const what = "the credentials of " + item.networks.join(", ");

@@ -167,6 +167,8 @@ package struct AnswerData: Codable, Hashable, Sendable {
   package var differs: [String]?
   // Of `preferred/set`.
   package var changed: Bool?
+  /// Whose keys were taken, where they have changed and did not come with the request.
+  package var source: String?
   // Of `networks/forget`, and of `preferred/forget` what is kept from now on.
   package var forgotten: [FormerNetworkRecord]?
   /// Border agent ids of which credentials of the network stay. Of `networks/forget`.

@@ -158,7 +158,8 @@ import ThreadDataset
     let question = try #require(scene.waiting.first)
     #expect(question.keyChange == KeyChange(at: at, reporters: [Self.byCellar]))
     #expect(
-      scene.prefer(network: 1) == .preferredSet(isChanged: false, hasCredentials: true))
+      scene.command(.setPreferred(.current))
+        == .preferredSet(isChanged: false, hasCredentials: true))
     #expect(scene.output.audit == [.preferredConfirmed])
     #expect(scene.home.changes.records.contains(.home))
     #expect(scene.home.changes.records.contains(.question(question.id)))
@@ -185,6 +186,8 @@ import ThreadDataset
     var scene = Self.changed()
     #expect(scene.alert(.preferredNetworkChanged)?.phase == .firing)
     scene.prefer(network: 1)
+    #expect(scene.alert(.preferredNetworkChanged)?.phase == .firing, "it has earlier keys, too")
+    scene.command(.setPreferred(.current))
     #expect(scene.alert(.preferredNetworkChanged)?.phase != .firing)
   }
 

@@ -184,17 +184,37 @@ import ThreadDataset
     var scene = Self.scene { $0.alertsHold = 0 }
     #expect(
       scene.command(.setPreferred(.network(1, router: 1)))
-        == .preferredSet(isChanged: true, hasCredentials: true))
+        == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .router(1)))
     #expect(scene.preferred == Self.claim)
     #expect(scene.alarms == [.of(.staleDataset, 2), .of(.preferredNetworkChanged)])
+  }
+
+  @Test("A person who names neither side has decided nothing: the dispute stays")
+  func personNamesNone() {
+    for choice in [HomeRequest.PreferredChoice.network(1, router: nil), .name("net-1")] {
+      var scene = Self.scene { $0.alertsHold = 0 }
+      #expect(
+        scene.command(.setPreferred(choice))
+          == .refused(
+            .severalKeys(
+              1,
+              [
+                .init(areCurrent: true, seconds: 1, owners: [.router(2)]),
+                .init(areCurrent: false, seconds: 2, owners: [.router(1)]),
+              ])))
+      #expect(scene.preferred == .of(1) && scene.alarms == [.of(.preferredKeyDisputed)])
+    }
   }
 
   @Test(
     "A person stays with the current keys: the claim is a mismatch of that router, and no claim")
   func personRefuses() {
-    for choice in [DatasetSummary.of(1), .of(1, channel: 20)] {
+    for (way, choice) in [
+      (.current, .of(1)), (.dataset(.of(1)), .of(1)),
+      (.dataset(.of(1, channel: 20)), .of(1, channel: 20)),
+    ] as [(HomeRequest.PreferredChoice, DatasetSummary)] {
       var scene = Self.scene { $0.alertsHold = 0 }
-      scene.prefer(choice)
+      scene.command(.setPreferred(way))
       #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
       #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
       #expect(scene.router(1)?.followsPreferred == false)

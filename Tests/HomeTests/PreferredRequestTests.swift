@@ -106,11 +106,46 @@ import ThreadDataset
         testDescription: "different keys of a network",
         before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
         choice: .network(2, router: nil),
-        refusal: .severalKeys([
-          .init(agent: 2, former: nil, seconds: 3),
-          .init(agent: 3, former: nil, seconds: 9),
-          .init(agent: 4, former: nil, seconds: 11),
-        ])),
+        refusal: .severalKeys(
+          2,
+          [
+            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
+            .init(areCurrent: false, seconds: 11, owners: [.router(4)]),
+          ])),
+      Choice(
+        testDescription: "different keys of a router and of the history",
+        before: {
+          $0.prefer(.of(2, key: 66))
+          $0.prefer(.of(7))
+        }, choice: .network(2, router: nil),
+        refusal: .severalKeys(
+          2,
+          [
+            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
+            .init(areCurrent: false, seconds: 1, owners: [.former(2)]),
+          ])),
+      Choice(
+        testDescription: "different keys of a router and a login that shares them",
+        before: { $0.share(.of(2, key: 66)) }, choice: .network(2, router: nil),
+        refusal: .severalKeys(
+          2,
+          [
+            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
+            .init(areCurrent: false, seconds: 1, owners: [.shared("ha", 2)]),
+          ])),
+      Choice(
+        testDescription: "different keys, by name",
+        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .name("net-2"),
+        refusal: .severalKeys(
+          2,
+          [
+            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
+            .init(areCurrent: false, seconds: 11, owners: [.router(4)]),
+          ])),
+      Choice(
+        testDescription: "different keys of others, as a program", requester: machine,
+        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
+        choice: .network(2, router: nil), chosen: .of(2, at: 9), source: .record(.router(3))),
       Choice(
         testDescription: "different keys, and a router is named",
         before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
@@ -129,12 +164,61 @@ import ThreadDataset
         before: {
           $0.announce(6, .of(1, at: 5), from: "hub")
           $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .network(1, router: nil), chosen: .of(1, key: 2, at: 8),
+        }, choice: .network(1, router: nil),
+        refusal: .severalKeys(
+          1,
+          [
+            .init(areCurrent: true, seconds: 5, owners: [.router(6)]),
+            .init(areCurrent: false, seconds: 8, owners: [.router(1)]),
+          ])),
+      Choice(
+        testDescription: "new keys that a member claims, and it is named",
+        before: {
+          $0.announce(6, .of(1, at: 5), from: "hub")
+          $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
+        }, choice: .network(1, router: 1), chosen: .of(1, key: 2, at: 8),
         source: .record(.router(1))),
+      Choice(
+        testDescription: "new keys that a member claims, and the current ones are named",
+        before: {
+          $0.announce(6, .of(1, at: 5), from: "hub")
+          $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
+        }, choice: .current, chosen: .of(1, at: 5)),
       Choice(
         testDescription: "new keys that no member claims",
         before: { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") },
-        choice: .network(1, router: nil), chosen: .of(1, at: 5)),
+        choice: .network(1, router: nil),
+        refusal: .severalKeys(
+          1,
+          [
+            .init(areCurrent: true, seconds: 5, owners: [.router(1)]),
+            .init(areCurrent: false, seconds: 8, owners: [.router(4)]),
+          ])),
+      Choice(
+        testDescription: "keys that it had before",
+        before: { $0.prefer(.of(1, key: 66, at: 6)) }, choice: .network(1, router: nil),
+        refusal: .severalKeys(
+          1,
+          [
+            .init(areCurrent: true, seconds: 6, owners: []),
+            .init(areCurrent: false, seconds: 5, owners: [.router(1), .former(1)]),
+          ])),
+      Choice(
+        testDescription: "keys that somebody shares",
+        before: { $0.share(.of(1, key: 66, at: 8)) }, choice: .network(1, router: nil),
+        refusal: .severalKeys(
+          1,
+          [
+            .init(areCurrent: true, seconds: 5, owners: [.router(1)]),
+            .init(areCurrent: false, seconds: 8, owners: [.shared("ha", 1)]),
+          ])),
+      Choice(
+        testDescription: "the same keys that somebody shares",
+        before: { $0.share(.of(1, at: 8, channel: 20)) }, choice: .network(1, router: nil),
+        chosen: .of(1, at: 5)),
+      Choice(
+        testDescription: "the current ones, as a program", requester: machine, choice: .current,
+        refusal: .mayNotPrefer),
       // By name.
       Choice(
         testDescription: "a name", choice: .name("net-3"), chosen: .of(3),
@@ -190,8 +274,12 @@ import ThreadDataset
       return
     }
     let isChanged = chosen != before
+    var keysOf: RecordKey?
+    if isChanged, case .record(let key) = row.source { keysOf = key }
     #expect(
-      answer == .preferredSet(isChanged: isChanged, hasCredentials: chosen.hasCredentials))
+      answer
+        == .preferredSet(
+          isChanged: isChanged, hasCredentials: chosen.hasCredentials, keysOf: keysOf))
     #expect(scene.preferred == chosen)
     #expect(scene.output.types.contains(.preferredChanged) == isChanged)
     guard isChanged else { return }
@@ -226,6 +314,16 @@ import ThreadDataset
         == .preferredSet(isChanged: false, hasCredentials: true))
     #expect(scene.output.events.isEmpty && scene.output.secrets.isEmpty)
     #expect(scene.home.takeChanges().isEmpty)
+  }
+
+  @Test("Whose keys were taken is answered only where they have changed")
+  func sameKeys() {
+    var scene = Self.scene()
+    scene.prefer(.of(1, at: 4, channel: 20))
+    #expect(
+      scene.prefer(network: 1)
+        == .preferredSet(isChanged: true, hasCredentials: true))
+    #expect(scene.preferred == .of(1, at: 5))
   }
 
   @Test("The event says who chose, and what has changed")
@@ -278,7 +376,7 @@ import ThreadDataset
     #expect(scene.home.preferred == nil)
     #expect(
       scene.command(.setPreferred(.name("net-1")))
-        == .preferredSet(isChanged: true, hasCredentials: true))
+        == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .router(1)))
   }
 
   @Test("What the history has of a network is deleted by id or network; the preferred one is not")

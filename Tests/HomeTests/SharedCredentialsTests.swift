@@ -637,7 +637,7 @@ import ThreadDataset
     scene.share(.of(2, at: 4), from: "hub")
     #expect(
       scene.command(.setPreferred(.name("net-2")))
-        == .preferredSet(isChanged: true, hasCredentials: true))
+        == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .shared("hub", 2)))
     #expect(
       scene.output.secrets == [
         SecretMove(to: .home, from: .record(.shared("hub", 2)))

@@ -451,9 +451,10 @@ private struct Sentences {
     }
     return (
       summary,
-      "If the keys of \(list(claimants)) are right, run `threadkeeper preferred set "
-        + "\(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`. If not, give "
-        + "\(list(claimants)) the current dataset of \(preferredName)."
+      "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`, "
+        + "or press \"Keep the current keys\" on the status page; then give \(list(claimants)) the current "
+        + "dataset of \(preferredName). Only if the keys of \(name) are right, run `threadkeeper preferred "
+        + "set \(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`."
     )
   }
 
@@ -484,7 +485,7 @@ private struct Sentences {
       isConfirmed
       ? ""
       : "If the new keys are right, confirm them with `threadkeeper preferred set "
-        + "\(change.to.id)\(homeOption)`; until then each question about them names this change. "
+        + "\(PreferredNetwork.currentID)\(homeOption)`; until then each question about them names this change. "
     guard let former = change.formerID else {
       return (
         summary,

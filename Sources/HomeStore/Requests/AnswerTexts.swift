@@ -135,16 +135,12 @@ extension AnswerFailure {
         .invalidPayload, field: "network_name",
         "\(networks.count) networks have this name: \(list)",
         help: "name one by its Extended PAN ID")
-    case .severalKeys(let claims):
-      let list = claims.map { claim in
-        let whose =
-          claim.agent?.description ?? claim.former.map(FormerNetwork.text(of:)) ?? ""
-        return "\(whose) (timestamp \(claim.seconds))"
-      }
+    case .severalKeys(let network, let keys):
       self.init(
         .invalidPayload, field: "ext_pan_id",
-        "different keys of this network are known, from \(list.joined(separator: ", "))",
-        help: "add `--router` with one of these ids, or name one that begins with p- instead")
+        "different keys of this network are known: \(HomeRefusal.text(of: keys, naming: name)); say whose "
+          + "with `border_agent_id`, or with an `id`",
+        help: HomeRefusal.advice(about: keys, of: network, home: home))
     case .isPreferred:
       self.init(
         .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
@@ -210,6 +206,79 @@ extension AnswerFailure {
     case .tooManyGrants(let count):
       self.init(
         .conflict, "there are \(count) grants already; revoke some, or approve for once")
+    }
+  }
+}
+
+extension HomeRefusal {
+  /// Of so many pairs of keys, and of so many who have them, a sentence says who it is.
+  private static let mostKeys = 8
+  private static let mostOwners = 4
+
+  /// Who has which keys.
+  fileprivate static func text(
+    of keys: [KnownKeys], naming name: (BorderAgentID) -> String
+  ) -> String {
+    var list = keys.prefix(mostKeys).map { one in
+      var owners = one.owners.prefix(mostOwners).map { text(of: $0, naming: name) }
+      if one.owners.count > mostOwners { owners.append("\(one.owners.count - mostOwners) more") }
+      return "\(one.areCurrent ? "the current ones" : "those") (timestamp \(one.seconds))"
+        + (owners.isEmpty ? "" : " of \(owners.joined(separator: ", "))")
+    }
+    if keys.count > mostKeys { list.append("\(keys.count - mostKeys) more") }
+    return list.joined(separator: "; ")
+  }
+
+  private static func text(
+    of owner: RecordKey, naming name: (BorderAgentID) -> String
+  ) -> String {
+    guard case .router(let agent) = owner else { return owner.keyOwner ?? "" }
+    let shown = name(agent)
+    return ConsentSubject.Router.shown(
+      agent: agent.description, name: shown == agent.description ? nil : shown)
+  }
+
+  /// How to choose between them.
+  fileprivate static func advice(
+    about keys: [KnownKeys], of network: ExtendedPANID, home: String?
+  ) -> String {
+    let option = OwnershipAdvice.option(home)
+    let owners = keys.flatMap(\.owners)
+    let hasCurrent = keys.contains(where: \.areCurrent)
+    var ways: [String] = []
+    if hasCurrent {
+      ways.append(
+        "`threadkeeper preferred set \(PreferredNetwork.currentID)\(option)` keeps the current ones"
+      )
+    }
+    if owners.contains(where: { if case .router = $0 { true } else { false } }) {
+      ways.append(
+        "`threadkeeper preferred set \(network) --router ID\(option)` takes those of a border router"
+      )
+    }
+    let former = owners.first(where: { if case .former = $0 { true } else { false } })
+    if let former = former?.keyOwner {
+      ways.append(
+        "`threadkeeper preferred set \(former)\(option)` takes earlier ones by their id")
+    }
+    if owners.contains(where: { if case .shared = $0 { true } else { false } }) {
+      ways.append(
+        hasCurrent
+          ? "`threadkeeper networks accept-credentials \(network)\(option)` takes those that a login shares"
+          : "`threadkeeper preferred set @FILE\(option)` takes any others")
+    }
+    return ways.joined(separator: "; ")
+  }
+}
+
+extension RecordKey {
+  /// Whose keys lie there: the id of a border router or of the history, or a login; nil for the home's own.
+  package var keyOwner: String? {
+    switch self {
+    case .router(let agent): agent.description
+    case .former(let id): FormerNetwork.text(of: id)
+    case .shared(let user, _): "login \(ShownName.account(user.text))"
+    default: nil
     }
   }
 }

@@ -59,8 +59,9 @@ package struct AnswerWriter {
     case .checked(let check):
       data.result = check.answered
       data.differs = check.differences.parameters.map(\.rawValue)
-    case .preferredSet(let isChanged, let hasCredentials):
+    case .preferredSet(let isChanged, let hasCredentials, let owner):
       data.changed = isChanged
+      data.source = owner?.keyOwner
       if !hasCredentials { data.available = false }
     case .forgotten(let networks, let remaining, let sharedBy):
       data.forgotten = networks.map(FormerNetworkRecord.init)

@@ -33,6 +33,11 @@ extension FormerNetwork {
   package static func id(of text: String) -> UInt32? { number(text, after: "p-") }
 }
 
+extension PreferredNetwork {
+  /// Names the preferred network, as it is, where else an id of the history stands.
+  package static let currentID = "p-current"
+}
+
 extension AdoptionOrder {
   /// `a-` and 16 hex digits.
   package var messageText: String { "a-" + hexadecimal(message) }
@@ -179,7 +184,7 @@ extension ConsentSubject {
     return "caution: the keys of \(preferred.shown) were changed at "
       + "\(change.at.date.formatted(.iso8601)) by \(change.shownReporters), and no person has confirmed "
       + "that. If they are right, run `threadkeeper preferred set "
-      + "\(preferred.id)\(OwnershipAdvice.option(home))` first"
+      + "\(PreferredNetwork.currentID)\(OwnershipAdvice.option(home))` first"
   }
 }
 

@@ -141,6 +141,8 @@ extension HomeRequest {
     case (.setPreferred, _, _, _):
       if let name = request.networkName {
         self = .setPreferred(.name(ExactName(name)))
+      } else if request.id == PreferredNetwork.currentID {
+        self = .setPreferred(.current)
       } else {
         guard let id = request.id.flatMap(FormerNetwork.id(of:)) else {
           throw AnswerFailure(.unknownFormer, to: request)

@@ -175,14 +175,16 @@ struct PreferredSetCommand: AsyncParsableCommand {
     discussion: """
       Name a network of which credentials are stored, or that was preferred before, by its Extended \
       PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
-      lists by its id, or give a dataset. A network that border routers were only seen on is named by its \
-      Extended PAN ID: its credentials can come later, by the same command. All border routers are then checked again. The network that \
-      was preferred is kept in the history.
+      lists by its id, or give a dataset. Where different keys of a network are known, name the router or the id \
+      whose keys are right; p-current keeps those that the preferred network has. A network that border \
+      routers were only seen on is named by its Extended PAN ID: its credentials can come later, by the same \
+      command. All border routers are then checked again. The network that was preferred is kept in the history.
 
       Examples:
         threadkeeper preferred set 1111111122222222
         threadkeeper preferred set home
         threadkeeper preferred set p-5f3a9c01
+        threadkeeper preferred set p-current
         threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
         threadkeeper preferred set @dataset.hex
 
@@ -191,7 +193,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
 
   @Argument(
     help:
-      "An Extended PAN ID (16 hex digits), a name, an id of the history, a dataset, @FILE, or - for standard input."
+      "An Extended PAN ID (16 hex digits), a name, an id of the history, p-current, a dataset, @FILE, or - for standard input."
   )
   var network: String
 
@@ -205,6 +207,8 @@ struct PreferredSetCommand: AsyncParsableCommand {
 
   struct Report: Encodable {
     let changed: Bool
+    /// Whose keys were taken, where they have changed.
+    let source: String?
   }
 
   func run() async throws {
@@ -231,15 +235,18 @@ struct PreferredSetCommand: AsyncParsableCommand {
     request.home = try home.name(settings)
     let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
     let changed = data.changed == true
+    let keys = data.source.map { " Its keys are those of \($0.printable)." } ?? ""
     try output.show(
-      Report(changed: changed),
+      Report(changed: changed, source: data.source),
       text: data.available == false
         ? "That is the preferred network now, and all border routers are checked again. Its "
           + "credentials are not here: see `threadkeeper preferred show`.\n"
         : changed
-          ? "The preferred network is changed, and all border routers are checked again. "
+          ? "The preferred network is changed, and all border routers are checked again.\(keys) "
             + "`threadkeeper preferred show --history` lists what was preferred before.\n"
-          : "That is the preferred network already.\n")
+          : request.id == PreferredNetwork.currentID
+            ? "The preferred network keeps its keys.\n"
+            : "That is the preferred network already.\n")
   }
 
   private func dataset() throws -> OperationalDataset {
@@ -258,7 +265,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
 /// What a person means by the argument of `preferred set`.
 enum PreferredName: Hashable {
   case network(ExtendedPANID)
-  /// An id of the history.
+  /// An id of the history, or that of the one that is preferred.
   case former(String)
   case name(String)
   /// Hex digits, a file, or standard input.
@@ -270,7 +277,7 @@ enum PreferredName: Hashable {
   init(_ text: String) {
     if let network = ExtendedPANID(hex: text) {
       self = .network(network)
-    } else if FormerNetwork.id(of: text) != nil {
+    } else if FormerNetwork.id(of: text) != nil || text == PreferredNetwork.currentID {
       self = .former(text)
     } else if text == "-" || text.hasPrefix("@") || text.utf8.count > Self.longestName {
       self = .dataset

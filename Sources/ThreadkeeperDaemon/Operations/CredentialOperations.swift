@@ -79,7 +79,7 @@ package struct AcceptCredentials: Operation {
         refusal, to: nil, home: context.settings.homes.count > 1 ? home : nil
       ).commandFailure
     }
-    guard case .preferredSet(let isChanged, _) = answer,
+    guard case .preferredSet(let isChanged, _, _) = answer,
       let preferred = try context.home(named: home).home.preferred?.dataset
     else { throw CommandFailure(.software, "the home has decided nothing") }
     if isChanged {

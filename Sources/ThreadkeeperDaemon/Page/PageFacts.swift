@@ -106,6 +106,7 @@ struct PageChanges: Sendable {
       _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is forgotten."
     case .prefer(let home, let network): return try prefer(network, in: home)
+    case .keepKeys(let home): return try keepKeys(in: home)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .approve(let id, let always):
       let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
@@ -126,9 +127,22 @@ struct PageChanges: Sendable {
     request.home = try context.settings.home(named: home)
     let data = try data(request)
     guard data.changed == true else { return "That is the preferred network already." }
+    let keys = data.source.map { " Its keys are those of \($0.printable)." } ?? ""
     return data.available == false
       ? "The network is the preferred one now. Its credentials are not here."
-      : "The network is the preferred one now."
+      : "The network is the preferred one now.\(keys)"
+  }
+
+  /// Not where the dispute has ended meanwhile: the current keys can be others than the person has seen.
+  private func keepKeys(in home: String) throws -> String {
+    var request = ThreadRequest(.setPreferred)
+    request.id = PreferredNetwork.currentID
+    request.home = try context.settings.home(named: home)
+    guard
+      try context.home(named: home).home.alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing
+    else { throw PageRefusal("Nobody reports other keys any more.") }
+    _ = try data(request)
+    return "The preferred network keeps its keys."
   }
 
   private func forget(_ hex: String, in home: String) throws -> String {

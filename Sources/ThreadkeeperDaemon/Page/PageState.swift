@@ -76,6 +76,8 @@ struct PageState: Encodable {
     var since: String
     /// Whether the question that it is about can be asked again.
     var canAsk: Bool
+    /// Whether it is a dispute about keys, of which the current ones can be kept.
+    var canKeep: Bool
   }
 
   struct Consent: Encodable {
@@ -260,6 +262,7 @@ extension PageState.Alert {
     canAsk =
       state.name == .adoptionFailed
       && state.facts.reason.flatMap(AdoptionState.init(word:))?.canBeAskedAgain == true
+    canKeep = state.name == .preferredKeyDisputed
   }
 
   /// The worst first.

@@ -187,10 +187,15 @@ struct AlertTextTests {
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
     ),
+    (
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
+      "To keep the current keys, run `threadkeeper preferred set p-current --home h`, or press \"Keep the "
+        + "current keys\" on the status page"
+    ),
     (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
     (
       facts(.preferredChanged(change, disagrees: false)),
-      "confirm them with `threadkeeper preferred set 0000000000000002 --home h`; until then"
+      "confirm them with `threadkeeper preferred set p-current --home h`; until then"
     ),
     (
       facts(.adoptionFailed(.expired, isConfiguredForPreferred: false)),

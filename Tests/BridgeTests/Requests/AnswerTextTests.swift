@@ -130,11 +130,15 @@ struct AnswerTextTests {
       .severalOfName([network, ExtendedPANID(number: 1)]), .setPreferred, .invalidPayload,
       "network_name", "2 networks have this name: 1111111122222222, 0000000000000001"),
     Row(
-      .severalKeys([
-        .init(agent: agent, former: nil, seconds: 7), .init(agent: nil, former: 17, seconds: 8),
-      ]), .setPreferred, .invalidPayload, "ext_pan_id",
-      "different keys of this network are known, from a1b2c3d4e5f60718 (timestamp 7), p-00000011 "
-        + "(timestamp 8)"),
+      .severalKeys(
+        network,
+        [
+          .init(areCurrent: true, seconds: 7, owners: [.router(agent), .former(17)]),
+          .init(areCurrent: false, seconds: 8, owners: [.shared("ha", network)]),
+        ]), .setPreferred, .invalidPayload, "ext_pan_id",
+      "different keys of this network are known: the current ones (timestamp 7) of a1b2c3d4e5f60718 "
+        + "\"Attic\", p-00000011; those (timestamp 8) of login ha; say whose with `border_agent_id`, or with an "
+        + "`id`"),
     Row(
       .isPreferred, .forgetNetwork, .conflict, "ext_pan_id",
       "this is the preferred network, which is not deleted"),

@@ -65,7 +65,7 @@ struct ConsentTextsTests {
         "; caution: the keys of \"home-'thread\" (1111111122222222) were changed at 2023-11-14T22:13:20Z by "
           + "a1b2c3d4e5f60718 \"Attic 'a'\" (login otbr) and 0000000000000002 (a program of this machine) "
           + "and a program of this machine (\"uid 7\"), and no person has confirmed that. If they are right, "
-          + "run `threadkeeper preferred set 1111111122222222` first"), "\(reason)")
+          + "run `threadkeeper preferred set p-current` first"), "\(reason)")
   }
 
   @Test("Who offers credentials is named by its login first, and what it calls itself is quoted")

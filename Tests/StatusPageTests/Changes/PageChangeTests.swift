@@ -44,6 +44,7 @@ struct PageChangeTests {
       (
         "/networks/prefer", #"{"home":"a","ext_pan_id":"b"}"#, .prefer(home: "a", network: "b")
       ),
+      ("/networks/keep", #"{"home":"a","id":"t"}"#, .keepKeys(home: "a", since: "t")),
       (
         "/networks/forget", #"{"home":"a","ext_pan_id":"b"}"#,
         .forgetPreferred(home: "a", network: "b")

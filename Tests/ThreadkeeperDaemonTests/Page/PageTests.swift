@@ -147,12 +147,38 @@ struct PageFactsTests {
     try bridge.loop.see(Sightings([seen]))
     let chosen = "The network is the preferred one now."
     for (network, answer) in [
-      (guest, "\(chosen) Its credentials are not here."), (home.extendedPANID, chosen),
+      (guest, "\(chosen) Its credentials are not here."),
+      (home.extendedPANID, "\(chosen) Its keys are those of a1b2c3d4e5f60718."),
       (home.extendedPANID, "That is the preferred network already."),
     ] {
       let change = PageChange.prefer(home: "home", network: network)
       #expect(try PageChanges(context: context).make(change) == answer)
     }
+  }
+
+  @Test("Different keys of a network are not chosen between; in a dispute the current ones can be kept")
+  func keepsKeys() throws {
+    let context = context(settings)
+    let page = PageChanges(context: context)
+    let home = SampleNetwork.home
+    func announce(_ agent: String, _ dataset: OperationalDataset) throws {
+      try context.receive(
+        "announce", [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#])
+    }
+    let keep = PageChange.keepKeys(home: "home")
+    for agent in ["a1b2c3d4e5f60717", "a1b2c3d4e5f60718"] {
+      try announce(agent, try home.dataset(at: 1))
+    }
+    #expect(throws: PageRefusal.self) { try page.make(keep) }
+    let key = try #require(NetworkKey(bytes: [UInt8](repeating: 7, count: 16)))
+    try announce("a1b2c3d4e5f60718", try home.dataset(at: 2).replacing(.networkKey(key)))
+    clock.advance(seconds: 31)
+    try bridge.loop.tick(Link())
+    #expect(throws: PageRefusal.self) {
+      try page.make(.prefer(home: "home", network: home.extendedPANID))
+    }
+    #expect(try page.make(keep) == "The preferred network keeps its keys.")
+    #expect(throws: PageRefusal.self) { try page.make(keep) }
   }
 }
 

@@ -51,7 +51,9 @@ extension VarlinkInterface {
     method Get(home: ?string, transaction: ?string, program: ?string) -> (credentials: []Credential)
 
     # Another network: named in one of four ways, the first one perhaps with the router whose dataset is meant.
-    # `available`: false where its credentials are not here, else absent.
+    # `id` is one of the history, or `p-current`: the one that is preferred, whose keys are confirmed by it.
+    # `available`: false where its credentials are not here, else absent. `source`: whose keys were taken, where they
+    # have changed: the id of a border router or of the history, or `login` and its name.
     method Set(
       home: ?string,
       ext_pan_id: ?string,
@@ -60,7 +62,7 @@ extension VarlinkInterface {
       dataset: ?string,
       border_agent_id: ?string,
       administrator: ?bool
-    ) -> (changed: bool, available: ?bool)
+    ) -> (changed: bool, available: ?bool, source: ?string)
 
     # None. `forgotten`: what is kept in the history.
     method Forget(home: ?string, administrator: ?bool) -> (forgotten: ?[]FormerNetwork)
