@@ -212,7 +212,8 @@ package struct AlertFacts: Hashable, Sendable {
     /// So many of the members are on `network`, `names` as the logins `otherNames` report. The others cannot be
     /// reached.
     case movedTo(routers: Int, of: Int)
-    /// The routers of the first ones of so many parts.
+    /// The routers of the first ones of so many parts. Nobody has accepted `otherNames`, which are parts of their own:
+    /// they may have another key.
     case split([Names], parts: Int)
     // About credentials that a login shares: `names` is what people call it.
     /// It prefers `network`, and the home another one.
@@ -283,11 +284,11 @@ extension AlertKey {
       (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _),
       (.anotherDaemon, _), (.anchorAltered, _):
       .critical
-    case (.plaintextCredentials, _), (.unknownRouter, _), (.consentByHomeAssistant, _): .info
+    case (.plaintextCredentials, _), (.consentByHomeAssistant, _): .info
     case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
-      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _),
+      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
       (.homeAssistantDiffers, _):
       .warning
     }

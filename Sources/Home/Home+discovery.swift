@@ -243,7 +243,7 @@ extension Home {
 
   /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks
   /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report
-  /// that they lead one, and a partition has one leader.
+  /// that they lead one, and a partition has one leader. A router that nobody has accepted may have another key.
   mutating func checkSplits() {
     discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }
@@ -252,10 +252,15 @@ extension Home {
       $0 == preferred?.dataset.network || accepted.contains($0)
     }
     for network in wanted.sorted(by: { $0.number < $1.number }) {
-      let parts = seen[network].map { Array($0.values) } ?? (led[network] ?? []).map { [$0] }
-      let sorted = parts.map { $0.sorted() }.sorted { $0.lexicographicallyPrecedes($1) }
+      let parts = seen[network].map { Array($0.values) } ?? []
+      let names = seen[network] == nil ? (led[network] ?? []).map { [$0] } : parts.map(Self.names)
+      let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }
       let shown = sorted.prefix(AlertFacts.Names.most).map { AlertFacts.Names($0) }
-      var facts = AlertFacts(.split(shown, parts: parts.count))
+      var facts = AlertFacts(.split(shown, parts: names.count))
+      let unaccepted = parts.filter { $0.allSatisfy { !$0.isKnown && $0.dataset == nil } }
+      if unaccepted.count < parts.count {
+        facts.otherNames = .init(Self.names(of: unaccepted.flatMap(\.self)))
+      }
       facts.network = .init(network, networkName(of: network))
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns
       setAlert(AlertKey(.networkSplit, .network(network)), facts)
@@ -267,29 +272,55 @@ extension Home {
     }
   }
 
-  /// The names of routers by network and partition.
-  private var partitions: [ExtendedPANID: [UInt32: [String]]] {
-    var found: [ExtendedPANID: [UInt32: [String]]] = [:]
-    for router in routers where router.isAdvertised && router.isOnline {
-      guard let network = router.currentNetwork ?? router.network, let partition = router.partition
-      else { continue }
-      found[network, default: [:]][partition, default: []].append(router.displayName)
+  private static func names(of routers: [Router]) -> [String] {
+    routers.map(\.displayName).sorted()
+  }
+
+  /// Routers by network and partition.
+  private var partitions: [ExtendedPANID: [UInt32: [Router]]] {
+    var found: [ExtendedPANID: [Router]] = [:]
+    for router in routers where router.isAdvertised && router.isOnline && router.partition != nil {
+      guard let network = router.currentNetwork ?? router.network else { continue }
+      found[network, default: []].append(router)
     }
-    return found
+    var partitions: [ExtendedPANID: [UInt32: [Router]]] = [:]
+    for (network, routers) in found {
+      partitions[network] = Dictionary(grouping: withKey(of: network, routers)) {
+        $0.partition ?? 0
+      }
+    }
+    return partitions
+  }
+
+  /// Those that have the key of their network, as far as that is known: by radio, another key is another network. Which
+  /// one is right is known of the preferred network alone: any login can report one of another network.
+  private func withKey(of network: ExtendedPANID, _ routers: [Router]) -> [Router] {
+    guard let own = preferredCredentials, own.network == network,
+      let key = own.parameters?.networkKey
+    else { return routers }
+    return routers.filter { router in
+      guard let dataset = router.dataset, dataset.network == network else { return true }
+      return dataset.parameters?.networkKey == key
+    }
   }
 
   /// The names of routers that led their network at the same time as another one.
   private var leaders: [ExtendedPANID: [String]] {
     typealias Leader = (name: String, since: WireTime, reported: WireTime)
-    var all: [ExtendedPANID: [Leader]] = [:]
+    var all: [ExtendedPANID: [Router]] = [:]
     for router in routers where router.isPresent && router.isOnline {
-      guard router.threadState == .leader, let network = router.currentNetwork ?? router.network,
-        let since = router.threadStateSince, let reported = router.threadStateReportedAt
+      guard router.threadState == .leader, let network = router.currentNetwork ?? router.network
       else { continue }
-      all[network, default: []].append((router.displayName, since, reported))
+      all[network, default: []].append(router)
     }
     var found: [ExtendedPANID: [String]] = [:]
-    for (network, leaders) in all where leaders.count > 1 {
+    for (network, routers) in all where routers.count > 1 {
+      let leaders = withKey(of: network, routers).compactMap { router -> Leader? in
+        guard let since = router.threadStateSince, let reported = router.threadStateReportedAt
+        else { return nil }
+        return (router.displayName, since, reported)
+      }
+      guard leaders.count > 1 else { continue }
       let ordered = leaders.sorted { ($0.since, $0.reported) < ($1.since, $1.reported) }
       // The one that reported last, and one that has led alone so far.
       var last = ordered[0]

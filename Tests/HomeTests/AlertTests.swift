@@ -111,7 +111,7 @@ import ThreadDataset
       (.datasetConflict, .sameAge, .critical), (.staleDataset, .behind, .warning),
       (.credentialsMissing, .noDataset, .warning),
       (.borderRouterOffline, .offline(nil), .warning), (.routerDetached, .detached, .warning),
-      (.unknownRouter, .joined, .info), (.networkSplit, .split([], parts: 2), .warning),
+      (.unknownRouter, .joined, .warning), (.networkSplit, .split([], parts: 2), .warning),
       (.wellKnownNetworkKey, .wellKnownKey, .critical),
       (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),
       (.adoptionFailed, .adoptionFailed(.timeout, isConfiguredForPreferred: false), .warning),

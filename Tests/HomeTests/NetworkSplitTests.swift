@@ -72,6 +72,51 @@ import ThreadDataset
     #expect(!scene.alarms.contains(.split(2)))
   }
 
+  @Test("A router with another key is on another network, by its record and by what it reports")
+  func otherKeys() {
+    for (isSeen, key) in [(true, 1), (true, 2), (false, 1), (false, 2)] as [(Bool, UInt64)] {
+      var scene = Self.scene()
+      scene.announce(8, .of(1, key: key, at: 2))
+      if isSeen {
+        scene.see(.of(8), .of(9, partition: 8))
+      } else {
+        for _ in 1...2 {
+          for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
+          scene.tick()
+        }
+      }
+      scene.pass(seconds: 31)
+      #expect(scene.alarms.contains(.split(1)) == (key == 1), "\(isSeen) \(key)")
+    }
+  }
+
+  @Test("Of an accepted network no key is known to be right: whoever reports one hides no split")
+  func otherKeysElsewhere() {
+    for key: UInt64 in 1...2 {
+      var scene = Self.scene()
+      scene.handle(.acceptNetwork(2, isAccepted: true))
+      scene.announce(6, .of(2, key: key))
+      scene.announce(7, .of(2, at: 2))
+      scene.see(.of(6, on: 2), .of(7, on: 2, partition: 8))
+      scene.pass(seconds: 31)
+      #expect(scene.alarms.contains(.split(2)), "\(key)")
+    }
+  }
+
+  @Test("Of a part that nobody has accepted the alert says that it may have another key")
+  func unaccepted() {
+    var scene = Self.scene()
+    func others() -> AlertFacts.Names? { scene.home.alerts[.split(1)]?.facts.otherNames }
+    scene.see(.of(8))
+    scene.wait(seconds: 3_601)
+    scene.see(.of(8), .of(7, partition: 8))
+    scene.pass(seconds: 30)
+    #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names(["seen 7"]))
+    scene.handle(.acceptRouter(7))
+    Self.look(&scene)
+    #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names())
+  }
+
   @Test("Many routers of many parts: three of each are named, and three parts")
   func many() {
     var scene = Self.scene()

@@ -549,10 +549,19 @@ private struct Sentences {
       let more = part.count - part.first.count
       return part.first.map(router).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
+    let others = facts.otherNames
+    let it = others.count == 1 ? "it" : "they"
     return (
       "\(network) is split into \(parts) parts that do not reach each other by radio: "
-        + shown.joined(separator: " | "),
-      "Check that each border router is within radio range of another one or of a mains-powered "
+        + shown.joined(separator: " | ")
+        + (others.count == 0
+          ? "" : "; nobody has accepted \(list(others)), so \(it) may have another key"),
+      (others.count == 0
+        ? ""
+        : "Find out first whether \(list(others)) \(others.count == 1 ? "is" : "are") yours, and "
+          + "whether \(it) got the credentials of \(network): with another key \(it) never join"
+          + "\(others.count == 1 ? "s" : ""). ")
+        + "Check that each border router is within radio range of another one or of a mains-powered "
         + "Thread device, and restart those that are alone. The parts join by themselves when they "
         + "reach each other."
     )

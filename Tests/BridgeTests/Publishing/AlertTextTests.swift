@@ -137,6 +137,11 @@ struct AlertTextTests {
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B", "C", "D" and 2 more"#
     ),
     (
+      facts(.split([.init(["A"]), .init(["B"])], parts: 2)) { $0.otherNames = .init(["B"]) },
+      #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B"; nobody has accepted "#
+        + #""B", so it may have another key"#
+    ),
+    (
       facts(.plaintext) { $0.user = "a b" },
       #""a b" sends network keys unsealed through the broker"#
     ),
