@@ -133,6 +133,18 @@ extension Router {
   /// Whether it says in which part of its network it is.
   var mayBeInSplit: Bool { partition != nil || threadState == .leader }
 
+  /// What it reports of its Thread interface, as far as that says what is now: of a router that cannot be reached only
+  /// that its Thread is off.
+  package var shownThreadState: ThreadState? {
+    isOnline || threadState == .disabled ? threadState : nil
+  }
+
+  package var shownThreadStateSince: WireTime? {
+    shownThreadState == nil ? nil : threadStateSince
+  }
+
+  package var shownPartition: UInt32? { isOnline ? partition : nil }
+
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
   var mustAttach: Bool {
     adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false
@@ -182,7 +194,10 @@ extension Router {
   mutating func takeOffline(_ reason: OfflineReason?, at now: WireTime) {
     isOnline = false
     offlineReason = reason
-    if reason == .stopped { setThreadState(.disabled, at: now) }
+    guard reason == .stopped else { return }
+    setThreadState(.disabled, at: now)
+    // Thread that is off is on no network, whatever was reported before.
+    currentNetwork = nil
   }
 
   private mutating func setThreadState(_ state: ThreadState?, at now: WireTime) {
@@ -299,15 +314,19 @@ extension Router {
         takeNetwork(of: advertisement, at: now)
       } else {
         // What is stored for it says what it is configured for, its record where it is.
-        currentNetwork = advertisement.network
+        currentNetwork = advertisement.isThreadActive ? advertisement.network : nil
       }
     case .mqtt:
       vendor = vendor ?? advertisement.vendor
       model = model ?? advertisement.model
       // While its agent is silent, only its record says where it is.
-      if isAgentSilent { currentNetwork = advertisement.network ?? currentNetwork }
+      if isAgentSilent {
+        currentNetwork =
+          advertisement.isThreadActive ? advertisement.network ?? currentNetwork : nil
+      }
     }
-    let isThere = advertisement.network == currentNetwork ?? network
+    let isThere =
+      advertisement.isThreadActive && advertisement.network == currentNetwork ?? network
     partition = isThere ? advertisement.partition : nil
   }
 

@@ -129,6 +129,53 @@ import ThreadDataset
     #expect(scene.router(1)?.threadState == .disabled)
   }
 
+  @Test("A router whose Thread is off is on no network, whoever says that it is off")
+  func stopped() {
+    enum Way: CaseIterable { case state, offline, record, recordOfSilent }
+    for way in Way.allCases {
+      var scene = HomeScene()
+      scene.announce(9, .of(1))
+      if way == .record {
+        scene.ask(.storeCredentials(1, .of(1)), by: .program(of: "x"))
+        scene.see(.of(1, on: 2))
+      } else {
+        scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 2) }
+      }
+      #expect(scene.router(1)?.currentNetwork == 2, "\(way)")
+      switch way {
+      case .state: scene.publish(.heartbeat, 1) { $0.thread = .init(state: .disabled, network: 2) }
+      case .offline: scene.publish(.offline, 1) { $0.offlineReason = .stopped }
+      case .record: scene.see(.of(1, on: 2) { $0.isThreadActive = false })
+      case .recordOfSilent:
+        scene.publish(.offline, 1)
+        scene.see(.of(1, on: 2) { $0.isThreadActive = false })
+      }
+      #expect(scene.router(1)?.currentNetwork == nil, "\(way)")
+      #expect(scene.router(1)?.partition == nil, "\(way)")
+    }
+  }
+
+  @Test("An offline router shows no role and no partition, but that its Thread is off")
+  func shownOffline() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
+    scene.see(.of(1))
+    func shown() -> [String] {
+      let router = scene.router(1)
+      return [
+        router?.shownThreadState.map { "\($0)" } ?? "-",
+        router?.shownPartition.map { "\($0)" } ?? "-",
+      ]
+    }
+    #expect(shown() == ["leader", "7"])
+    scene.publish(.offline, 1) { $0.offlineReason = .unreachable }
+    #expect(shown() == ["-", "-"] && scene.router(1)?.shownThreadStateSince == nil)
+    scene.publish(.heartbeat, 1)
+    #expect(shown() == ["leader", "7"])
+    scene.publish(.offline, 1) { $0.offlineReason = .stopped }
+    #expect(shown() == ["disabled", "-"] && scene.router(1)?.shownThreadStateSince != nil)
+  }
+
   @Test("Another login of the team may speak for the router, one of another team may not")
   func team() {
     var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }

@@ -115,7 +115,7 @@ extension RouterState {
       credentials: router.credential,
       preferred: verdict.word.description, source: router.source.word.description,
       firstSeen: router.firstSeenAt)
-    partitionID = router.partition
+    partitionID = router.shownPartition
     threadVersion = router.threadVersion
     name = router.name
     vendor = router.vendor
@@ -131,8 +131,8 @@ extension RouterState {
     activeTimestamp = router.activeSeconds
     adoption = router.adoption?.state.published?.description
     currentExtendedPANID = router.currentNetwork?.description
-    threadState = router.threadState?.word.description
-    threadStateSince = router.threadStateSince
+    threadState = router.shownThreadState?.word.description
+    threadStateSince = router.shownThreadStateSince
     offlineReason = router.offlineReason?.word.description
     ssid = router.ssid
     accessPoint = router.accessPoint

@@ -113,7 +113,8 @@ extension NetworkListing.Router {
   init(_ router: BorderRouterAdvertisement) {
     self.init(
       borderAgentID: router.agents[0].description, name: router.name, vendor: router.vendor,
-      model: router.model, partitionID: router.partition, isOnline: router.isThreadActive)
+      model: router.model, partitionID: router.isThreadActive ? router.partition : nil,
+      isOnline: router.isThreadActive)
   }
 }
 
