@@ -156,6 +156,8 @@ class World:
 
 class REST(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # The head and the body of an answer are two writes.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass

@@ -116,12 +116,17 @@ static CURLcode run(CURLM *multi, int stop) {
   return message ? message->data.result : CURLE_FAILED_INIT;
 }
 
+// The handle for several requests has their connections.
+struct libcurl_kept *libcurl_keep(void) { return (struct libcurl_kept *)curl.multi_init(); }
+
+void libcurl_release(struct libcurl_kept *kept) { curl.multi_cleanup((CURLM *)kept); }
+
 struct libcurl_outcome libcurl_perform(
     const char *method, const char *url, const char *accept, const char *type, const void *body, size_t size,
-    long milliseconds, int stop, struct libcurl_handler handler) {
+    long milliseconds, int stop, struct libcurl_handler handler, struct libcurl_kept *kept) {
   struct libcurl_outcome outcome = {.code = CURLE_OK};
   CURL *easy = curl.easy_init();
-  CURLM *multi = curl.multi_init();
+  CURLM *multi = kept ? (CURLM *)kept : curl.multi_init();
   struct curl_slist *headers = NULL;
   if (!easy || !multi) outcome.code = CURLE_OUT_OF_MEMORY;
 
@@ -151,7 +156,7 @@ struct libcurl_outcome libcurl_perform(
   SET(WRITEFUNCTION, take_body);
   SET(WRITEDATA, &handler);
   ADD(accept);
-  ADD("Connection: close");
+  if (!kept) ADD("Connection: close");
   if (strcmp(method, "GET") != 0) {
     ADD(type);
     SET(CUSTOMREQUEST, method);
@@ -174,7 +179,7 @@ struct libcurl_outcome libcurl_perform(
   }
   curl.slist_free_all(headers);
   curl.easy_cleanup(easy);
-  if (multi) curl.multi_cleanup(multi);
+  if (multi && !kept) curl.multi_cleanup(multi);
   outcome.message = curl.easy_strerror(outcome.code);
   return outcome;
 }

@@ -29,14 +29,16 @@ package enum CredentialSharing {
   package static func code(from client: OTBRClient) async throws -> (BorderAgentID?, Outcome) {
     try await SystemThread.result {
       var reader = RouterReader()
-      let ask = { (request: HTTPRequest) throws(HTTPFailure) in try client.perform(request) }
-      switch try reader.look(ask) {
+      switch try client.look(&reader) {
       case .silent(let silence): return (nil, .none(silence.description))
       case .report(let report) where !report.state.isAttached:
         return (report.agent, .none("it is \(report.state.word), on no network"))
       case .report(let report):
         do throws(HTTPFailure) {
-          return (report.agent, try activate(ask))
+          return (
+            report.agent,
+            try activate { request throws(HTTPFailure) in try client.perform(request) }
+          )
         } catch {
           return (report.agent, .none(RouterSilence(error).description))
         }

@@ -4,7 +4,7 @@ import CLibCurl
 import Glibc
 import ThreadkeeperSupport
 
-/// One request over a connection of its own, by libcurl, on the caller's thread.
+/// One request by libcurl, on the caller's thread: over a connection of its own, or over that of an earlier one.
 ///
 /// ```
 /// look-up ─▶ mayConnect, for each address ─▶ connection ─▶ maySend ─▶ request ─▶ takeHead, takeBody
@@ -13,7 +13,7 @@ final class HTTPTransfer {
   private let address: HTTPAddress
   /// Whose programs may listen there, where that is on this machine.
   private let users: Set<UInt32>
-  /// The address that was tried last.
+  /// The address that was tried last; nil: none was, over the connection of an earlier request.
   private var peer: IPAddress?
   private var isConnected = false
   private var headCount = 0
@@ -38,8 +38,10 @@ final class HTTPTransfer {
   /// - Parameters:
   ///   - timeout: from the look-up's beginning to the last byte of the answer.
   ///   - signal: raised when the agent stops; nil: the request is finished in any case.
+  ///   - connection: that of earlier requests to this address; nil: one of its own.
   func perform(
-    _ request: HTTPRequest, within timeout: Duration, until signal: WakeSignal?
+    _ request: HTTPRequest, within timeout: Duration, until signal: WakeSignal?,
+    over connection: HTTPConnection? = nil
   ) throws(HTTPFailure) -> HTTPAnswer {
     if let obstacle = Self.obstacle { throw .unreachable(obstacle) }
     if let signal, signal.isRaised { throw .stopped }
@@ -49,11 +51,11 @@ final class HTTPTransfer {
       may_send: { HTTPTransfer.of($0).maySend(to: String(cString: $1)) },
       take_head: { HTTPTransfer.of($0).takeHead(UnsafeRawBufferPointer(start: $1, count: $2)) },
       take_body: { HTTPTransfer.of($0).takeBody(UnsafeRawBufferPointer(start: $1, count: $2)) })
-    let outcome = withExtendedLifetime(self) {
+    let outcome = withExtendedLifetime((self, connection)) {
       libcurl_perform(
         request.method.rawValue, "\(address)\(request.path)", "Accept: \(request.accept)",
         "Content-Type: \(request.contentType)", request.body, request.body.count,
-        Int(timeout.pollMilliseconds), signal?.descriptor ?? -1, handler)
+        Int(timeout.pollMilliseconds), signal?.descriptor ?? -1, handler, connection?.kept)
     }
     // What an earlier address was refused for is no reason any more.
     if outcome.code == CURLE_ABORTED_BY_CALLBACK, signal?.isRaised == true { throw .stopped }
@@ -108,6 +110,8 @@ final class HTTPTransfer {
   /// The check that counts: whoever listens now has taken the connection.
   private func maySend(to address: String) -> Bool {
     isConnected = true
+    // Who has taken the connection of an earlier request was checked then.
+    guard peer != nil else { return true }
     return check { () throws(HTTPFailure) in
       try PortListeners.check(address, port: self.address.port, of: users)
       failure = nil
@@ -141,6 +145,16 @@ final class HTTPTransfer {
     body += bytes
     return true
   }
+}
+
+/// A connection that requests of one thread use one after the other; another one is made where the server has ended it.
+/// Only for requests that may be sent twice.
+final class HTTPConnection {
+  fileprivate let kept: OpaquePointer?
+
+  init() { kept = HTTPTransfer.obstacle == nil ? libcurl_keep() : nil }
+
+  deinit { if let kept { libcurl_release(kept) } }
 }
 
 /// A request to a REST interface.

@@ -34,8 +34,24 @@ package struct OTBRClient: Sendable {
   package func perform(
     _ request: HTTPRequest, isFinished: Bool = false
   ) throws(HTTPFailure) -> HTTPAnswer {
+    try perform(request, isFinished: isFinished, over: nil)
+  }
+
+  /// Looks at the router, over one connection where the router keeps it.
+  package func look(
+    _ reader: inout RouterReader, isFinished: Bool = false
+  ) throws(HTTPFailure) -> RouterLook {
+    let connection = HTTPConnection()
+    return try reader.look { request throws(HTTPFailure) in
+      try perform(request, isFinished: isFinished, over: connection)
+    }
+  }
+
+  private func perform(
+    _ request: HTTPRequest, isFinished: Bool, over connection: HTTPConnection?
+  ) throws(HTTPFailure) -> HTTPAnswer {
     try HTTPTransfer(address, of: users).perform(
-      request, within: timeout, until: isFinished ? nil : signal)
+      request, within: timeout, until: isFinished ? nil : signal, over: connection)
   }
 }
 

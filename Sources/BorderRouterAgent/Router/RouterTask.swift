@@ -70,10 +70,9 @@ struct RouterTask: AgentTask {
   mutating func look() {
     // While the router is changed it is looked at also when the agent stops.
     let isFinished = adoption.isChanging
-    let found = try? reader.look { [client] request throws(HTTPFailure) in
-      try client.perform(request, isFinished: isFinished)
+    guard let found = try? client.look(&reader, isFinished: isFinished), isOwn(found) else {
+      return
     }
-    guard let found, isOwn(found) else { return }
     perform(machine.handle(.looked(found), at: now))
     perform(adoption.handle(.looked(found), at: now))
     if case .report(let report) = found {
@@ -290,7 +289,7 @@ package struct RouterConfiguration: AgentConfiguration {
       let client = OTBRClient(address, of: users, timeout: requestTimeout)
       var reader = RouterReader()
       var machine = RouterMachine(rhythm)
-      let look = try reader.look { request throws(HTTPFailure) in try client.perform(request) }
+      let look = try client.look(&reader)
       var effects = machine.handle(.looked(look), at: .zero)
       effects += machine.handle(.connected, at: .zero)
       return effects.compactMap { effect in

@@ -39,17 +39,29 @@ struct libcurl_outcome {
   long error;
 };
 
-/// Sends a request over a connection of its own, on the caller's thread. Of the environment nothing counts: no proxy, no
-/// .netrc. No redirect is followed, and there are no cookies.
+/// Connections that requests leave open for the next one. For one thread.
+struct libcurl_kept;
+
+/// - Returns: null: no memory.
+struct libcurl_kept *_Nullable libcurl_keep(void);
+
+/// Closes them.
+void libcurl_release(struct libcurl_kept *_Nonnull kept);
+
+/// Sends a request, on the caller's thread. Of the environment nothing counts: no proxy, no .netrc. No redirect is
+/// followed, and there are no cookies.
 ///
 /// - Parameters:
 ///   - accept: the whole header; `type` likewise, for a request with a body.
 ///   - body: of all methods but GET.
 ///   - milliseconds: from the look-up of the host to the last byte of the answer.
 ///   - stop: a descriptor that ends it when it is readable, with CURLE_ABORTED_BY_CALLBACK; -1: none.
+///   - kept: null: over a connection of its own, which the server is asked to close. Else over one of these, for which
+///     `may_connect` is not asked again; where it has ended, the request is sent again over another one.
 struct libcurl_outcome libcurl_perform(
     const char *_Nonnull method, const char *_Nonnull url, const char *_Nonnull accept, const char *_Nonnull type,
-    const void *_Nonnull body, size_t size, long milliseconds, int stop, struct libcurl_handler handler);
+    const void *_Nonnull body, size_t size, long milliseconds, int stop, struct libcurl_handler handler,
+    struct libcurl_kept *_Nullable kept);
 
 /// A connection whose bytes the caller sends and reads itself.
 struct libcurl_connection;

@@ -109,17 +109,18 @@ struct HTTPAnswerTests {
   }
 }
 
-/// A server on loopback that gives every connection the same bytes, or none.
+/// A server on loopback that answers every request with the same bytes, or with none.
 final class ScriptedServer: Sendable {
   let port: UInt16
   private let listener: Int32
   private let requests = Mutex<[String]>([])
+  private let connections = Mutex(0)
 
   struct NoSocket: Error {}
 
   /// - Parameters:
   ///   - answer: nil: the connection is accepted and nothing is sent.
-  ///   - closes: whether the connection is closed afterwards.
+  ///   - closes: whether the connection is closed afterwards; else it is answered until its other end closes it.
   init(_ answer: String?, closes: Bool = true) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -152,15 +153,25 @@ final class ScriptedServer: Sendable {
   }
 
   var received: [String] { requests.withLock { $0 } }
+  var connectionCount: Int { connections.withLock { $0 } }
 
   private func serve(_ connection: Int32, _ answer: String?, _ closes: Bool) {
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    let count = read(connection, &buffer, buffer.count)
-    requests.withLock { $0.append(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) }
-    if let answer {
+    connections.withLock { $0 += 1 }
+    var isFirst = true
+    repeat {
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      let count = read(connection, &buffer, buffer.count)
+      guard isFirst || count > 0 else { break }
+      isFirst = false
+      requests.withLock { $0.append(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) }
+      // It is not answered, and stays open.
+      guard let answer else {
+        if closes { close(connection) }
+        return
+      }
       let bytes = Array(answer.utf8)
       _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-    }
-    if closes { close(connection) }
+    } while !closes
+    close(connection)
   }
 }
