@@ -154,6 +154,8 @@ struct AgentLoop {
   private let context: AgentContext
   private var task: any AgentTask
   private var error: MosquittoError?
+  /// What was logged about the connection last: the same is not logged with each attempt.
+  private var trouble: String?
 
   init(
     _ configuration: any AgentConfiguration, link: BrokerLink, logger: Logger, stop: WakeSignal
@@ -186,10 +188,13 @@ struct AgentLoop {
     for news in link.takeNews() {
       switch news {
       case .connected:
+        trouble = nil
         context.logger.info("connected to the broker")
         task.handle(.connected)
       case .disconnected(let event):
-        context.logger.warning("\(login.brokerMessage(event.error))")
+        let message = login.brokerMessage(event.error)
+        if message != trouble { context.logger.warning("\(message)") }
+        trouble = message
         task.handle(.disconnected)
       case .refused(let publication, let refusal):
         task.handle(.refused(publication, message: login.brokerMessage(refusal)))

@@ -161,6 +161,10 @@ package struct AgentLogin: Sendable {
     self.broker = broker
   }
 
+  /// Between two attempts to connect. An attempt takes up to 5 s, and after an outage of the network the agent is to be
+  /// back within 15 s; a home has few of them.
+  static let longestWait = Duration.seconds(5)
+
   /// A connection of this agent's own, without a session, that takes the answers to its events.
   ///
   /// - Parameters:
@@ -172,6 +176,7 @@ package struct AgentLogin: Sendable {
     result.subscriptions = [.init(answerTopic(answers), isRequired: false)]
     result.cleanStart = true
     result.sessionExpiry = 0
+    result.reconnect.ceiling = min(result.reconnect.ceiling, Self.longestWait)
     return result
   }
 

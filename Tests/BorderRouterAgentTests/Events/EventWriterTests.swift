@@ -133,3 +133,17 @@ struct BrokerLinkTests {
     #expect(link.publications(upTo: 10).map(\.token) == (again ? [1] : []))
   }
 }
+
+@Suite("The connection of an agent")
+struct AgentConnectionTests {
+  @Test(
+    "After an outage it waits 5 s at most between two attempts, or less where that is configured",
+    arguments: [(60, 5), (5, 5), (2, 2)])
+  func wait(_ configured: Int, _ longest: Int) {
+    var broker = MosquittoConfiguration(host: "127.0.0.1", clientID: "a")
+    broker.reconnect.ceiling = .seconds(configured)
+    let login = AgentLogin(base: "threadkeeper", user: "hub", broker: broker)
+    #expect(
+      login.connection("otbr", answers: "otbr").reconnect.ceiling == .seconds(longest))
+  }
+}
