@@ -163,7 +163,7 @@ class REST(BaseHTTPRequestHandler):
         pass
 
     def reply(self, code, kind="application/json", text=""):
-        if code in (400, 404, 409, 500, 503):
+        if code in (400, 404, 409, 412, 500, 503, 504):
             text = '{\n\t"title":\t"Error",\n\t"status":\t%d,\n\t"detail":\t""\n}' % code
         self.server.router.journal.append(f"{self.command} {self.path} {code}")
         self.send_response(code)

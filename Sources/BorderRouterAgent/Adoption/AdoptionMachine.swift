@@ -22,7 +22,12 @@ import ThreadDataset
 /// | enabling | 200 | *waiting*, `attachLimit` |
 /// | enabling | anything else | *restoring* |
 /// | scheduling | 200, 201 | *waiting*, until the delay and `attachLimit` are over |
+/// | scheduling | 409, 412, 504: the leader's verdict, in time | *postponed*, `schedulePause` |
 /// | scheduling | anything else | `finished`, failed; nothing was changed |
+/// | postponed | a look: the same change is pending on it | *waiting*, until that delay and `attachLimit` are over |
+/// | postponed | a look: it may be scheduled, after the pause | `PUT pending`: *scheduling* |
+/// | postponed | another look, in time | nothing |
+/// | postponed | the `scheduleLimit` is over | `finished`, failed; nothing was changed |
 /// | waiting | a look: it uses the dataset, with another router in its partition | `finished` |
 /// | waiting | a look: it uses the dataset, alone for less than `aloneLimit` | nothing |
 /// | waiting | a look: it uses the dataset, alone for longer | `finished`, with a warning |
@@ -64,13 +69,19 @@ package struct AdoptionMachine: Sendable {
     case checking
     case setting
     case enabling
-    case scheduling
+    case scheduling(until: Duration)
+    case postponed(Failure, until: Duration, next: Duration)
     case waiting(until: Duration)
     case restoring(failure: Failure, until: Duration)
   }
 
   /// For a router to be attached on its new network; real ones took up to 25 s.
   package static let attachLimit = Duration.seconds(90)
+  /// For its leader to take a pending dataset, which may have another change under way, or be out of reach. An order
+  /// lives for 300 s, and the delay and `attachLimit` follow.
+  package static let scheduleLimit = Duration.seconds(90)
+  /// Between two tries of that.
+  package static let schedulePause = Duration.seconds(10)
   /// For a router that is attached to find another one of its network: a real one that could not hear any was the leader
   /// of its own partition after 15 s.
   package static let aloneLimit = Duration.seconds(60)
@@ -81,6 +92,8 @@ package struct AdoptionMachine: Sendable {
   private var order: AdoptionOrder?
   private var before: RouterReport?
   private var isPending = false
+  /// What of its leader was logged last.
+  private var verdict: Failure?
   private var aloneSince: Duration?
   /// Whether Thread was asked to run.
   private var hasEnabled = false
@@ -95,25 +108,30 @@ package struct AdoptionMachine: Sendable {
   package var isBusy: Bool { state != .none }
   /// Whether it has begun to change the router, which is neither as it was nor as ordered.
   package var isChanging: Bool {
-    if case .waiting = state { false } else { isBusy }
+    switch state {
+    case .none, .postponed, .waiting: false
+    case .disabling, .checking, .setting, .enabling, .scheduling, .restoring: true
+    }
   }
 
   package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch event {
-    case .ordered(let order, let report): isBusy ? [] : begin(order, report)
+    case .ordered(let order, let report): isBusy ? [] : begin(order, report, at: now)
     case .answered(let status): answered(status, at: now)
     case .looked(let look): looked(look, at: now)
     }
   }
 
-  private mutating func begin(_ order: AdoptionOrder, _ report: RouterReport) -> [Effect] {
-    (self.order, before, isPending, aloneSince) = (order, report, false, nil)
+  private mutating func begin(
+    _ order: AdoptionOrder, _ report: RouterReport, at now: Duration
+  ) -> [Effect] {
+    (self.order, before, isPending, aloneSince, verdict) = (order, report, false, nil, nil)
     (hasEnabled, givesBack, isGivenBack) = (false, false, false)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
     case .nothing:
-      return finish(.info, "it uses the dataset that it shall adopt already", nil)
+      return finish(.info, Self.isThere, nil)
     case .refused(let why): return finish(.warning, why, .pendingChange)
     case .alone where report.state == .disabled:
       state = .setting
@@ -122,21 +140,22 @@ package struct AdoptionMachine: Sendable {
       state = .disabling
       return [begins, .request(.setThread(enabled: false))]
     case .pending(let dataset):
-      (state, isPending) = (.scheduling, true)
+      (state, isPending) = (.scheduling(until: now + Self.scheduleLimit), true)
       return [begins, .request(.setPending(dataset))]
     }
   }
 
   private mutating func answered(_ status: Int?, at now: Duration) -> [Effect] {
     switch state {
-    case .none, .checking, .waiting: return []
+    case .none, .checking, .postponed, .waiting: return []
     case .disabling:
       guard status == 200 else { return restore(Self.failure("disable Thread", status), at: now) }
       state = .checking
       return [.look]
     case .setting:
       guard status == 200 || status == 201 else {
-        return restore(Self.failure("set the dataset", status), at: now)
+        let why = status == 409 ? "Thread runs on it" : nil
+        return restore(Self.failure("set the dataset", status, why), at: now)
       }
       (state, hasEnabled) = (.enabling, true)
       return [.request(.setThread(enabled: true))]
@@ -144,14 +163,11 @@ package struct AdoptionMachine: Sendable {
       guard status == 200 else { return restore(Self.failure("enable Thread", status), at: now) }
       state = .waiting(until: now + Self.attachLimit)
       return []
-    case .scheduling:
+    case .scheduling(let limit):
       guard status == 200 || status == 201 else {
-        let failure = Self.failure("set the pending dataset", status)
-        return finish(.warning, failure.text, failure.code)
+        return notScheduled(status, until: limit, at: now)
       }
-      state = .waiting(
-        until: now + Self.attachLimit + .milliseconds(Int64(AdoptionPlan.delay)))
-      return [note(.info, "its whole network changes in \(AdoptionPlan.delay / 1_000) s")]
+      return scheduled(within: AdoptionPlan.delay, at: now)
     case .restoring:
       if givesBack, status == 200 || status == 201 { isGivenBack = true }
       return []
@@ -164,6 +180,8 @@ package struct AdoptionMachine: Sendable {
       if case .report(let report) = look, report.agent == order.agent { report } else { nil }
     switch state {
     case .none, .disabling, .setting, .enabling, .scheduling: return []
+    case .postponed(let failure, let limit, let next):
+      return postponed(order, report, failure, until: limit, next: next, at: now)
     case .checking:
       guard let report else {
         return restore(Failure(code: .noAnswer, text: "it does not report itself"), at: now)
@@ -201,6 +219,50 @@ package struct AdoptionMachine: Sendable {
       place
         + ", and alone: it reaches no other router of that network. Unless it is the only one, bring it within "
         + "radio range of another", nil)
+  }
+
+  // MARK: By the leader of its network
+
+  private mutating func scheduled(within delay: UInt32, at now: Duration) -> [Effect] {
+    state = .waiting(until: now + Self.attachLimit + .milliseconds(Int64(delay)))
+    return [note(.info, "its whole network changes in \(delay / 1_000) s")]
+  }
+
+  /// Versions of ot-br-posix after September 2026 (pull request 3582) hand a pending dataset to the leader, and answer
+  /// with its verdict, which may be another one a little later.
+  private mutating func notScheduled(
+    _ status: Int?, until limit: Duration, at now: Duration
+  ) -> [Effect] {
+    let why: String? =
+      switch status {
+      case 409: "another change is pending on its network, or its leader has a newer dataset"
+      case 412: "it is detached"
+      case 504: "its leader does not answer"
+      default: nil
+      }
+    var failure = Self.failure("set the pending dataset", status, why)
+    if status == 409 { failure = Failure(code: .pendingChange, text: failure.text) }
+    guard why != nil, now < limit else { return finish(.warning, failure.text, failure.code) }
+    state = .postponed(failure, until: limit, next: now + Self.schedulePause)
+    defer { verdict = failure }
+    return failure == verdict ? [] : [note(.warning, failure.text + "; it is tried again")]
+  }
+
+  private mutating func postponed(
+    _ order: AdoptionOrder, _ report: RouterReport?, _ failure: Failure, until limit: Duration,
+    next: Duration, at now: Duration
+  ) -> [Effect] {
+    // Its answer was lost, or another router of this network was given the same order.
+    if let pending = report?.pending, pending.essentialDifferences(from: order.dataset).isEmpty {
+      return scheduled(within: pending.delayTimer ?? AdoptionPlan.delay, at: now)
+    }
+    switch report.map({ AdoptionPlan(order.dataset, for: $0) }) {
+    case .some(.nothing): return finish(.info, Self.isThere, nil)
+    case .some(.pending(let dataset)) where now >= next:
+      state = .scheduling(until: limit)
+      return [.request(.setPending(dataset))]
+    default: return now < limit ? [] : finish(.warning, failure.text, failure.code)
+    }
   }
 
   // MARK: Back to what was before
@@ -251,14 +313,17 @@ package struct AdoptionMachine: Sendable {
     .log(RouterNote(level, (order.map { "\($0.agent): " } ?? "") + text))
   }
 
-  private static func failure(_ step: String, _ status: Int?) -> Failure {
-    let why =
-      switch status {
-      case nil: "no answer"
-      case 409: "409: Thread runs on it"
-      case let status?: "\(status)"
+  private static let isThere = "it uses the dataset that it shall adopt already"
+
+  /// - Parameter why: what the status says, where that is known.
+  private static func failure(_ step: String, _ status: Int?, _ why: String? = nil) -> Failure {
+    let words =
+      switch (status, why) {
+      case (nil, _): "no answer"
+      case (let status?, let why?): "\(status): \(why)"
+      case (let status?, nil): "\(status)"
       }
     return Failure(
-      code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(why))")
+      code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(words))")
   }
 }

@@ -157,12 +157,65 @@ struct AdoptionMachineTests {
     #expect(looked(done) == ["finished"])
   }
 
-  @Test("A pending dataset that is not taken changes nothing", arguments: [400, 409, 500, nil])
+  @Test("A pending dataset that is not taken changes nothing", arguments: [400, 500, nil])
   mutating func notScheduled(_ status: Int?) throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     ordered(try Sample.report(), try Sample.order("a-2", newer))
     #expect(answered(status) == ["finished"])
     #expect(failure == (status == nil ? .noAnswer : .refused))
+  }
+
+  @Test(
+    "A verdict of the leader is said in words, and tried again until a limit",
+    arguments: [
+      (409, "another change is pending on its network", AdoptionState.pendingChange),
+      (412, "it is detached", AdoptionState.refused),
+      (504, "its leader does not answer", AdoptionState.refused),
+    ])
+  mutating func verdict(_ status: Int, _ words: String, _ code: AdoptionState) throws {
+    let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
+    #expect(ordered(try Sample.report(), try Sample.order("a-2", newer)) == [pending])
+    #expect(answered(status) == [])
+    #expect(machine.isBusy && !machine.isChanging)
+    #expect(log.contains("it does not set the pending dataset (\(status): \(words)"))
+    #expect(log.contains("it is tried again"))
+    let logged = log
+    now = .seconds(9)
+    #expect(looked(try Sample.report()) == [])
+    now = .seconds(10)
+    // Detached it is not moved alone: that would cut it off from the others.
+    #expect(looked(try Sample.report(.detached)) == [])
+    #expect(handle(.looked(.silent(.frozen))) == [])
+    #expect(looked(try Sample.report()) == [pending])
+    #expect(answered(status) == [])
+    #expect(log == logged)
+    var taken = self
+    taken.now = .seconds(20)
+    #expect(try taken.looked(Sample.report()) == [pending])
+    #expect(taken.answered(200) == [])
+    #expect(taken.log.contains("its whole network changes in 60 s"))
+    var landed = self
+    #expect(try landed.looked(Sample.report(dataset: .complete(newer))) == ["finished"])
+    #expect(landed.failure == nil)
+    now = .seconds(90)
+    #expect(looked(try Sample.report()) == [pending])
+    #expect(answered(status) == ["finished"])
+    #expect(failure == code)
+  }
+
+  @Test("Where the same change is pending already, it waits for that")
+  mutating func samePending() throws {
+    let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
+    let timestamp = try #require(Timestamp(seconds: 5))
+    ordered(try Sample.report(), try Sample.order("a-2", newer))
+    answered(409)
+    var report = try Sample.report()
+    report.pending = try newer.replacing(.pendingTimestamp(timestamp), .delayTimer(120_000))
+    #expect(looked(report) == [])
+    #expect(log.contains("its whole network changes in 120 s"))
+    now = .seconds(209)
+    #expect(looked(report) == [])
+    #expect(looked(try Sample.report(dataset: .complete(newer))) == ["finished"])
   }
 
   @Test("No answer to disabling: it is enabled where a look finds it disabled, and else left alone")
