@@ -52,6 +52,7 @@ class Router:
         # "garbage": another server's page
         self.mode = "modern"
         self.frozen = threading.Event()
+        self.freeze_after = None  # "PUT /node/state": it is frozen once that is answered
         self.fail = {}  # "PUT /node/state" -> status code
         self.never_attaches = False
         self.delay_scale = 1.0  # of the delay of pending datasets
@@ -185,6 +186,9 @@ class REST(BaseHTTPRequestHandler):
             if router.mode == "garbage":
                 return self.reply(200, "text/html", "<html>Welcome</html>")
             getattr(self, "on_" + self.command)(router, body)
+            if router.freeze_after == f"{self.command} {self.path}":
+                router.freeze_after = None
+                router.frozen.set()
 
     do_GET = do_PUT = do_POST = do_DELETE = handle_any
 
@@ -302,6 +306,8 @@ class Control(BaseHTTPRequestHandler):
                 router.reset()
             elif action in ("enable", "disable"):
                 getattr(router, action)()
+            elif action == "freeze_after":
+                router.freeze_after = body
             elif action == "freeze":
                 router.frozen.set()
             elif action == "thaw":

@@ -80,6 +80,8 @@ package struct AdoptionMachine: Sendable {
   /// For its leader to take a pending dataset, which may have another change under way, or be out of reach. An order
   /// lives for 300 s, and the delay and `attachLimit` follow.
   package static let scheduleLimit = Duration.seconds(90)
+  /// The longest delay of a change that is pending already and is waited for: as long as an order lives.
+  package static let longestDelay: UInt32 = 300_000
   /// Between two tries of that.
   package static let schedulePause = Duration.seconds(10)
   /// For a router that is attached to find another one of its network: a real one that could not hear any was the leader
@@ -92,7 +94,9 @@ package struct AdoptionMachine: Sendable {
   private var order: AdoptionOrder?
   private var before: RouterReport?
   private var isPending = false
-  /// What of its leader was logged last.
+  /// Whether the last adoption has ended with a router that could not be put back.
+  package private(set) var isStranded = false
+  /// The verdict of its leader that was logged last.
   private var verdict: Failure?
   private var aloneSince: Duration?
   /// Whether Thread was asked to run.
@@ -114,6 +118,13 @@ package struct AdoptionMachine: Sendable {
     }
   }
 
+  /// While Thread is disabled: whether that is for a moment only. Not on a router that was stopped before, and not
+  /// where it has no dataset to go back to.
+  package var enablesAgain: Bool {
+    guard let before, before.state != .disabled else { return false }
+    return state == .disabling || before.active != nil
+  }
+
   package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch event {
     case .ordered(let order, let report): isBusy ? [] : begin(order, report, at: now)
@@ -126,7 +137,7 @@ package struct AdoptionMachine: Sendable {
     _ order: AdoptionOrder, _ report: RouterReport, at now: Duration
   ) -> [Effect] {
     (self.order, before, isPending, aloneSince, verdict) = (order, report, false, nil, nil)
-    (hasEnabled, givesBack, isGivenBack) = (false, false, false)
+    (hasEnabled, givesBack, isGivenBack, isStranded) = (false, false, false, false)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
@@ -254,7 +265,13 @@ package struct AdoptionMachine: Sendable {
   ) -> [Effect] {
     // Its answer was lost, or another router of this network was given the same order.
     if let pending = report?.pending, pending.essentialDifferences(from: order.dataset).isEmpty {
-      return scheduled(within: pending.delayTimer ?? AdoptionPlan.delay, at: now)
+      let delay = pending.delayTimer ?? AdoptionPlan.delay
+      guard delay <= Self.longestDelay else {
+        return finish(
+          .warning, "the same change is pending, and takes effect in \(delay / 1_000) s",
+          .pendingChange)
+      }
+      return scheduled(within: delay, at: now)
     }
     switch report.map({ AdoptionPlan(order.dataset, for: $0) }) {
     case .some(.nothing): return finish(.info, Self.isThere, nil)
@@ -296,9 +313,11 @@ package struct AdoptionMachine: Sendable {
       }
     }
     guard isLate else { return [] }
+    isStranded = true
     return finish(
       .warning,
-      failure.text + "; it could not be put back: give it its dataset and enable Thread by hand",
+      failure.text + "; it could not be put back: give it its dataset by hand, and enable Thread: "
+        + Self.byHand,
       failure.code)
   }
 
@@ -312,6 +331,9 @@ package struct AdoptionMachine: Sendable {
   private func note(_ level: RouterNote.Level, _ text: String) -> Effect {
     .log(RouterNote(level, (order.map { "\($0.agent): " } ?? "") + text))
   }
+
+  /// `ot-ctl thread start` alone fails where REST has disabled Thread, which takes the interface down, too.
+  package static let byHand = "`ot-ctl ifconfig up`, then `ot-ctl thread start`"
 
   private static let isThere = "it uses the dataset that it shall adopt already"
 

@@ -30,6 +30,9 @@ struct RouterTask: AgentTask {
   var heldOrder: String?
   /// Another agent of this process publishes for the same router.
   private var standsStill = false
+  /// It was logged that an earlier run has left Thread disabled.
+  private var hasLoggedDeath = false
+  private var hasLoggedRefusal = false
   /// The clock is behind the numbers that threadkeeper knows.
   private var loggedOutOfOrder = false
 
@@ -57,8 +60,13 @@ struct RouterTask: AgentTask {
       if adoption.isChanging { WakeSignal.wait(for: [], within: Self.adoptionPoll) }
     }
     if adoption.isChanging {
+      let isNoted =
+        orders.current.map { configuration.notes?.contains($0.agent) == true } ?? false
       context.logger.warning(
-        "the agent stops before the router is as it was: enable Thread by hand")
+        """
+        the agent stops before the router is as it was\(isNoted ? ": its next run enables Thread" : ""); by hand: \
+        \(AdoptionMachine.byHand)
+        """)
     }
     return machine.handle(.stopping, at: now).compactMap { publication(of: $0) }
   }
@@ -75,8 +83,8 @@ struct RouterTask: AgentTask {
     }
     perform(machine.handle(.looked(found), at: now))
     perform(adoption.handle(.looked(found), at: now))
-    if case .report(let report) = found {
-      if !context.stop.isRaised { adopt(report) }
+    if case .report(let report) = found, !context.stop.isRaised, !enableAfterDeath(report) {
+      adopt(report)
     }
   }
 
@@ -190,6 +198,45 @@ extension RouterTask {
     }
   }
 
+  /// Enables Thread where an earlier run of this agent has died before it did.
+  ///
+  /// - Returns: whether that was to be done: the next look shows what has come of it, and nothing is begun before.
+  mutating func enableAfterDeath(_ report: RouterReport) -> Bool {
+    guard !adoption.isBusy, let notes = configuration.notes, notes.contains(report.agent) else {
+      return false
+    }
+    guard let request = AdoptionRestoration.step(afterDeath: report) else {
+      notes.remove(report.agent)
+      return false
+    }
+    // An order sets a dataset, and enables Thread itself.
+    guard orders.next == nil else { return false }
+    if !hasLoggedDeath {
+      hasLoggedDeath = true
+      context.logger.warning(
+        "\(report.agent): an adoption was not finished, and Thread is disabled; it is enabled")
+    }
+    let status = (try? client.perform(request, isFinished: true))?.status
+    if status != 200, !hasLoggedRefusal {
+      hasLoggedRefusal = true
+      context.logger.warning(
+        """
+        \(report.agent): Thread is not enabled (\(status.map(String.init) ?? "no answer")); by hand: \
+        \(AdoptionMachine.byHand)
+        """)
+    }
+    return true
+  }
+
+  /// While Thread is disabled for a moment, that is on the disk.
+  private func note(_ agent: BorderAgentID) {
+    let why = configuration.notes.map { $0.add(agent) } ?? "there is no state directory"
+    guard let why else { return }
+    context.logger.warning(
+      "\(agent): if the agent dies now, Thread stays disabled, because that can't be written down: \(why)"
+    )
+  }
+
   /// Begins what was ordered, with a router that answers.
   mutating func adopt(_ report: RouterReport) {
     guard !adoption.isBusy else { return }
@@ -237,10 +284,18 @@ extension RouterTask {
       case .log(let note): context.log(note)
       case .look: look()
       case .request(let request):
+        let agent = orders.current?.agent
+        if let agent, request == .setThread(enabled: false), adoption.enablesAgain { note(agent) }
         // What has begun to change the router is finished, also when the agent stops.
         let answer = try? client.perform(request, isFinished: true)
+        if let agent, request == .setThread(enabled: true), answer?.status == 200 {
+          configuration.notes?.remove(agent)
+        }
         perform(adoption.handle(.answered(answer?.status), at: now))
       case .finished(let failure):
+        if let agent = orders.current?.agent, !adoption.isStranded {
+          configuration.notes?.remove(agent)
+        }
         orders.end(isDone: failure == nil)
         report(failure)
       }
@@ -262,6 +317,8 @@ package struct RouterConfiguration: AgentConfiguration {
   package var description = RouterDescription()
   /// Whether it takes datasets from the daemon; needs keys.
   package var adopts = false
+  /// What the next run has to know; nil: none can be kept.
+  package var notes: AdoptionNotes?
   /// Shared by all agents of the process.
   package var census = RouterCensus()
 

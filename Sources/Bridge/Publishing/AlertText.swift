@@ -227,8 +227,8 @@ private struct Sentences {
     case .stopped:
       (
         "Thread is stopped on \(name)",
-        "Start Thread on \(name): `ot-ctl thread start`, or `enable` in its app or page. If it is "
-          + "not to be a border router any more, let its publisher send `leave`."
+        "Start Thread on \(name): `ot-ctl ifconfig up`, then `ot-ctl thread start`, or `enable` in its "
+          + "app or page. If it is not to be a border router any more, let its publisher send `leave`."
       )
     case .unreachable:
       (

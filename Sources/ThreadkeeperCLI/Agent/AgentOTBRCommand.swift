@@ -117,7 +117,11 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     try AgentService.check(agents)
     if dryRun { return try await preview(agents) }
     let (ids, warning) = ClientIDFile.clientIDs()
-    for index in agents.indices { agents[index].login.clientIDs = ids }
+    let notes = (try? AgentFiles.path(of: "agent-adoption")).map { AdoptionNotes(path: $0) }
+    for index in agents.indices {
+      agents[index].login.clientIDs = ids
+      agents[index].notes = notes
+    }
     try await AgentService.run(agents, warning: warning)
   }
 

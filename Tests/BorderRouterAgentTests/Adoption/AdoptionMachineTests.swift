@@ -308,7 +308,7 @@ struct AdoptionMachineTests {
       #expect(machine.isBusy)
       now = .seconds(300)
       #expect(handle(.looked(look)) == ["finished"])
-      #expect(log.contains("give it its dataset and enable Thread by hand"))
+      #expect(log.contains("give it its dataset by hand, and enable Thread: `ot-ctl ifconfig up`"))
       #expect(!machine.isBusy)
     }
   }
@@ -355,6 +355,40 @@ struct AdoptionMachineTests {
     silent.ordered(try Sample.report(.router, on: .guest))
     silent.answered(200)
     #expect(silent.handle(.looked(.silent(.frozen))) == ["look"])
+  }
+
+  @Test("Thread is disabled for a moment only, but on a router that was stopped or has no way back")
+  mutating func enablesAgain() throws {
+    #expect(!machine.enablesAgain)
+    try begin()
+    #expect(machine.enablesAgain)
+    try begin(.router, 200, 200, 500)
+    #expect(try looked(.detached, .home) == ["\"disable\""])
+    #expect(machine.enablesAgain)
+    try begin(.disabled, 200, 500)
+    #expect(try looked(.detached, .home) == ["\"disable\""])
+    #expect(!machine.enablesAgain)
+    machine = AdoptionMachine()
+    ordered(try Sample.report(.detached, dataset: .unusable("it lacks parameters")))
+    #expect(machine.enablesAgain)
+    answered(nil)
+    #expect(!machine.enablesAgain)
+  }
+
+  @Test("After the agent's death Thread is enabled where it is disabled and a dataset is there")
+  func afterDeath() throws {
+    let enable = HTTPRequest.setThread(enabled: true)
+    for network in [SampleNetwork.home, .guest] {
+      let report = try Sample.report(.disabled, on: network)
+      #expect(AdoptionRestoration.step(afterDeath: report) == enable)
+    }
+    let partial = RouterReport.Reading.unusable("it lacks parameters")
+    #expect(
+      AdoptionRestoration.step(afterDeath: try Sample.report(.disabled, dataset: partial))
+        == enable)
+    for report in [try Sample.gone(), try Sample.report(.detached), try Sample.report(.child)] {
+      #expect(AdoptionRestoration.step(afterDeath: report) == nil)
+    }
   }
 
   @Test("An order during another one is not begun, and no line of the log shows a key")

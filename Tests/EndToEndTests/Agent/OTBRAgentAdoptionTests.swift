@@ -74,6 +74,8 @@ struct OTBRAgentAdoptionTests {
     let routers: ThreadRouters
     let audience: Audience
     let agent: AgentProcess
+    /// Another run of the agent, with the same state.
+    let restart: @Sendable () throws -> AgentProcess
     private let id: String
     private let publisher: TestPublisher
     private let daemon: Identity
@@ -92,13 +94,22 @@ struct OTBRAgentAdoptionTests {
       let made = try await ThreadkeeperBinary.run("client", "keygen", "--out", key, "--json")
       reader = try #require(JSON(made.output)?["line"]?.text, "\(made.error)")
       daemon = try Identity()
-      agent = try AgentProcess(
-        .otbr, [routers.url(0)], user: "router", broker: broker, in: directory, "--key", key,
-        "--daemon", daemon.keys.line, "--adopt")
+      let (url, line, home) = (routers.url(0), daemon.keys.line, directory)
+      restart = {
+        try AgentProcess(
+          .otbr, [url], user: "router", broker: broker, in: home, "--key", key, "--daemon", line,
+          "--adopt")
+      }
+      agent = try restart()
       // The subscriptions are made with the connection, before anything is published on it.
       try await audience.until("the announcement") {
         $0.messages.contains { $0.topic == "threadkeeper/in/router/announce" }
       }
+    }
+
+    var hasNote: Bool {
+      FileManager.default.fileExists(
+        atPath: directory.file(".local/state/threadkeeper/agent-adoption-\(id)"))
     }
 
     func order(_ dataset: String) async throws {
@@ -131,6 +142,27 @@ struct OTBRAgentAdoptionTests {
       #expect(try scene.routers.get(router, "/node/dataset/pending") == "")
     }
     #expect(scene.agent.end() == .exit(0))
+  }
+
+  @Test("An agent that is killed while Thread is disabled enables it when it runs again")
+  func killed() async throws {
+    let scene = try await Scene(1, on: guest)
+    let disabled = ["PUT /node/state 200"]
+    try scene.routers.order(0, "freeze_after", "PUT /node/state")
+    try await scene.order(home.hex())
+    try await eventually("Thread is disabled") { try scene.routers.changes(0) == disabled }
+    #expect(scene.hasNote)
+    scene.agent.signal(SIGKILL)
+    #expect(scene.agent.end() == .signal(SIGKILL))
+    try scene.routers.order(0, "thaw")
+    #expect(try scene.routers.get(0, "/node/state") == "disabled")
+    let second = try scene.restart()
+    try await eventually("the note is gone") { !scene.hasNote }
+    #expect(try scene.routers.get(0, "/node/state") != "disabled")
+    #expect(try scene.routers.get(0, "/node/ext-panid") == guest.extendedPANID)
+    #expect(try scene.routers.changes(0) == disabled + disabled)
+    #expect(second.end() == .exit(0))
+    #expect(second.output.contains("an adoption was not finished"))
   }
 
   @Test("A stop while a router is put back ends when it is as it was")
