@@ -123,13 +123,23 @@ extension DatasetError {
     return Self(code: flaw.code, type: type.rawValue, offset: offset, message: message)
   }
 
-  static func missing(_ type: TLVType, from dataset: OperationalDataset) -> Self {
-    let kind = TLVType.ofPendingDataset.contains(type) ? "a pending" : "an active"
+  /// - Parameter types: all that are missing, at least one.
+  static func missing(
+    _ types: [TLVType], from dataset: OperationalDataset, isPending: Bool
+  ) -> Self {
+    let kind = isPending ? "a pending" : "an active"
     let message =
       dataset.bytes.isEmpty
       ? "the dataset is empty, expected \(kind) dataset"
-      : "\(type.name) is missing, expected in \(kind) dataset"
+      : "\(list(types.map(\.name))) missing, expected in \(kind) dataset"
     return Self(
-      code: .missingTLV, type: type.rawValue, offset: dataset.bytes.count, message: message)
+      code: .missingTLV, type: types.first?.rawValue, offset: dataset.bytes.count,
+      message: message)
+  }
+
+  /// `A is`, `A and B are`, `A, B and C are`.
+  private static func list(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.joined() + " is" }
+    return names.dropLast().joined(separator: ", ") + " and \(last) are"
   }
 }

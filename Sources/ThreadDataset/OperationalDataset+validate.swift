@@ -52,7 +52,7 @@ extension OperationalDataset {
   /// Whether the dataset is complete, pending or partial.
   public var kind: Kind {
     let types = presentTypes
-    guard firstMissing(among: types) == nil else { return .partial }
+    guard missing(among: types).isEmpty else { return .partial }
     return types.contains(.pendingTimestamp) ? .pending : .complete
   }
 
@@ -63,10 +63,12 @@ extension OperationalDataset {
   /// Timestamp or a Delay Timer is pending and needs both.
   ///
   /// - Throws: ``DatasetError`` with the code `missing_tlv`, the type of the first one missing in
-  ///   that order, and as offset the end of the dataset.
+  ///   that order, and as offset the end of the dataset. The message names all that are missing.
   public func requireComplete() throws(DatasetError) {
-    if let type = firstMissing(among: presentTypes) {
-      throw .missing(type, from: self)
+    let types = presentTypes
+    let missing = missing(among: types)
+    guard missing.isEmpty else {
+      throw .missing(missing, from: self, isPending: isPending(types))
     }
   }
 
@@ -78,11 +80,14 @@ extension OperationalDataset {
     return types
   }
 
-  private func firstMissing(among types: TypeSet) -> TLVType? {
-    if let type = TLVType.ofActiveDataset.first(where: { !types.contains($0) }) { return type }
-    let pending = TLVType.ofPendingDataset
-    guard pending.contains(where: { types.contains($0) }) else { return nil }
-    return pending.first { !types.contains($0) }
+  private func missing(among types: TypeSet) -> [TLVType] {
+    let active = TLVType.ofActiveDataset.filter { !types.contains($0) }
+    guard isPending(types) else { return active }
+    return active + TLVType.ofPendingDataset.filter { !types.contains($0) }
+  }
+
+  private func isPending(_ types: TypeSet) -> Bool {
+    TLVType.ofPendingDataset.contains { types.contains($0) }
   }
 }
 

@@ -138,8 +138,8 @@ struct CompletenessTests {
     #expect(error?.message.contains(type.name) == true)
   }
 
-  @Test("The first one missing is named")
-  func first() throws {
+  @Test("The first one missing is the TLV of the error, and all of them are named")
+  func several() throws {
     var present: [DatasetComponent] = []
     let all: [DatasetComponent] = try [
       .activeTimestamp(#require(Timestamp(seconds: 1))), .channel(Channel(number: 11)),
@@ -151,14 +151,43 @@ struct CompletenessTests {
       .pskc(#require(PSKc(hex: "f102030405060708090a0b0c0d0e0f10"))),
       .securityPolicy(#require(SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]))),
     ]
-    for (component, type) in zip(all, Self.needed) {
+    for (index, component) in all.enumerated() {
       let error = #expect(throws: DatasetError.self) {
         try OperationalDataset(present).requireComplete()
       }
-      #expect(error?.type == type.rawValue)
+      #expect(error?.type == Self.needed[index].rawValue)
+      // Of nothing at all it is said that it is empty.
+      for type in Self.needed[index...] where index > 0 {
+        #expect(error?.message.contains(type.name) == true, "\(type)")
+      }
       present.append(component)
     }
     #expect(try OperationalDataset(present).kind == .complete)
+  }
+
+  @Test(
+    "The names of what is missing read as a sentence",
+    arguments: [
+      ([.pskc], "PSKc is missing, expected in an active dataset"),
+      (
+        [.pskc, .channelMask], "Channel Mask and PSKc are missing, expected in an active dataset"
+      ),
+      (
+        [.pskc, .channelMask, .networkKey],
+        "Channel Mask, Network Key and PSKc are missing, expected in an active dataset"
+      ),
+    ] as [([TLVType], String)])
+  func sentence(types: [TLVType], sentence: String) throws {
+    let dataset = try types.reduce(Samples.vector("G1")) { $0.removing($1) }
+    let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
+    #expect(error?.message == sentence)
+  }
+
+  @Test("Of a pending dataset its own TLVs are named beside those of an active one")
+  func pending() throws {
+    let dataset = try Samples.vector("G11-pending").removing(.delayTimer, .pskc)
+    let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
+    #expect(error?.message == "PSKc and Delay Timer are missing, expected in a pending dataset")
   }
 
   @Test(
