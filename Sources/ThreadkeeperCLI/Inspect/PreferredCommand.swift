@@ -126,7 +126,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       none       no network is preferred yet, or the credentials of the preferred one are not here
 
       Example:
-        ssh router ot-ctl dataset active -x | head -n 1 | threadkeeper preferred check -
+        ssh router ot-ctl dataset active -x | threadkeeper preferred check -
 
       Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
       """)
@@ -193,7 +193,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
 
   @Argument(
     help:
-      "An Extended PAN ID (16 hex digits), a name, an id of the history, p-current, a dataset, @FILE, or - for standard input."
+      "An Extended PAN ID (16 hex digits), a name, an id of the history, p-current, a dataset, @FILE, or - for stdin."
   )
   var network: String
 
