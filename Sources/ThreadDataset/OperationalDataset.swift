@@ -270,6 +270,35 @@ extension OperationalDataset {
     try self.init(components)
   }
 
+  /// Makes a complete active dataset. What is not given is random, but for these: the Active Timestamp is 1, the
+  /// Channel Mask has all channels of page 0, and the Security Policy is OpenThread's own.
+  ///
+  /// - Parameter random: has to be a secure one where the network is to be used.
+  /// - Throws: ``DatasetError`` as ``init(_:)-([DatasetComponent])``.
+  package init(
+    completing components: [DatasetComponent], from random: inout some RandomNumberGenerator
+  ) throws(DatasetError) {
+    func bytes(_ count: Int) -> [UInt8] {
+      (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+    let others: [TLV] = [
+      TLV(.activeTimestamp, [0, 0, 0, 0, 0, 1, 0, 0]),
+      // Many radios send with less power on channel 26.
+      TLV(.channel, Channel(number: .random(in: 11...25, using: &random)).bytes),
+      TLV(.channelMask, ChannelMask(channels: Channel.numbersOfPage0).bytes),
+      TLV(.extendedPANID, bytes(8)),
+      TLV(.meshLocalPrefix, [MeshLocalPrefix.firstByte] + bytes(7)),
+      TLV(.networkKey, bytes(16)),
+      TLV(.networkName, Array("Thread-\(Hexadecimal.encode(bytes(2)))".utf8)),
+      TLV(.panID, UInt16.random(in: 0..<0xFFFF, using: &random).bigEndianBytes),
+      TLV(.pskc, bytes(16)),
+      TLV(.securityPolicy, [0x02, 0xA0, 0xF7, 0xF8]),
+    ]
+    let given = components.map(\.tlv)
+    try self.init(
+      tlvs: given + others.filter { other in !given.contains { $0.type == other.type } })
+  }
+
   /// The same dataset with other values: a component takes the place of the TLV of its type, or is
   /// added at the end. Everything else stays as and where it is, unknown TLVs too.
   ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestKit
 import Testing
 import ThreadDataset
 
@@ -50,6 +51,43 @@ struct EncodeTests {
     #expect(dataset.extendedPANID == identity)
     #expect(dataset.domainName == "d")
     #expect(dataset.unknown == [TLV(type: 200, value: [1])])
+  }
+
+  @Test("What is not given is made at random, and the whole is complete", arguments: 1...20)
+  func completing(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let first = try OperationalDataset(completing: [], from: &random)
+    let second = try OperationalDataset(completing: [], from: &random)
+    for dataset in [first, second] {
+      #expect(dataset.kind == .complete)
+      #expect(dataset.activeTimestamp?.seconds == 1)
+      #expect(dataset.channelMask?.channels == Array(11...26))
+      #expect(dataset.networkName?.hasPrefix("Thread-") == true)
+    }
+    let differences = first.essentialDifferences(from: second)
+    for parameter in [DatasetParameter.networkKey, .extendedPANID, .pskc, .meshLocalPrefix] {
+      #expect(differences.contains(parameter), "\(parameter)")
+    }
+  }
+
+  @Test("What is given stays, and is checked")
+  func completingGiven() throws {
+    let known = try Samples.vector("G11-pending")
+    var random = SeededGenerator(seed: 1)
+    let made = try OperationalDataset(
+      completing: [
+        .channel(#require(known.channel)), .extendedPANID(#require(known.extendedPANID)),
+        .networkKey(#require(known.networkKey)), .networkName(#require(known.networkName)),
+        .other(TLV(type: 200, value: [1])),
+      ], from: &random)
+    #expect(made.kind == .complete)
+    #expect(made.channel == known.channel && made.extendedPANID == known.extendedPANID)
+    #expect(made.networkKey == known.networkKey && made.networkName == known.networkName)
+    #expect(made.unknown == [TLV(type: 200, value: [1])])
+    #expect(throws: DatasetError.self) {
+      var random = SeededGenerator(seed: 1)
+      _ = try OperationalDataset(completing: [.networkName("")], from: &random)
+    }
   }
 
   @Test("A value out of range makes no dataset")

@@ -4,18 +4,18 @@ import ArgumentParser
 import ThreadDataset
 import ThreadkeeperDaemon
 
-/// `threadkeeper dataset …`: looks at operational datasets, without store and broker.
+/// `threadkeeper dataset …`: looks at operational datasets and makes them, without store and broker.
 struct DatasetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dataset",
-    abstract: "Decode operational datasets.",
+    abstract: "Decode and make operational datasets.",
     discussion: """
       A dataset holds the secrets of a Thread network. What stands on a command line can be read \
       by other users of the machine in the list of processes, and is kept in the shell's history. \
       So give @FILE, or "-" and pass the dataset on standard input. Otherwise a warning is written to \
       standard error.
       """,
-    subcommands: [DatasetDecodeCommand.self])
+    subcommands: [DatasetDecodeCommand.self, DatasetEncodeCommand.self])
 }
 
 /// `threadkeeper dataset decode HEX|-`
@@ -24,7 +24,8 @@ struct DatasetDecodeCommand: AsyncParsableCommand {
     commandName: "decode",
     abstract: "Check a dataset and print what is in it.",
     discussion: """
-      Secrets are not printed, unless you ask for them.
+      Secrets are not printed, unless you ask for them. White space, quotes, a "hex:" or "0x" in front, and the prompt \
+      and "Done" of OpenThread's command line are dropped.
 
       Examples:
         sudo ot-ctl dataset active -x | threadkeeper dataset decode -

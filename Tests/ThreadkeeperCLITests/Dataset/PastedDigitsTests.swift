@@ -13,7 +13,8 @@ struct PastedDigitsTests {
     arguments: [
       "0e08AB", " 0e08AB\n", "0e 08\tAB", "0e08\r\nAB\r\n", "hex:0e08AB", "HEX: 0e08AB",
       "0x0e08AB", "0X0e08AB", "\"0e08AB\"", "'0x0e08AB'", "hex:\"0e08AB\"",
-      "\u{201C}0e08AB\u{201D}", "\"0e08\"\n  \"AB\"", "0e08AB\0", "\u{FEFF}0e08AB", "\u{A0}0e08AB", "> 0e08AB", ">\n0e08AB",
+      "\u{201C}0e08AB\u{201D}", "\"0e08\"\n  \"AB\"", "0e08AB\0", "\u{FEFF}0e08AB",
+      "\u{A0}0e08AB", "> 0e08AB", ">\n0e08AB",
       "> dataset active -x\r\n0e08AB\r\nDone\r\n> ", "> dataset active -x\n\n0e08AB\nDone",
       "> 0e08\n> AB\n> Done", "> sudo ot-ctl dataset active -x\n0e08AB\nDone\n",
     ])

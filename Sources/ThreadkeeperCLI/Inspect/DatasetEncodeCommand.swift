@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import ThreadDataset
+import ThreadkeeperDaemon
+
+/// `threadkeeper dataset encode`
+struct DatasetEncodeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "encode",
+    abstract: "Make a dataset of its values, and print it.",
+    discussion: """
+      What you do not give is made at random, but for the Active Timestamp (1), the Channel Mask (all channels) and \
+      the Security Policy (OpenThread's own). So without options it is the dataset of a new network. To join a network \
+      that is there, give at least its key, its Extended PAN ID, its name, its PAN ID and its channel.
+
+      Examples:
+        threadkeeper dataset encode --network-name Home --channel 15 > dataset.hex
+        threadkeeper dataset encode --network-key @key.hex --ext-pan-id 1111111122222222 \\
+          --network-name Home --pan-id 0x1234 --channel 15 | threadkeeper dataset decode -
+
+      It is printed with its secrets. Other users of the machine can read a key that stands on the command line. \
+      Prefer @FILE, or "-".
+      """)
+
+  @Option(help: "The key: 32 hex digits, @FILE, or - for standard input.")
+  var networkKey: PastedDigits?
+
+  @Option(help: "The network's name: 1 to 16 bytes.")
+  var networkName: String?
+
+  @Option(help: "The Extended PAN ID: 16 hex digits.")
+  var extPanId: String?
+
+  @Option(help: "The PAN ID: 0x0000 to 0xFFFE.")
+  var panId: String?
+
+  @Option(help: "The channel: 11 to 26.")
+  var channel: UInt16?
+
+  @Option(help: "The commissioner's key: 32 hex digits, @FILE, or - for standard input.")
+  var pskc: PastedDigits?
+
+  @Option(help: "Such as fd64:db12:25f4:7e0b::/64, or 16 hex digits.")
+  var meshLocalPrefix: String?
+
+  @Option(help: "Hours between two rotations of the keys, and flags: as 02a0f7f8.")
+  var securityPolicy: String?
+
+  @Option(help: "A network takes the dataset with the greatest one.")
+  var activeTimestamp: UInt64?
+
+  @OptionGroup
+  var output: OutputOptions
+
+  struct Report: Encodable {
+    let dataset: String
+  }
+
+  func validate() throws {
+    guard networkKey?.isStandardInput != true || pskc?.isStandardInput != true else {
+      throw ValidationError("Only one of --network-key and --pskc can be - for standard input.")
+    }
+  }
+
+  func run() async throws {
+    do {
+      var random = SystemRandomNumberGenerator()
+      let dataset = try OperationalDataset(completing: components(), from: &random)
+      if dataset.networkKey?.isWellKnown == true {
+        try StandardStream.error.write(
+          "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
+      }
+      try output.show(Report(dataset: dataset.hex), text: dataset.hex + "\n")
+    } catch let error as DatasetError {
+      throw try DatasetErrorReport(error).failure(output)
+    }
+  }
+
+  private func components() throws(CommandFailure) -> [DatasetComponent] {
+    var components: [DatasetComponent] = []
+    if let activeTimestamp {
+      guard let timestamp = Timestamp(seconds: activeTimestamp) else {
+        throw Self.failure("--active-timestamp", "at most 281474976710655")
+      }
+      components.append(.activeTimestamp(timestamp))
+    }
+    if let channel { components.append(.channel(Channel(number: channel))) }
+    if let extPanId {
+      guard let identity = ExtendedPANID(hex: PastedDigits.digits(in: extPanId)) else {
+        throw Self.failure("--ext-pan-id", "16 hex digits")
+      }
+      components.append(.extendedPANID(identity))
+    }
+    if let meshLocalPrefix {
+      guard let prefix = Self.prefix(of: meshLocalPrefix) else {
+        throw Self.failure("--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64")
+      }
+      components.append(.meshLocalPrefix(prefix))
+    }
+    if let networkKey {
+      guard let digits = try networkKey.read(as: "a Network Key"), let key = NetworkKey(hex: digits)
+      else { throw Self.failure("--network-key", "32 hex digits") }
+      components.append(.networkKey(key))
+    }
+    if let networkName { components.append(.networkName(networkName)) }
+    if let panId {
+      // Only with 0x: routers print the number in hex, JSON has it in decimal.
+      guard panId.lowercased().hasPrefix("0x"), let number = UInt16(panId.dropFirst(2), radix: 16)
+      else { throw Self.failure("--pan-id", "0x0000 to 0xFFFE") }
+      components.append(.panID(number))
+    }
+    if let pskc {
+      guard let digits = try pskc.read(as: "a PSKc"), let key = PSKc(hex: digits) else {
+        throw Self.failure("--pskc", "32 hex digits")
+      }
+      components.append(.pskc(key))
+    }
+    if let securityPolicy {
+      guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: securityPolicy)),
+        bytes.count >= 3,
+        let policy = SecurityPolicy(
+          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2)))
+      else { throw Self.failure("--security-policy", "6 or 8 hex digits, as 02a0f7f8") }
+      components.append(.securityPolicy(policy))
+    }
+    return components
+  }
+
+  /// Never with the value: it may be a key that stands in the wrong place.
+  private static func failure(_ option: String, _ expected: String) -> CommandFailure {
+    CommandFailure(
+      .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+  }
+
+  /// Hex digits, or an IPv6 prefix of 64 bits; older versions of OpenThread leave out the `::`.
+  private static func prefix(of text: String) -> MeshLocalPrefix? {
+    if let prefix = MeshLocalPrefix(hex: PastedDigits.digits(in: text)) { return prefix }
+    let address = text.hasSuffix("/64") ? String(text.dropLast(3)) : text
+    var bytes = in6_addr()
+    guard
+      inet_pton(AF_INET6, address, &bytes) == 1 || inet_pton(AF_INET6, address + "::", &bytes) == 1
+    else { return nil }
+    return withUnsafeBytes(of: bytes) { MeshLocalPrefix(bytes: $0.prefix(8)) }
+  }
+}
