@@ -2,11 +2,9 @@
 
 import FoundationEssentials
 
-/// The JSON object of a request as it is on the wire. Fields that are not listed are ignored.
+/// The fields of a request. Over MQTT they are a JSON object, in which fields that are not in `CodingKeys` are ignored.
 package struct RequestFields: Codable, Hashable, Sendable {
-  /// On the socket: the version of the form. Over MQTT it is absent.
-  package var v: Int?
-  /// On the socket. Over MQTT the topic says it.
+  /// On the socket: the method says it. Over MQTT the topic does.
   package var command: String?
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
@@ -32,13 +30,12 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var sealed: SealedText?
 
   enum CodingKeys: String, CodingKey {
-    case v, command, home, transaction
-    case asAdministrator = "as_administrator"
+    case transaction
     case borderAgentID = "border_agent_id"
     case dataset
     case extendedPANID = "ext_pan_id"
     case networkName = "network_name"
-    case id, scope, token, program, sealed
+    case id, scope, token, sealed
   }
 
   package init() {}
@@ -95,8 +92,6 @@ extension AnswerFailure {
     let expected =
       switch field {
       case RequestFields.CodingKeys.sealed.stringValue: "an envelope"
-      case RequestFields.CodingKeys.v.stringValue: "a whole number"
-      case RequestFields.CodingKeys.asAdministrator.stringValue: "true or false"
       default: "a text"
       }
     self.init(.invalidPayload, field: field, "expected \(expected)")

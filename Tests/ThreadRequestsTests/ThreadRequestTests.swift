@@ -78,7 +78,7 @@ import ThreadRequests
   func program(_ given: String, _ shown: String) throws {
     var wire = RequestFields()
     wire.program = given
-    #expect(try ThreadRequest(.getPreferred, RequestFields(json: wire.json)).program == shown)
+    #expect(try ThreadRequest(.getPreferred, wire).program == shown)
   }
 
   @Test("what is no name at all is none", arguments: ["", " ", "((", "\u{202E}"])
@@ -129,6 +129,17 @@ import ThreadRequests
   }
 
   @Test(
+    "what is no field over MQTT is ignored, whatever it holds",
+    arguments: ["v", "command", "home", "program", "as_administrator", "administrator", "new"],
+    [#""1""#, "5", "true", "null", "[]", "{}"])
+  func otherFields(_ name: String, _ value: String) throws {
+    let fields = try fields(#"{"transaction":"r-1","\#(name)":\#(value)}"#)
+    var expected = RequestFields()
+    expected.transaction = "r-1"
+    #expect(fields == expected)
+  }
+
+  @Test(
     "what is no JSON object is an invalid payload", arguments: ["", "[]", "{", "null", "\"a\""])
   func noObject(_ text: String) {
     #expect(failure(.ping, text)?.known == .invalidPayload)
@@ -151,7 +162,6 @@ import ThreadRequests
   @Test("a request comes back from its own fields")
   func roundTrip() throws {
     var request = ThreadRequest(.storeCredentials)
-    request.home = "cabin"
     request.transaction = "r-3"
     request.agent = BorderAgentID(hex: agent)
     request.dataset = try SampleNetwork.home.dataset(at: 1)

@@ -197,6 +197,7 @@ struct SchemaAgreementTests {
       "\"transaction\":\"\(String(repeating: "x", count: 257))\"", #""sealed":null"#,
       #""sealed":7"#,
       "\"sealed\":\(Self.envelope)", #""sealed":{"v":1}"#, #""mine":[]"#, #""id":"x","mine":{}"#,
+      #""v":"1""#, #""command":5"#, #""home":[]"#, #""program":{}"#, #""as_administrator":"x""#,
     ]
     for member in members {
       let payload = Array("{\(member)}".utf8)
