@@ -323,7 +323,7 @@ package struct Advertisement: Hashable, Sendable {
   package var vendor: String?
   package var model: String?
   package var networkName: String?
-  /// Nil while the router has no network.
+  /// Nil while the router is on no network.
   package var network: ExtendedPANID?
   package var extendedAddress: UInt64?
   /// Seconds of the active timestamp; nil while the router is not attached.

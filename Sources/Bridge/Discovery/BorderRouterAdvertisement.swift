@@ -48,7 +48,15 @@ extension Advertisement {
     let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
     // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
     isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
+    // Only who is attached has `at`. Without it, whose Thread is off is on no network, and neither is who has none yet:
+    // OpenThread then advertises the values that it is built with.
+    if activeSeconds == nil, !isThreadActive || network == Self.placeholder {
+      (network, networkName) = (nil, nil)
+    }
   }
+
+  /// The Extended PAN ID of an OpenThread that no dataset was ever given. Some people form a network with it.
+  private static let placeholder = ExtendedPANID(number: 0xDEAD_00BE_EF00_CAFE)
 
   /// Text without control characters; nil for anything else, and for too many bytes.
   private static func text(_ bytes: [UInt8]?, most: Int) -> String? {

@@ -88,6 +88,31 @@ struct BorderRouterAdvertisementTests {
   }
 }
 
+@Suite("A record on no network")
+struct RecordWithoutNetworkTests {
+  private static let active: UInt32 = 0b1_0001
+
+  @Test(
+    "Without `at`, an inactive record and OpenThread's placeholder are on no network",
+    arguments: [
+      ("1111111122222222", active, nil, true), ("1111111122222222", nil, nil, true),
+      ("1111111122222222", 0b0_0001, nil, false), ("1111111122222222", 0b0_1001, nil, false),
+      ("1111111122222222", 0b0_0001, 1, true),
+      // As ot-br-posix advertises it while it has no dataset.
+      ("dead00beef00cafe", 0x21, nil, false), ("dead00beef00cafe", active, nil, false),
+      ("dead00beef00cafe", nil, nil, false),
+      // Formed with it.
+      ("dead00beef00cafe", active, 1, true),
+    ] as [(String, UInt32?, UInt64?, Bool)])
+  func network(_ id: String, _ state: UInt32?, _ at: UInt64?, _ isOnOne: Bool) throws {
+    var advert = Advert(at: at, state: state)
+    advert.network?.extendedPANID = id
+    let router = try #require(BorderRouterAdvertisement(advert.service))
+    #expect(router.network?.description == (isOnOne ? id : nil))
+    #expect(router.networkName == (isOnOne ? "home" : nil))
+  }
+}
+
 /// A record as a border router of a test advertises it.
 struct Advert {
   static let garage = "b0b0b0b0c1c1c1c1d2d2d2d2e3e3e3e3"
