@@ -10,8 +10,12 @@ package struct WireTime: Hashable, Comparable, Sendable {
 
   package static func < (a: WireTime, b: WireTime) -> Bool { a.milliseconds < b.milliseconds }
 
+  /// The last or first time there is, where there is no such time.
   package func adding(seconds: Int) -> WireTime {
-    WireTime(milliseconds: milliseconds + Int64(seconds) * 1_000)
+    let (product, isTooLong) = Int64(seconds).multipliedReportingOverflow(by: 1_000)
+    let (sum, isTooFar) = milliseconds.addingReportingOverflow(product)
+    guard isTooLong || isTooFar else { return WireTime(milliseconds: sum) }
+    return WireTime(milliseconds: seconds < 0 ? .min : .max)
   }
 
   /// Whole seconds since 1970; 0 before.

@@ -19,14 +19,23 @@ extension WireTime: Codable, CustomStringConvertible {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
-    let numbers = text.split { "-T:Z".contains($0) }.compactMap { Int32($0) }
-    guard text.utf8.count == 20, numbers.count == 6 else {
+    guard let time = WireTime(text) else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
     }
+    self = time
+  }
+
+  /// - Returns: nil for anything but what `description` gives of the years 0 to 9999.
+  private init?(_ text: String) {
+    guard text.utf8.count == 20 else { return nil }
+    let numbers = text.split { "-T:Z".contains($0) }.compactMap { Int32($0) }
+    guard numbers.count == 6, numbers.allSatisfy({ 0...9999 ~= $0 }) else { return nil }
     var date = tm()
     (date.tm_year, date.tm_mon, date.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])
     (date.tm_hour, date.tm_min, date.tm_sec) = (numbers[3], numbers[4], numbers[5])
     self.init(milliseconds: Int64(timegm(&date)) * 1000)
+    // timegm(3) takes February 30 as a day of March.
+    guard description == text else { return nil }
   }
 
   package func encode(to encoder: any Encoder) throws {

@@ -54,6 +54,39 @@ struct WireTimeTests {
     #expect(time.adding(seconds: -2) == WireTime(milliseconds: -500))
     #expect(time < time.adding(seconds: 1))
     #expect(!(time < time))
+    #expect(WireTime(milliseconds: .max).adding(seconds: 1) == WireTime(milliseconds: .max))
+    #expect(WireTime(milliseconds: .min).adding(seconds: -1) == WireTime(milliseconds: .min))
+    #expect(time.adding(seconds: .max) == WireTime(milliseconds: .max))
+    #expect(time.adding(seconds: .min) == WireTime(milliseconds: .min))
+  }
+
+  private func read(_ text: String) -> WireTime? {
+    try? JSONDecoder().decode([WireTime].self, from: Data("[\"\(text)\"]".utf8)).first
+  }
+
+  @Test(
+    "A time comes back from its text",
+    arguments: [
+      "1970-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z",
+      "2000-02-29T12:34:56Z", "9999-12-31T23:59:59Z",
+    ])
+  func decoding(text: String) {
+    #expect(read(text)?.description == text)
+  }
+
+  @Test(
+    "What is no time is refused: no date of the calendar, out of range, or written otherwise",
+    arguments: [
+      "", "2026", "2026-02-30T00:00:00Z", "2026-02-29T00:00:00Z", "2026-04-31T00:00:00Z",
+      "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z",
+      "2026-01-32T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z",
+      "2026-01-01T23:59:60Z", "2147483647-1-1T1:1:Z", "2147483647-1-1T1:1:1", "999999-1-1T1:1:1:1Z",
+      "2147483647-01-01T0:0:0Z", "-100-01-01T00:00:00Z", "+026-01-01T00:00:00Z",
+      "2026-01-01 00:00:00Z", "2026:01:01T00-00-00Z", "2026-01-01T00:00:00z",
+      "2026-01-01T00:00:000",
+    ])
+  func impossible(text: String) {
+    #expect(read(text) == nil)
   }
 
   @Test("In JSON a time is a text")
