@@ -25,13 +25,14 @@ extension Home {
   /// - Parameters:
   ///   - all: with those that were resolved within the last day.
   ///   - most: the first ones only.
+  /// - Throws: `DecodingError` where one of them cannot be read: no list leaves one out.
   package func alertStates(
     in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max
-  ) -> [AlertState] {
+  ) throws -> [AlertState] {
     let (writer, decoder) = (StateWriter(home: name, isOnlyHome: isOnlyHome), JSONDecoder())
     // As published, byte by byte, so that the sentences are made in one place.
-    return publishedAlerts(all: all).prefix(most).compactMap {
-      try? decoder.decode(AlertState.self, from: Data(writer.alert($0, $1)))
+    return try publishedAlerts(all: all).prefix(most).map {
+      try decoder.decode(AlertState.self, from: Data(writer.alert($0, $1)))
     }
   }
 

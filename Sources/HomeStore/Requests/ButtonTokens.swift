@@ -22,7 +22,8 @@ package struct ButtonTokens: Sendable {
   package func token(forPreferring network: ExtendedPANID) -> String { token("prefer/\(network)") }
 
   private func token(_ subject: String) -> String {
-    var hash = [UInt8](repeating: 0, count: 16)
+    // Where hashing fails these stay: a token that is valid for nothing.
+    var hash = RandomBytes.make(16)
     Array(subject.utf8).withUnsafeBytes { input in
       key.withUnsafeBytes { key in
         // The lengths are constants that the function allows.

@@ -62,8 +62,8 @@ package struct ListAlerts: ListOperation {
   package func list(_ context: OperationContext) throws -> Rows<AlertState> {
     let homes = context.homes
     return Rows(
-      rows: homes.flatMap { name, home in
-        home.alertStates(in: name, isOnlyHome: homes.count == 1, all: all)
+      rows: try homes.flatMap { name, home in
+        try home.alertStates(in: name, isOnlyHome: homes.count == 1, all: all)
       })
   }
 }

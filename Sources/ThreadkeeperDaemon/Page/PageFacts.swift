@@ -41,13 +41,18 @@ struct PageFacts: PageSource {
 
   func state() async -> [UInt8]? {
     let discovery = discovery()
-    let state = PageState(
-      context.bridge.loop.snapshot, context.settings,
-      health: readiness.checks.map { PageState.Part($0) }
-        + [PageState.Part(DaemonState.Discovery(discovery))],
-      events: monitor.recent.newest, isDiscovering: discovery.isRunning,
-      at: SystemClock().now())
-    return (try? JSONText.line(state)).map { Array($0.utf8.dropLast()) }
+    do {
+      let state = try PageState(
+        context.bridge.loop.snapshot, context.settings,
+        health: readiness.checks.map { PageState.Part($0) }
+          + [PageState.Part(DaemonState.Discovery(discovery))],
+        events: monitor.recent.newest, isDiscovering: discovery.isRunning,
+        at: SystemClock().now())
+      return Array(try JSONText.line(state).utf8.dropLast())
+    } catch {
+      context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])
+      return nil
+    }
   }
 
   private var isStoreWritable: Bool {
@@ -106,7 +111,7 @@ struct PageChanges: Sendable {
       _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is forgotten."
     case .prefer(let home, let network): return try prefer(network, in: home)
-    case .keepKeys(let home): return try keepKeys(in: home)
+    case .keepKeys(let home, let since): return try keepKeys(in: home, since: since)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .approve(let id, let always):
       let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
@@ -134,13 +139,14 @@ struct PageChanges: Sendable {
   }
 
   /// Not where the dispute has ended meanwhile: the current keys can be others than the person has seen.
-  private func keepKeys(in home: String) throws -> String {
+  private func keepKeys(in home: String, since: String) throws -> String {
     var request = ThreadRequest(.setPreferred)
     request.id = PreferredNetwork.currentID
     request.home = try context.settings.home(named: home)
-    guard
-      try context.home(named: home).home.alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing
-    else { throw PageRefusal("Nobody reports other keys any more.") }
+    let state = try context.home(named: home).home
+    guard state.alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing,
+      state.preferred?.changedAt.description == since
+    else { throw PageRefusal("The dispute is another one, or has ended. Look at the page again.") }
     _ = try data(request)
     return "The preferred network keeps its keys."
   }

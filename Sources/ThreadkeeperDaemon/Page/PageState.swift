@@ -76,8 +76,8 @@ struct PageState: Encodable {
     var since: String
     /// Whether the question that it is about can be asked again.
     var canAsk: Bool
-    /// Whether it is a dispute about keys, of which the current ones can be kept.
-    var canKeep: Bool
+    /// Of a dispute about keys, of which the current ones can be kept: since when those are preferred.
+    var keepable: String?
   }
 
   struct Consent: Encodable {
@@ -145,10 +145,11 @@ extension PageState {
   static let alertsShown = 100
 
   /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
+  /// - Throws: where an alert cannot be shown.
   init(
     _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part],
     events: [RecentEvents.Event], isDiscovering: Bool, at now: WireTime
-  ) {
+  ) throws {
     version = threadkeeperVersion
     self.health = health
     self.events = events.map { Event($0) }
@@ -156,9 +157,9 @@ extension PageState {
     consents = snapshot.waitingQuestions(at: now).map { question in
       Consent(question.value, home: all.count > 1 ? question.home : nil)
     }
-    let alerts = all.flatMap { name, home in
-      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
-        .map { Alert($0) }
+    let alerts = try all.flatMap { name, home in
+      try home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
+        .map { Alert($0, preferredSince: home.preferred?.changedAt) }
     }.sorted { ($0.rank, $0.since) < ($1.rank, $1.since) }
     self.alerts = alerts
     homes = all.map { name, home in
@@ -250,7 +251,7 @@ extension PageState.Router {
 }
 
 extension PageState.Alert {
-  init(_ state: AlertState) {
+  init(_ state: AlertState, preferredSince: WireTime? = nil) {
     id = state.fingerprint
     home = state.home
     router = state.facts.router
@@ -262,7 +263,7 @@ extension PageState.Alert {
     canAsk =
       state.name == .adoptionFailed
       && state.facts.reason.flatMap(AdoptionState.init(word:))?.canBeAskedAgain == true
-    canKeep = state.name == .preferredKeyDisputed
+    keepable = state.name == .preferredKeyDisputed ? preferredSince?.description : nil
   }
 
   /// The worst first.

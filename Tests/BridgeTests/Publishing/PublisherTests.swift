@@ -310,7 +310,7 @@ struct PublisherTests {
     // Lists show the same.
     var home = Home(rules: HomeRules { .random(in: .min ... .max) })
     home.show(try #require(scene.publisher.storeAlert), as: AlertKey(.storeReadOnly))
-    let shown = try #require(home.alertStates(in: "home", isOnlyHome: true).first)
+    let shown = try #require(try home.alertStates(in: "home", isOnlyHome: true).first)
     let published = try JSONDecoder().decode(AlertState.self, from: Data(raised[0].payload))
     #expect(shown.facts == published.facts && shown.fingerprint == published.fingerprint)
     #expect(shown.severity == .critical && shown.startsAt == published.startsAt)

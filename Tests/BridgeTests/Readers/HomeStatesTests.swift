@@ -60,14 +60,14 @@ struct HomeStatesTests {
   }
 
   @Test("Alerts that fire are as they are published, the newest first; with all, those that ended")
-  func alerts() {
+  func alerts() throws {
     var scene = scene()
     scene.publish(.announce, 5)
     scene.tick(after: 31)
     scene.publish(.announce, 3, .of(1, at: 5, name: "net"))
     let writer = StateWriter(home: "home", isOnlyHome: false)
     for all in [false, true] {
-      let states = scene.home.alertStates(in: "home", isOnlyHome: false, all: all)
+      let states = try scene.home.alertStates(in: "home", isOnlyHome: false, all: all)
       let wanted = scene.home.alerts.filter { $1.phase == .firing || all && $1.phase == .resolved }
       #expect(
         Set(states.map { WireJSON().encode($0).text })
@@ -80,7 +80,7 @@ struct HomeStatesTests {
   @Test("Requests are answered with the same states, and refused where there are too many")
   func requests() throws {
     let home = scene().home
-    let alerts = home.alertStates(in: "home", isOnlyHome: true)
+    let alerts = try home.alertStates(in: "home", isOnlyHome: true)
     let firing = alerts.count
     #expect(alerts.contains { $0.facts.differs != nil })
     let published = [

@@ -156,7 +156,7 @@ struct PageFactsTests {
     }
   }
 
-  @Test("Different keys of a network are not chosen between; in a dispute the current ones can be kept")
+  @Test("Between different keys nothing is chosen; in a dispute the current ones can be kept")
   func keepsKeys() throws {
     let context = context(settings)
     let page = PageChanges(context: context)
@@ -165,11 +165,14 @@ struct PageFactsTests {
       try context.receive(
         "announce", [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#])
     }
-    let keep = PageChange.keepKeys(home: "home")
+    func keep() throws -> String {
+      let since = try context.home(named: "home").home.preferred?.changedAt.description ?? ""
+      return try page.make(.keepKeys(home: "home", since: since))
+    }
     for agent in ["a1b2c3d4e5f60717", "a1b2c3d4e5f60718"] {
       try announce(agent, try home.dataset(at: 1))
     }
-    #expect(throws: PageRefusal.self) { try page.make(keep) }
+    #expect(throws: PageRefusal.self) { try keep() }
     let key = try #require(NetworkKey(bytes: [UInt8](repeating: 7, count: 16)))
     try announce("a1b2c3d4e5f60718", try home.dataset(at: 2).replacing(.networkKey(key)))
     clock.advance(seconds: 31)
@@ -177,8 +180,11 @@ struct PageFactsTests {
     #expect(throws: PageRefusal.self) {
       try page.make(.prefer(home: "home", network: home.extendedPANID))
     }
-    #expect(try page.make(keep) == "The preferred network keeps its keys.")
-    #expect(throws: PageRefusal.self) { try page.make(keep) }
+    #expect(throws: PageRefusal.self, "others than the person has seen") {
+      try page.make(.keepKeys(home: "home", since: "2026-01-01T00:00:00Z"))
+    }
+    #expect(try keep() == "The preferred network keeps its keys.")
+    #expect(throws: PageRefusal.self) { try keep() }
   }
 }
 
@@ -202,14 +208,14 @@ struct PageStateTests {
     (network.extendedPANID, network.name) = ("5555555566666666", "other")
   }
 
-  private func state(_ sample: SampleHome) -> PageState {
-    PageState(
+  private func state(_ sample: SampleHome) throws -> PageState {
+    try PageState(
       HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
       events: [], isDiscovering: true, at: sample.now)
   }
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home {
-    try #require(state(sample).homes.first)
+    try #require(try state(sample).homes.first)
   }
 
   @Test("The preferred network comes first, and routers without a network last")
@@ -276,7 +282,7 @@ struct PageStateTests {
     let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
     sample.request(.setPreferred(.network(guest, router: nil)))
     try sample.share(SampleNetwork.guest)
-    let state = state(sample)
+    let state = try state(sample)
     #expect(state.consents.map(\.offers) == [true])
     #expect(state.consents.first?.reason.contains("Use them?") == true)
     #expect(state.consents.first?.networks == ["guest-thread"])
