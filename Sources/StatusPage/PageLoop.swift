@@ -184,9 +184,12 @@ final class PageLoop {
     if let evicted { connections[evicted]?.drop() }
     arriving[client.descriptor] = PageConnection(
       number: number, descriptor: client.descriptor, peer: peer, limits: limits)
-    // It closes the socket where it fails.
-    _ = client.address.withPointer {
+    let added = client.address.withPointer {
       library.functions.pointee.add_connection(daemon, client.descriptor, $0, $1)
+    }
+    // It has closed the socket then: the next client may get the same descriptor.
+    if added != .YES, let lost = arriving.removeValue(forKey: client.descriptor) {
+      table.remove(lost.number)
     }
   }
 
