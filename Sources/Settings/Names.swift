@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ThreadkeeperSupport
 
 /// Names and addresses of hosts, as a resolver takes them.
 package enum HostName {
@@ -11,10 +12,9 @@ package enum HostName {
   /// Whether it is an IP address, of either version.
   static func isAddress(_ host: String) -> Bool { isIPv6(host) || bytes(host) != nil }
 
-  /// Whether only this machine reaches the address: 127.0.0.0/8 or ::1.
+  /// Whether only this machine reaches the address.
   package static func isLoopback(_ address: String) -> Bool {
-    guard let bytes = bytes(address) else { return false }
-    return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    bytes(address).map { Loopback.contains($0) } ?? false
   }
 
   /// Whether it can be the address of one other machine: without a zone, not loopback, also as IPv4 in IPv6, and not

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -54,9 +55,7 @@ struct PeerAddress: Equatable, Sendable {
   private let bytes: [UInt8]
 
   /// 127.0.0.0/8 and ::1.
-  var isLoopback: Bool {
-    bytes.starts(with: Self.mapped + [127]) || bytes == Array(repeating: 0, count: 15) + [1]
-  }
+  var isLoopback: Bool { Loopback.contains(bytes) }
 
   /// Nil where it is no address. One with a zone is none: it is no other machine's for sure.
   init?(_ text: String) {

@@ -41,7 +41,7 @@ struct HTTPTests {
   @Test(
     "An address that other machines reach needs a token",
     arguments: [
-      "0.0.0.0", "\"::\"", "192.168.1.2", "\"fe80::1\"", "\"::ffff:127.0.0.1\"", "128.0.0.1",
+      "0.0.0.0", "\"::\"", "192.168.1.2", "\"fe80::1\"", "\"::ffff:192.168.1.2\"", "128.0.0.1",
     ])
   func token(address: String) throws {
     #expect(
@@ -50,7 +50,9 @@ struct HTTPTests {
     #expect(try problems("http: {address: \(address), token: \(Self.token)}") == [])
   }
 
-  @Test("Loopback needs none", arguments: ["127.0.0.1", "127.9.9.9", "\"::1\""])
+  @Test(
+    "Loopback needs none",
+    arguments: ["127.0.0.1", "127.9.9.9", "\"::1\"", "\"::ffff:127.0.0.1\""])
   func loopback(address: String) throws {
     #expect(try problems("http: {address: \(address)}") == [])
   }

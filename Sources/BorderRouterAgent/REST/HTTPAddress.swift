@@ -95,7 +95,5 @@ struct IPAddress: Equatable {
   }
 
   /// 127.0.0.0/8 or ::1: what is sent there stays on this machine.
-  var isLoopback: Bool {
-    bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
-  }
+  var isLoopback: Bool { Loopback.contains(bytes) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ThreadkeeperSupport
 
 /// An IP address with a port.
 struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
@@ -83,9 +84,7 @@ struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   var isIPv4: Bool { host.prefix(12) == [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] }
 
   /// 127.0.0.0/8 or ::1.
-  var isLoopback: Bool {
-    isIPv4 ? host[12] == 127 : host == [UInt8](repeating: 0, count: 15) + [1]
-  }
+  var isLoopback: Bool { Loopback.contains(host) }
 
   /// The address alone.
   var description: String {

@@ -3,6 +3,7 @@
 import Broker
 import Settings
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// Whether the broker is reached with the daemon's login, and what it offers.
 enum BrokerCheck {
@@ -108,7 +109,7 @@ enum BrokerCheck {
   }
 
   static func isThisMachine(_ host: String) -> Bool {
-    host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    Loopback.contains(host: host)
   }
 }
 
