@@ -32,7 +32,7 @@ package struct StoreLocation: Equatable, Sendable {
 
   func anchorPath(_ store: StoreID) -> String { anchorDirectory + "/\(store).anchor" }
 
-  static func parent(of path: String) -> String {
+  package static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "" : String(path[..<slash])
   }
@@ -158,7 +158,7 @@ extension StoreLocation {
 
   /// Makes the names in a directory last. A file system that cannot do it keeps names in order
   /// anyway.
-  static func syncDirectory(_ path: String) {
+  package static func syncDirectory(_ path: String) {
     let descriptor = open(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     fsync(descriptor)

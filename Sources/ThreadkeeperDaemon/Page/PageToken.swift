@@ -64,9 +64,12 @@ package enum PageToken {
     let code = errno
     close(descriptor)
     guard isWritten, rename(draft, file) == 0 else {
+      let reason = isWritten ? errno : code
       unlink(draft)
-      throw failure(isWritten ? errno : code)
+      throw failure(reason)
     }
+    // Else a power cut brings the former token back.
+    StoreLocation.syncDirectory(StoreLocation.parent(of: file))
   }
 }
 
