@@ -84,11 +84,12 @@ final class BridgeFollower: LoopFollower {
 
   func hasHandled() { requests.callers.wake() }
 
-  /// Lets the homes handle what became of their answers. What fails is due again.
+  /// Lets the homes handle what became of their answers, by one commit. What fails is due again, and what comes of it
+  /// is due with the next tick.
   func reportAnswers(_ loop: HomeLoop) throws {
-    while let next = state.withLock({ $0.owed.first }) {
-      try loop.perform(next.input, in: next.home)
-      state.withLock { _ = $0.owed.removeFirst() }
-    }
+    let owed = state.withLock { $0.owed }
+    guard !owed.isEmpty else { return }
+    try loop.perform(owed)
+    state.withLock { $0.owed.removeFirst(owed.count) }
   }
 }

@@ -155,6 +155,20 @@ package final class HomeLoop: Sendable {
     }
   }
 
+  /// Handles several inputs by one commit: they are on disk when it returns, or none of them is.
+  ///
+  /// - Throws: as for one.
+  package func perform(_ inputs: [(home: String, input: HomeInput)]) throws {
+    let placed = try inputs.map { home, input in
+      guard let place = places[home] else { throw UnknownHome(name: home) }
+      return (place: place, input: input)
+    }
+    try handle { state in
+      for one in placed { state.handle(one.input, in: one.place) }
+      try state.commit()
+    }
+  }
+
   /// A person gives up what cannot be read: records whose state cannot are deleted, credentials that cannot are missing
   /// from then on, and a home whose name is lost gets another one.
   ///

@@ -65,6 +65,25 @@ struct HomeLoopTests {
       kit.memory.audit.last?.subject == "\(BorderAgentID.agent(1)) home home from otbr")
   }
 
+  @Test("Several inputs are one commit: all of them are on disk, or none")
+  func together() throws {
+    let kit = try LoopKit(["home", "attic"])
+    try kit.receive(.announce(1), .announce(2), .announce(3, home: "attic"))
+    let inputs: [(home: String, input: HomeInput)] = [
+      ("home", .remove(.agent(1))), ("attic", .remove(.agent(3))), ("home", .remove(.agent(2))),
+    ]
+    kit.memory.refuses { try kit.loop.perform(inputs) }
+    #expect(kit.home.routers.count == 2)
+    #expect(throws: UnknownHome.self) {
+      try kit.loop.perform([inputs[0], (home: "cellar", input: .remove(.agent(1)))])
+    }
+    #expect(kit.home.routers.count == 2)
+    let commits = kit.memory.commits
+    try kit.loop.perform(inputs)
+    #expect(kit.home.routers.count == 0 && kit.loop.home("attic")?.routers.count == 0)
+    #expect(kit.memory.commits == commits + 1)
+  }
+
   @Test(
     "A sign of life is not written; when a router was seen, and that it sends heartbeats, is saved after five minutes"
   )
