@@ -173,6 +173,9 @@ struct ConsentListCommand: AsyncParsableCommand {
 
 /// What is new about the questions that wait, from one look to the next.
 struct ConsentFollower {
+  /// More ids than this are cut to those of the last look. Older ones do not come back in the last decisions.
+  static let remembered = 1_000
+
   /// Ids of questions that were reported.
   private var asked: Set<String> = []
   /// Ids of decisions that were reported, or were made before the first look.
@@ -197,8 +200,16 @@ struct ConsentFollower {
       if asked.insert(end.id).inserted { news.append(.asked(end.request, nil)) }
       news.append(.ended(end))
     }
+    if idCount > Self.remembered {
+      let seen = Set(history.map(\.id))
+      asked.formIntersection(seen.union(pending.map(\.id)))
+      ended.formIntersection(seen)
+    }
     return news
   }
+
+  /// Of questions and decisions together.
+  var idCount: Int { asked.count + ended.count }
 }
 
 /// A line of `consent list --follow`: a question has come, or is over.

@@ -205,6 +205,21 @@ struct ConsentFollowerTests {
     #expect(follower.news([], history).isEmpty)
   }
 
+  @Test("After days each question is still reported once, and no more is remembered than before")
+  func forLong() {
+    var history: [ConsentReport.Decision] = []
+    var follower = ConsentFollower(before: history)
+    for number in 0..<3_000 {
+      let waits = question("waits")
+      #expect(
+        heads(follower.news([waits, question("c-\(number)")], history))
+          == (number == 0 ? ["waits asked", "c-0 asked"] : ["c-\(number) asked"]))
+      history = Array(([decision("c-\(number)", "denied")] + history).prefix(100))
+      #expect(heads(follower.news([waits], history)) == ["c-\(number) denied"])
+      #expect(follower.idCount <= ConsentFollower.remembered + 2)
+    }
+  }
+
   @Test("As text one line each, which moves no cursor; as JSON the fields beside the event")
   func lines() throws {
     let asked = asked(question("c-1"))
