@@ -368,8 +368,11 @@ extension Publisher.State {
     guard wanted.payload != message.payload else { return nil }
     let isDevice = levels.isEmpty
     let isButton = place?.isButton == true && !wanted.payload.isEmpty
-    // Two daemons that publish would empty each other's events. What is kept goes with the next connection.
-    if levels.contains("event"), others.hasSeen(in: home, at: now) { return nil }
+    // Two daemons that publish would empty each other's events; that there is another one is known a little after a
+    // connection begins. What is kept goes with the next one.
+    if levels.contains("event"), others.hasSeen(in: home, at: now) || kept.isBeginning(at: now) {
+      return nil
+    }
     // Nothing is compared before it was published.
     if place?.subject == .health, wanted.payload.isEmpty { return nil }
     // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
