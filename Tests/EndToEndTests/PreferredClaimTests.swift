@@ -122,7 +122,7 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
-  @Test("A home that has moved in part is counted whole, and networks of one name are told apart")
+  @Test("A home that has moved in part is counted whole, and networks of one name have their ids")
   func movedInPart() async throws {
     let running = try await RunningHome()
     let (home, other) = (try ThreadNetwork("MyHome"), try ThreadNetwork("MyHome"))

@@ -378,8 +378,7 @@ extension Publisher.State {
     // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
     if isDevice, message.payload.isEmpty, !isButton { return nil }
     kept.alter(message.topic)
-    if isDevice, message.payload.isEmpty || !isButton && kept.mayBeEarlier(at: now) { return nil }
-    if !isDevice, kept.mayBeEarlier(at: now) { return nil }
+    if isDevice && message.payload.isEmpty || !isButton && kept.mayBeEarlier(at: now) { return nil }
     // The broker does that, for a connection of this daemon that was lost, or of another one.
     if place?.subject == .presence, message.payload == StateWriter.offline,
       kept.isBeginning(at: now) || others.hasSeen(in: home, at: now)

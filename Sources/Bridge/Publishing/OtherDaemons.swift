@@ -14,7 +14,7 @@ import Home
 ///
 /// Each daemon publishes its instance on `bridge/daemon`, which is not retained: when it connects, and once a minute
 /// while there is another one. So the other one learns of it, also where both have the same store. The last will of a
-/// connection comes wherever the base topic is.
+/// connection is published on the first base topic, whoever has it: it is given before that is known.
 struct OtherDaemons {
   /// Seconds after which one that was not seen again is gone.
   static let seconds = 180

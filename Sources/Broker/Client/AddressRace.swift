@@ -93,7 +93,7 @@ struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
       getnameinfo($0, $1, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
     }
     guard code == 0 else { return "?" }
-    return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return String(cBytes: text)
   }
 }
 
@@ -246,5 +246,12 @@ struct AddressRace {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &length) == 0 ? code : errno
+  }
+}
+
+extension String {
+  /// What a C function has written, up to the zero.
+  init(cBytes: [CChar]) {
+    self = cBytes.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }

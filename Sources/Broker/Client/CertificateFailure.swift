@@ -96,6 +96,6 @@ extension MosquittoError {
     guard gmtime_r(&seconds, &parts) != nil,
       strftime(&text, text.count, "%Y-%m-%d", &parts) > 0
     else { return "\(now)" }
-    return text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return String(cBytes: text)
   }
 }

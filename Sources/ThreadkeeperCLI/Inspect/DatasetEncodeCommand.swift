@@ -16,7 +16,7 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
       that is there, give at least its key, its Extended PAN ID, its name, its PAN ID and its channel.
 
       Examples:
-        threadkeeper dataset encode --network-name Home --channel 15 > dataset.hex
+        (umask 077; threadkeeper dataset encode --network-name Home --channel 15 > dataset.hex)
         threadkeeper dataset encode --network-key @key.hex --ext-pan-id 1111111122222222 \\
           --network-name Home --pan-id 0x1234 --channel 15 | threadkeeper dataset decode -
 
