@@ -73,7 +73,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 /// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, `damagedCredentials`, or the reason that the router
 /// itself gives. "A key obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that
 /// waits and note that what was agreed to is not given; then there is no adoption, or one that is `due`. "Needed" is an
-/// adoption where there is a mismatch that no alert of the home explains.
+/// adoption where there is a mismatch that no alert of the home explains, in a home that has not moved.
 ///
 /// | state | event | next state |
 /// |---|---|---|
@@ -201,19 +201,20 @@ extension Adoption {
   ///   - adoption: nil where there is none.
   ///   - isEnabled: whether the setting asks for adoption.
   ///   - isAwaited: whether the router's report is waited for, and what it reported is what is stored.
-  ///   - isExplained: whether an alert of the home says why the router differs. Then it is not asked about.
+  ///   - isToStay: whether an alert of the home says why the router differs, or the home has moved. Then it is not
+  ///     asked about.
   ///   - isRaised: whether the mismatch has lasted as long as its alert is held: a migration asks no person.
   ///   - isSSIDNew: the Wi-Fi has got another name. That asks at once, and again, unless a question waits: any login
   ///     may report it, and must not have people asked again and again.
   static func decide(
     _ adoption: Adoption?, _ check: PreferredCheck, _ now: Situation?, isEnabled: Bool,
-    isAwaited: Bool, isExplained: Bool, isRaised: Bool, isSSIDNew: Bool
+    isAwaited: Bool, isToStay: Bool, isRaised: Bool, isSSIDNew: Bool
   ) -> Decision {
     guard isEnabled, let now, check.isMismatch else { return adoption == nil ? .keep : .end }
     // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person
     // must choose one.
     var needsAdoption = false
-    if case .mismatch = check { needsAdoption = !isExplained }
+    if case .mismatch = check { needsAdoption = !isToStay }
     guard let adoption else { return needsAdoption && (isRaised || isSSIDNew) ? .begin : .keep }
     if adoption.state.needsKey, let obstacle = now.key.obstacle {
       return needsAdoption ? .fail(obstacle) : .end

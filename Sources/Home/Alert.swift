@@ -209,9 +209,9 @@ package struct AlertFacts: Hashable, Sendable {
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters. `user` shares them, where no router reports them.
     indirect case preferredChanged(PreferredChange, disagrees: Bool)
-    /// So many of the members are on `network`, `names` as the logins `otherNames` report. The others cannot be
-    /// reached.
-    case movedTo(routers: Int, of: Int)
+    /// So many of the members are on `network`, `names` as the logins `otherNames` report. Of the others, `lost` cannot
+    /// be reached.
+    case movedTo(routers: Int, of: Int, lost: Int)
     /// The routers of the first ones of so many parts. Nobody has accepted `otherNames`, which are parts of their own:
     /// they may have another key.
     case split([Names], parts: Int)

@@ -136,9 +136,10 @@ extension AlertFacts.Message: Recorded {
     case (39, .preferredChanged(let change, let disagrees)):
       return .preferredChanged(try coder(change), disagrees: try coder(disagrees))
     case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))
-    case (40, .movedTo(let routers, let all)):
-      return .movedTo(routers: try coder(routers), of: try coder(all))
-    case (40, nil): return .movedTo(routers: try coder(nil), of: try coder(nil))
+    case (40, .movedTo(let routers, let all, let lost)):
+      return .movedTo(routers: try coder(routers), of: try coder(all), lost: try coder(lost))
+    case (40, nil):
+      return .movedTo(routers: try coder(nil), of: try coder(nil), lost: try coder(nil))
     case (41, .split(let named, let parts)):
       return .split(try coder(named), parts: try coder(parts))
     case (41, nil): return .split(try coder(nil), parts: try coder(nil))

@@ -23,7 +23,7 @@ extension Home {
     let key = AlertKey(.preferredNetworkMismatch, .router(router.agent))
     let decision = Adoption.decide(
       router.adoption, check, situation(of: router, counting), isEnabled: isEnabled,
-      isAwaited: isAwaited, isExplained: isExplained(router),
+      isAwaited: isAwaited, isToStay: isToStay(router),
       isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
     switch decision {
     case .keep: return check
@@ -184,10 +184,10 @@ extension Home {
     situation(of: router, terms)?.isSameToSend(as: terms) != true
   }
 
-  /// What is to be given to a router now; nil where it needs none, or an alert of the home explains why it differs.
+  /// What is to be given to a router now; nil where it needs none, or is to stay where it is.
   private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary)? {
     guard let preferred = preferredCredentials, let dataset = router.dataset,
-      case .mismatch = PreferredCheck(router, preferred: preferred), !isExplained(router)
+      case .mismatch = PreferredCheck(router, preferred: preferred), !isToStay(router)
     else { return nil }
     return (preferred, dataset)
   }

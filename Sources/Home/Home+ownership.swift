@@ -155,6 +155,7 @@ extension Home {
       changes.routers.insert(router.agent)
     }
     needs.routerChecks = true
+    needs.changeCheck = true
     discovery.needsSplitCheck = true
     return .accepted(isChange: true, isKnown: isKnown)
   }

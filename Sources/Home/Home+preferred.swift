@@ -255,12 +255,17 @@ extension Home {
   /// Whether an alert of the home explains why a router differs from the preferred network.
   func isExplained(_ router: Router) -> Bool {
     guard let preferred = preferred?.dataset else { return false }
-    if isMoveExplaining, let network = router.network, network == movedTo,
-      router.memberOf == preferred.network
+    if isMoveExplaining, let movedTo, router.place == movedTo, router.memberOf == preferred.network
     {
       return true
     }
     return isClaim(router, preferred)
+  }
+
+  /// Whether a router is not to be given the preferred credentials although it differs: an alert of the home explains
+  /// that, or the home has moved. A member that is pulled back then would be alone.
+  func isToStay(_ router: Router) -> Bool {
+    movedTo != nil && router.memberOf == preferred?.dataset.network || isExplained(router)
   }
 
   /// Whether a router is a member that claims new keys for the preferred network.
@@ -346,33 +351,64 @@ extension Home {
   /// A home that moved has at least so many border routers; one alone is a mismatch.
   static let fewestThatMove = 2
 
-  /// Finds whether all border routers that were on the preferred network are together on another one. A whole home that
+  /// Members on more networks than these are not looked at with each message.
+  private static let mostPlaces = 64
+  /// Seconds before the move in which a router was seen last that may have gone with the others.
+  private static let lastSeenBeforeMove = 86_400
+
+  /// Finds whether the border routers that were on the preferred network are together on another one. A whole home that
   /// moves is one alert, not one for each router; where others cannot be reached, one login may have made it up.
   mutating func findMove() {
-    let (destination, isWhole) = (self.destination, isWholeMove)
-    guard destination != movedTo || isWhole != isMoveExplaining else { return }
-    (movedTo, isMoveExplaining) = (destination, isWhole)
+    let (destination, isExplaining) = (self.destination, isMoveWhole)
+    guard destination != movedTo || isExplaining != isMoveExplaining else { return }
+    (movedTo, isMoveExplaining) = (destination, isExplaining)
     needs.routerChecks = true
   }
 
-  /// Whether all members are on another network, or those of two teams.
-  var isWholeMove: Bool {
+  /// The network that the home has moved to: more of the members are there than were left behind and can be reached.
+  /// Who has gone somewhere else is no sign, and neither is a router that cannot be reached and was last on the
+  /// preferred network: it is not known where it is.
+  var destination: ExtendedPANID? {
+    guard let preferred = preferred?.dataset.network,
+      let places = routers.counts.places[preferred], places.count <= Self.mostPlaces
+    else { return nil }
+    let others = places.filter { $0.key != preferred }
+    let left = places[preferred]?.tally.online ?? 0
+    guard let most = others.values.map(\.tally.routers).max(), most > left,
+      most >= Self.fewestThatMove
+    else { return nil }
+    let networks = others.filter { $0.value.tally.routers == most }.keys
+    // Who is on an accepted network is there on purpose.
+    guard networks.count == 1, let network = networks.first,
+      left == 0 || !accepted.contains(network)
+    else { return nil }
+    return network
+  }
+
+  /// Whether it is known of all members where they are, or those of two teams are on the other network.
+  var isMoveWhole: Bool {
     guard let destination, let preferred = preferred?.dataset.network,
       let places = routers.counts.places[preferred]
     else { return false }
-    return places.count == 1 || places[destination].map { $0.teams.count > 1 } == true
+    let rest = places[preferred]?.tally ?? .init()
+    if rest.online == rest.routers || places[destination].map({ $0.teams.count > 1 }) == true {
+      return true
+    }
+    return isSmall && !routers.contains { isLost($0) }
   }
 
-  /// A router that cannot be reached and was last on the preferred network does not count: it is not known where it is.
-  var destination: ExtendedPANID? {
-    guard let preferred = preferred?.dataset.network,
-      let places = routers.counts.places[preferred], places.count <= 2,
-      places[preferred, default: .init()].tally.online == 0,
-      let place = places.first(where: { $0.key != preferred }),
-      places.count == 1 || places[preferred] != nil,
-      place.value.tally.routers >= Self.fewestThatMove
-    else { return nil }
-    return place.key
+  /// Whether a member was there until the move, and it is not known where it is now.
+  private func isLost(_ router: Router) -> Bool {
+    guard let preferred = preferred?.dataset.network, router.isPresent, !router.isOnline,
+      router.memberOf == preferred, router.place == preferred
+    else { return false }
+    return routers.lastSeen(router.agent) >= movedAt.adding(seconds: -Self.lastSeenBeforeMove)
+  }
+
+  /// When the home moved.
+  private var movedAt: WireTime {
+    let key = AlertKey(.homeMoved)
+    return isActive(key) ? alerts[key]?.heldSince ?? now : now
   }
 
   /// When a home moves, or is split again, each router is checked again: its own alert ends or comes back.
@@ -383,12 +419,20 @@ extension Home {
     guard let movedTo, let preferred = preferred?.dataset else { return setAlert(key, nil) }
     step.work += routers.count
     let members = routers.filter { $0.isPresent && $0.memberOf == preferred.network }
-    let moved = members.filter { $0.network == movedTo }
-    var facts = AlertFacts(.movedTo(routers: moved.count, of: members.count))
+    let there = members.filter { $0.place == movedTo }
+    let lost = members.count(where: isLost)
+    // Who was elsewhere before is not of those that have moved, or might have.
+    let others = members.count {
+      guard let place = $0.place, place != movedTo else { return false }
+      return place == preferred.network
+        ? $0.isOnline : $0.datasetChangedAt.map { $0 >= movedAt } == true
+    }
+    var facts = AlertFacts(
+      .movedTo(routers: there.count, of: there.count + lost + others, lost: lost))
     facts.network = .init(movedTo, networkName(of: movedTo))
     facts.preferred = .init(preferred)
-    facts.names = .init(moved.map(\.displayName))
-    facts.otherNames = .init(Set(moved.compactMap(\.user)).sorted().map(\.text))
+    facts.names = .init(there.map(\.displayName))
+    facts.otherNames = .init(Set(there.compactMap(\.user)).sorted().map(\.text))
     setAlert(key, facts)
   }
 

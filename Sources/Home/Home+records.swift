@@ -110,7 +110,7 @@ extension Home {
     for (key, alert) in alerts where alert.phase != .resolved {
       if case .router(let agent) = key.subject { routersWithAlerts.insert(agent) }
     }
-    (movedTo, isMoveExplaining) = (destination, isWholeMove)
+    (movedTo, isMoveExplaining) = (destination, isMoveWhole)
   }
 }
 

@@ -39,9 +39,9 @@ package struct Home: Sendable {
   var needsChoice: Bool { isPreferredForgotten || hasDamage }
   /// Whether a record that cannot be read may be of the preferred network.
   var mayHavePreferred: Bool { preferred == nil && !isPreferredForgotten && hasDamage }
-  /// The network that all members of the preferred one are on instead; nil while they are not.
+  /// The network that the home has moved to, away from the preferred one; nil while it has not.
   package internal(set) var movedTo: ExtendedPANID?
-  /// That explains why they differ from the preferred network: their own alerts are spared.
+  /// That explains why the routers there differ from the preferred network: their own alerts are spared.
   var isMoveExplaining = false
   /// Routers that have an alert: most have none, and are spared the look.
   var routersWithAlerts: Set<BorderAgentID> = []

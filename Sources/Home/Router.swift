@@ -104,6 +104,9 @@ extension Router {
     dataset?.network ?? (source == .mdns ? advertised?.network : nil)
   }
 
+  /// Where it is, as far as that is known: on the network that it reports, else on the one that it counts for.
+  var place: ExtendedPANID? { currentNetwork ?? network }
+
   package var networkName: String? {
     if let dataset { return dataset.name }
     return source == .mdns ? advertised?.networkName : nil

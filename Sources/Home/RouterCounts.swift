@@ -131,6 +131,7 @@ struct RouterCounts: Equatable, Sendable {
     let isElsewhere: Bool
     let isSeenOnly: Bool
     let network: ExtendedPANID?
+    let place: ExtendedPANID?
     let memberOf: ExtendedPANID?
     let example: Example
 
@@ -157,6 +158,7 @@ struct RouterCounts: Equatable, Sendable {
       isElsewhere = router.isElsewhere
       isSeenOnly = router.source == .mdns
       network = router.network
+      place = router.place
       memberOf = router.memberOf
       example = Example(router)
     }
@@ -197,19 +199,21 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(1, &ofUser, new?.user)
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
-    let isSamePlace = old?.network == new?.network && old?.isOnline == new?.isOnline
-    if !isSamePlace {
+    let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline
+    if !isSame {
       if let old, let network = old.network { Self.add(-1, &networks, network, old) }
       if let new, let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSamePlace, old?.memberOf == new?.memberOf, old?.team == new?.team { return }
-    if let old, let network = old.network, let home = old.memberOf {
-      places[home]?[network]?.add(-1, old)
-      if places[home]?[network]?.tally.routers == 0 { places[home]?[network] = nil }
+    if isSame, old?.place == new?.place, old?.memberOf == new?.memberOf, old?.team == new?.team {
+      return
+    }
+    if let old, let place = old.place, let home = old.memberOf {
+      places[home]?[place]?.add(-1, old)
+      if places[home]?[place]?.tally.routers == 0 { places[home]?[place] = nil }
       if places[home]?.isEmpty == true { places[home] = nil }
     }
-    if let new, let network = new.network, let home = new.memberOf {
-      places[home, default: [:]][network, default: Place()].add(1, new)
+    if let new, let place = new.place, let home = new.memberOf {
+      places[home, default: [:]][place, default: Place()].add(1, new)
     }
   }
 

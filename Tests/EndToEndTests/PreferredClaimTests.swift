@@ -149,6 +149,12 @@ struct PreferredClaimTests {
     }
     #expect(remedy.hasPrefix("Check first why the others cannot be reached."), "\(remedy)")
     #expect(remedy.contains("threadkeeper preferred set \(other.extendedPANID)"), "\(remedy)")
+    // One was left behind.
+    try await running.publish(routers[2].announces(try home.hex()))
+    try await running.until("the one that can be reached") {
+      $0.alerts("alert_updated", "HomeMoved").last?["summary"]?.text?.hasSuffix(
+        "; the others are not, and 1 of them cannot be reached") == true
+    }
     try await running.stop()
   }
 

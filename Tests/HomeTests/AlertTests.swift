@@ -122,7 +122,7 @@ import ThreadDataset
         .warning
       ),
       (.preferredKeyDisputed, .daemon, .warning),
-      (.homeMoved, .movedTo(routers: 2, of: 2), .warning),
+      (.homeMoved, .movedTo(routers: 2, of: 2, lost: 0), .warning),
       (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
       (.stateAltered, .daemon, .critical), (.anotherDaemon, .daemon, .critical),
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),

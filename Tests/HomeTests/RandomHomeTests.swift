@@ -276,7 +276,7 @@ extension HomeScene {
   ) {
     func pick<T>(_ all: [T]) -> T { all[Int.random(in: 0..<all.count, using: &random)] }
     func dataset() -> DatasetSummary {
-      .of(pick([1, 2, 2, 2]), at: pick([1, 2, 5]), channel: pick([15, 15, 20]))
+      .of(pick([1, 1, 2, 2]), at: pick([1, 2, 5]), channel: pick([15, 15, 20]))
     }
     let agent = pick(Self.agents)
     let user = pick(["anna", "ben"] as [ExactName])

@@ -161,7 +161,7 @@ import ThreadDataset
     case .keysDisputed: .preferredChanged(change(because: .first), disagrees: true)
     case .preferredChanged(let old, _):
       cause(after: old.cause).map { .preferredChanged(change(because: $0), disagrees: false) }
-        ?? .movedTo(routers: 3, of: 4)
+        ?? .movedTo(routers: 3, of: 4, lost: 1)
     case .movedTo: .split([.init(["a"])], parts: 2)
     case .split: .otherPreferred
     case .otherPreferred: .sharedOlder

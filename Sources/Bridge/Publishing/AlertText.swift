@@ -183,7 +183,7 @@ private struct Sentences {
     case .keysDisputed(let claimed, let current, let departed, let hasDamage):
       disputed(claimed, current, departed, hasDamage)
     case .preferredChanged(let change, _): changed(change)
-    case .movedTo(let routers, let all): moved(routers, of: all)
+    case .movedTo(let routers, let all, let lost): moved(routers, of: all, lost: lost)
     case .split(let named, let parts): split(named, parts)
     case .otherPreferred, .sharedOlder, .sharedConflict: shared()
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
@@ -514,7 +514,7 @@ private struct Sentences {
     }
   }
 
-  private func moved(_ routers: Int, of all: Int) -> (String, String) {
+  private func moved(_ routers: Int, of all: Int, lost: Int) -> (String, String) {
     let id = facts.network?.id.description ?? ""
     let (to, from) = (facts.network?.name ?? "", facts.preferred?.name ?? "")
     var (place, home) = (ShownName.quoted(to) ?? id, preferredName)
@@ -531,12 +531,15 @@ private struct Sentences {
         + "\(users.count == 1 ? "reports" : "report")"
     let rest = all - routers
     let count = rest == 0 ? "all \(routers)" : "\(routers) of \(all)"
+    let others = rest == 1 ? "the other" : "the others"
+    let unreached = lost == rest ? others : "\(lost) of the others"
     return (
       "\(count) border routers of the preferred network \(home) are on \(place) now"
         + (facts.names.count == 0 ? "" : ": \(list(facts.names))") + reported
-        + (rest == 0 ? "" : "; the other\(rest == 1 ? "" : "s") cannot be reached"),
-      (rest == 0
-        ? "" : "Check first why \(rest == 1 ? "the other" : "the others") cannot be reached. ")
+        + (rest == lost ? "" : "; \(others) \(rest == 1 ? "is" : "are") not")
+        + (lost == 0
+          ? "" : "\(rest == lost ? "; \(others)" : ", and \(lost) of them") cannot be reached"),
+      (lost == 0 ? "" : "Check first why \(unreached) cannot be reached. ")
         + "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If "
         + "not, give the border routers the credentials of \(home)."
     )

@@ -116,14 +116,23 @@ struct AlertTextTests {
         + "(uid 0 (command line))"
     ),
     (
-      facts(.movedTo(routers: 3, of: 3)) {
+      facts(.movedTo(routers: 3, of: 3, lost: 0)) {
         ($0.names, $0.otherNames) = (.init(["A", "B", "C"]), .init(["otbr"]))
       },
       #"all 3 border routers of the preferred network "home" are on "attic" now: "A", "B" and "C", as "#
         + "login otbr reports"
     ),
     (
-      facts(.movedTo(routers: 2, of: 4)) {
+      facts(.movedTo(routers: 2, of: 3, lost: 0)) { $0.names = .init(["A", "B"]) },
+      #"2 of 3 border routers of the preferred network "home" are on "attic" now: "A" and "B"; the other is not"#
+    ),
+    (
+      facts(.movedTo(routers: 4, of: 7, lost: 1)),
+      #"4 of 7 border routers of the preferred network "home" are on "attic" now; the others are not, "#
+        + "and 1 of them cannot be reached"
+    ),
+    (
+      facts(.movedTo(routers: 2, of: 4, lost: 2)) {
         $0.network = .init(ExtendedPANID(number: 6), "home")
         ($0.names, $0.otherNames) = (.init(["A", "B"]), .init(["hub", "-x"]))
       },
@@ -187,7 +196,7 @@ struct AlertTextTests {
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.joined), "routers accept 0000000000000007 --home h`"),
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
-    (facts(.movedTo(routers: 3, of: 4)), "preferred set 0000000000000002 --home h`"),
+    (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
