@@ -189,6 +189,8 @@ package struct AlertFacts: Hashable, Sendable {
     case reportsConflict
     // Other alerts of a router.
     case noDataset
+    /// Its Thread is off, and it has never been on a network.
+    case noNetworkYet
     case offline(OfflineReason?)
     /// A router that was only seen is not seen any more, or says that its Thread is off.
     case notSeen(isStopped: Bool)

@@ -311,6 +311,11 @@ extension Home {
     event.routerName = router.displayName
     if let before, before.isPresent, !before.isOnline, router.isOnline {
       event.types.insert(.online)
+      if before.hasNoNetworkYet, let place = router.place {
+        event.isFirstNetwork = true
+        let name = place == router.network ? router.networkName : nil
+        event.network = event.network ?? .init(place, name ?? networkName(of: place))
+      }
     }
     if !event.types.isEmpty { step.output.events.append(.router(event)) }
     put(router)

@@ -141,7 +141,7 @@ package struct RouterEvent: Hashable, Sendable {
     package static let preferredChanged = Types(rawValue: 1 << 6)
     package static let datasetSent = Types(rawValue: 1 << 7)
     package static let discovered = Types(rawValue: 1 << 8)
-    /// A router that was offline is back.
+    /// A router that was offline is back, or is on its first network.
     package static let online = Types(rawValue: 1 << 9)
   }
 
@@ -164,6 +164,8 @@ package struct RouterEvent: Hashable, Sendable {
   package var isLastOfPreferred = false
   /// A person has removed it.
   package var isRemoved = false
+  /// It is online, on `network`, and was on none before, as far as is known.
+  package var isFirstNetwork = false
 
   init(_ types: Types = [], _ router: BorderAgentID? = nil) {
     self.types = types

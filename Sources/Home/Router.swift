@@ -125,6 +125,11 @@ extension Router {
 
   /// Whether a login has announced it that publishes nothing for it now.
   var isAgentSilent: Bool {
+  /// Whether its Thread is off because it has never been on a network.
+  var hasNoNetworkYet: Bool {
+    offlineReason == .stopped && dataset == nil && datasetChangedAt == nil
+  }
+
     isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
   }
 
@@ -339,7 +344,9 @@ extension Router {
     let seconds =
       advertisement.activeSeconds
       ?? (advertisement.network == before?.network ? before?.activeSeconds : nil)
-    advertised = advertisement.network.map {
+    // Thread that is off is on no network.
+    let network = advertisement.isThreadActive ? advertisement.network : nil
+    advertised = network.map {
       Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds)
     }
     if advertised?.network != before?.network || advertised?.activeSeconds != before?.activeSeconds

@@ -102,14 +102,15 @@ struct RouterAlerts {
 
   /// The record of a router has no credentials.
   private var missing: AlertFacts? {
-    router.credential == .missing && router.source == .mqtt ? facts(.noDataset) : nil
+    guard router.credential == .missing, router.source == .mqtt else { return nil }
+    return facts(router.hasNoNetworkYet ? .noNetworkYet : .noDataset)
   }
 
   private var offline: AlertFacts? {
     guard !router.isOnline else {
       return !router.beats && router.isRecordGone ? facts(.recordGone) : nil
     }
-    guard !isVisitor else { return nil }
+    guard !isVisitor, !router.hasNoNetworkYet else { return nil }
     if router.source == .mdns {
       return facts(.notSeen(isStopped: router.offlineReason == .stopped))
     }

@@ -155,6 +155,44 @@ import ThreadDataset
     }
   }
 
+  @Test(
+    "A new router has no network yet: it is not stopped, and not back when it has its first one")
+  func new() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.announce(1) { $0.thread.state = .disabled }
+    #expect(scene.alarms == [.of(.credentialsMissing, 1)])
+    #expect(scene.alert(.credentialsMissing, 1)?.facts.message == .noNetworkYet)
+    let announced = try #require(
+      scene.announce(1, .of(1)) { $0.thread = .init(state: .router, network: 1) }
+        .routerEvents.first)
+    #expect(announced.types == [.online, .datasetStored] && announced.isFirstNetwork)
+    #expect(scene.alarms == [])
+
+    scene.see(.of(5, on: nil, at: nil) { $0.isThreadActive = false })
+    let seen = try #require(scene.see(.of(5, on: 1)).routerEvents.first)
+    #expect(seen.types == .online && seen.isFirstNetwork && seen.network == .init(1, "net-1"))
+
+    scene.publish(.offline, 1) { $0.offlineReason = .stopped }
+    scene.see(.of(5, on: 1) { $0.isThreadActive = false })
+    #expect(scene.alarms.contains(.of(.borderRouterOffline, 1)))
+    #expect(scene.alarms.contains(.of(.borderRouterOffline, 5)))
+    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .router, network: 1) }
+    #expect(scene.output.routerEvents.map(\.isFirstNetwork) == [false])
+    #expect(scene.see(.of(5, on: 1)).routerEvents.map(\.isFirstNetwork) == [false])
+  }
+
+  @Test("A router that is only seen is on no network while its Thread is off")
+  func seenStopped() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    #expect(scene.router(1)?.network == 1)
+    scene.see(.of(1) { $0.isThreadActive = false })
+    #expect(scene.router(1)?.network == nil && scene.home.networks.isEmpty)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.network == 1)
+  }
+
   @Test("An offline router shows no role and no partition, but that its Thread is off")
   func shownOffline() {
     var scene = HomeScene()

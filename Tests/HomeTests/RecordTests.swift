@@ -144,7 +144,8 @@ import ThreadDataset
     case .reportsOlder: .sameAge
     case .sameAge: .reportsConflict
     case .reportsConflict: .noDataset
-    case .noDataset: .offline(nil)
+    case .noDataset: .noNetworkYet
+    case .noNetworkYet: .offline(nil)
     case .offline(nil): .offline(.frozen)
     case .offline: .notSeen(isStopped: true)
     case .notSeen: .agentSilent(.silent)

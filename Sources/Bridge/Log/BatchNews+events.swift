@@ -78,7 +78,10 @@ extension BatchNews {
       metadata["ext_pan_id"] = (event.network?.id).map { "\($0)" }
       metadata["network_name"] = event.networkName.map { "\($0)" }
       metadata["reason"] = (event.reason?.description).map { "\($0)" }
-      append(.info, text, metadata, as: Self.sentence(type, event))
+      let isFirst = type == .online && event.isFirstNetwork
+      append(
+        .info, isFirst ? "border router is on a network now" : text, metadata,
+        as: Self.sentence(type, event))
     }
   }
 
@@ -88,9 +91,12 @@ extension BatchNews {
     let ofNetwork = network.map { " of \($0)" } ?? ""
     switch type {
     case .discovered:
-      return "\(router) is seen on the local network\(network.map { ", on \($0)" } ?? "")"
+      return "\(router) is seen on the local network, "
+        + (network.map { "on \($0)" } ?? "on no network yet")
     case .announced: return "\(router) announced itself"
-    case .online: return "\(router) is back"
+    case .online:
+      let first = event.isFirstNetwork ? network : nil
+      return first.map { "\(router) is on \($0) now" } ?? "\(router) is back"
     case .left: return "\(router) left"
     case .datasetUpdated: return "\(router) has a new dataset\(ofNetwork)"
     case .datasetIgnored:

@@ -131,6 +131,13 @@ private struct Sentences {
         "\(name) announced itself without a dataset, so its credentials are not kept",
         "Let its publisher send `dataset` with the active operational dataset."
       )
+    case .noNetworkYet:
+      (
+        "\(name) has no network yet",
+        facts.preferred == nil
+          ? "Form a Thread network in its own app or page: the first one becomes the preferred network."
+          : "Give \(name) the credentials of \(preferredName) in its own app or page."
+      )
     case .offline(let reason): offline(reason)
     case .notSeen(let isStopped):
       (

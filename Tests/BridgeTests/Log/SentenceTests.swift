@@ -95,8 +95,10 @@ struct RecentEventsTests {
     }
     add(.discovered)
     add(.discovered, "")
+    add(.discovered, nil)
     add(.announced)
     add(.online)
+    add(.online) { $0.isFirstNetwork = true }
     add(.left)
     add(.datasetUpdated)
     add(.datasetIgnored)
@@ -113,8 +115,10 @@ struct RecentEventsTests {
       texts == [
         "eero attic is seen on the local network, on home",
         "eero attic is seen on the local network, on 0000000000000001",
+        "eero attic is seen on the local network, on no network yet",
         "eero attic announced itself",
-        "eero attic is back", "eero attic left", "eero attic has a new dataset of home",
+        "eero attic is back", "eero attic is on home now", "eero attic left",
+        "eero attic has a new dataset of home",
         "An older dataset of eero attic was ignored",
         "A dataset of eero attic was ignored: it differs from a stored one of the same age",
         "The Wi-Fi of eero attic is attic-wifi now", "home is the preferred network now",

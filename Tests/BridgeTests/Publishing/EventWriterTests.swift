@@ -72,6 +72,10 @@ struct EventWriterTests {
       scene.lines().first
         == #"tk/bridge/event {"border_agent_id":"0000000000000001","event_type":"router_online","time":"\#(Self.time)","v":1,"message":"\"Attic\" is back"}"#
     )
+    scene.publish(.announce, 3) { $0.thread.state = .disabled }
+    scene.publish(.heartbeat, 3) { $0.thread = .init(state: .leader, network: 7) }
+    #expect(
+      scene.lines().first?.contains(#""message":"0000000000000003 is on \"net-7\" now""#) == true)
     scene.publish(.announce, 2, .of(9))
     scene.handle(.remove(.number(2)))
     #expect(
