@@ -242,8 +242,8 @@ extension Home {
   private static let mostLeaders = 20
 
   /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks
-  /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS; over MQTT, routers report
-  /// that they lead one, and a partition has one leader. A router that nobody has accepted may have another key.
+  /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS, or reported over MQTT; there,
+  /// routers may report no more than that they lead one, and a partition has one leader. A router that nobody has accepted may have another key.
   mutating func checkSplits() {
     discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }
@@ -279,14 +279,14 @@ extension Home {
   /// Routers by network and partition.
   private var partitions: [ExtendedPANID: [UInt32: [Router]]] {
     var found: [ExtendedPANID: [Router]] = [:]
-    for router in routers where router.isAdvertised && router.isOnline && router.partition != nil {
-      guard let network = router.currentNetwork ?? router.network else { continue }
+    for router in routers where router.shownPartition != nil {
+      guard let network = router.place else { continue }
       found[network, default: []].append(router)
     }
     var partitions: [ExtendedPANID: [UInt32: [Router]]] = [:]
     for (network, routers) in found {
       partitions[network] = Dictionary(grouping: withKey(of: network, routers)) {
-        $0.partition ?? 0
+        $0.shownPartition ?? 0
       }
     }
     return partitions
@@ -309,7 +309,7 @@ extension Home {
     typealias Leader = (name: String, since: WireTime, reported: WireTime)
     var all: [ExtendedPANID: [Router]] = [:]
     for router in routers where router.isPresent && router.isOnline {
-      guard router.threadState == .leader, let network = router.currentNetwork ?? router.network
+      guard router.threadState == .leader, let network = router.place
       else { continue }
       all[network, default: []].append(router)
     }

@@ -85,8 +85,10 @@ extension Home {
       guard isWhole else {
         return router.beats && (report.state == nil || report.state == router.threadState)
           && (report.network == nil || report.network == router.currentNetwork)
+          && (report.partition == nil || report.partition == router.reportedPartition)
       }
       return report.state == router.threadState && report.network == router.currentNetwork
+        && report.partition == router.reportedPartition
         && router.credential == (router.dataset == nil ? .missing : .stored)
         && (message.name == nil || message.name == router.name)
         && (message.vendor == nil || message.vendor == router.vendor)

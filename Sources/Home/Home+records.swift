@@ -270,6 +270,7 @@ extension Router: Recorded {
     try coder.field(&router.isAdvertised)
     router.advertised = try coder.maybe(router.advertised)
     try coder.field(&router.partition)
+    try coder.field(&router.reportedPartition)
     try coder.field(&router.isRecordGone)
     try coder.field(&router.threadVersion)
     try coder.field(&router.isKnown)

@@ -64,8 +64,10 @@ package struct Router: Hashable, Sendable {
   package var isAdvertised = false
   /// What its record said of its network last, where only that says it.
   @Boxed var advertised: Advertised?
-  /// The partition that it is in; nil where its record does not say, or there is none.
-  package var partition: UInt32?
+  /// The partition that it is in, by its record; nil where that does not say, or there is none.
+  var partition: UInt32?
+  /// The same as its login reports it, which wins.
+  var reportedPartition: UInt32?
   /// Its record has gone since its login published last.
   var isRecordGone = false
   /// As `1.3.0`.
@@ -123,13 +125,13 @@ extension Router {
     return currentNetwork != network
   }
 
-  /// Whether a login has announced it that publishes nothing for it now.
-  var isAgentSilent: Bool {
   /// Whether its Thread is off because it has never been on a network.
   var hasNoNetworkYet: Bool {
     offlineReason == .stopped && dataset == nil && datasetChangedAt == nil
   }
 
+  /// Whether a login has announced it that publishes nothing for it now.
+  var isAgentSilent: Bool {
     isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
   }
 
@@ -139,7 +141,7 @@ extension Router {
   }
 
   /// Whether it says in which part of its network it is.
-  var mayBeInSplit: Bool { partition != nil || threadState == .leader }
+  var mayBeInSplit: Bool { shownPartition != nil || threadState == .leader }
 
   /// What it reports of its Thread interface, as far as that says what is now: of a router that cannot be reached only
   /// that its Thread is off.
@@ -151,7 +153,9 @@ extension Router {
     shownThreadState == nil ? nil : threadStateSince
   }
 
-  package var shownPartition: UInt32? { isOnline ? partition : nil }
+  package var shownPartition: UInt32? {
+    isOnline && threadState?.isAttached != false ? reportedPartition ?? partition : nil
+  }
 
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
   var mustAttach: Bool {
@@ -197,11 +201,15 @@ extension Router {
     } else if isWhole || report.network != nil {
       currentNetwork = report.network
     }
+    if isWhole || report.partition != nil || report.state?.isAttached == false {
+      reportedPartition = report.partition
+    }
   }
 
   mutating func takeOffline(_ reason: OfflineReason?, at now: WireTime) {
     isOnline = false
     offlineReason = reason
+    reportedPartition = nil
     guard reason == .stopped else { return }
     setThreadState(.disabled, at: now)
     // Thread that is off is on no network, whatever was reported before.
@@ -288,10 +296,14 @@ package struct ThreadReport: Hashable, Sendable {
   package var state: ThreadState?
   /// The network that it is on.
   package var network: ExtendedPANID?
+  package var partition: UInt32?
 
-  package init(state: ThreadState? = nil, network: ExtendedPANID? = nil) {
+  package init(
+    state: ThreadState? = nil, network: ExtendedPANID? = nil, partition: UInt32? = nil
+  ) {
     self.state = state
     self.network = network
+    self.partition = partition
   }
 }
 

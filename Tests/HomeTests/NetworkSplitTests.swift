@@ -137,6 +137,30 @@ import ThreadDataset
       ])
   }
 
+  @Test("What routers report of their partition counts, whatever their records say")
+  func reported() {
+    var scene = Self.scene()
+    func report(_ partitions: UInt32..., state: ThreadState = .router) {
+      for (agent, partition) in zip([8, 9] as [UInt64], partitions) {
+        scene.publish(.heartbeat, agent) {
+          $0.thread = .init(state: state, network: 1, partition: partition)
+        }
+      }
+    }
+    report(1, 1)
+    scene.see(.of(8, partition: 5), .of(9, partition: 6))
+    scene.pass(seconds: 40)
+    #expect(scene.alarms == [] && scene.router(9)?.shownPartition == 1)
+    report(1, 2)
+    Self.look(&scene)
+    scene.pass(seconds: 30)
+    #expect(scene.alarms == [.split(1)])
+    report(1, 2, state: .detached)
+    #expect(scene.router(9)?.shownPartition == nil)
+    scene.publish(.announce, 9)
+    #expect(scene.router(9)?.shownPartition == 6, "its record's, where it reports none")
+  }
+
   // MARK: Without mDNS
 
   private static func lead(

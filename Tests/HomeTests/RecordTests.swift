@@ -51,6 +51,7 @@ import ThreadDataset
     router.isAdvertised = true
     router.advertised = .init(network: 3, networkName: "seen", activeSeconds: 9)
     router.partition = 77
+    router.reportedPartition = 78
     router.isRecordGone = true
     router.threadVersion = "1.3.0"
     router.isKnown = false

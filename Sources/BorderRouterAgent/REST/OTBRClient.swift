@@ -95,6 +95,8 @@ package struct OTBRNode: Equatable, Sendable {
   package var networkName: String?
   /// How many routers its partition has, itself among them; 0 while it is on none.
   package var routers: UInt64?
+  /// The partition that it was in last: it stays while the router is on none.
+  package var partition: UInt32?
 
   /// The most objects and arrays within each other in an answer; real ones have two.
   static let nesting = 8
@@ -121,8 +123,20 @@ package struct OTBRNode: Equatable, Sendable {
     case "extPanId": network = value.text.flatMap { ExtendedPANID(hex: $0) }
     case "networkName": networkName = value.text
     case "routerCount", "numOfRouter": if case .number(let count) = value { routers = count }
+    case "leaderData": partition = Self.partition(of: Array(member.source))
     default: break
     }
+  }
+
+  private static func partition(of leaderData: [UInt8]) -> UInt32? {
+    var partition: UInt32?
+    _ = try? UntrustedJSON.readMembers(of: leaderData, depth: nesting) { member in
+      guard member.name.text?.lowercased() == "partitionid",
+        case .number(let number) = RESTValue(member.value)
+      else { return }
+      partition = UInt32(exactly: number)
+    }
+    return partition
   }
 }
 

@@ -56,6 +56,7 @@ package struct RouterReader: Sendable {
     var report = RouterReport(
       agent: agent, extendedAddress: node.extendedAddress, state: state, network: node.network,
       networkName: node.networkName, dataset: reading, pending: pending)
+    report.partition = state.isAttached ? node.partition : nil
     report.isAlone = state == .leader && node.routers == 1
     report.hasUnreadablePending = pending == nil && pendingReading != .none
     return report

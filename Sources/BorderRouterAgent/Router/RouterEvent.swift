@@ -17,6 +17,7 @@ package struct RouterEvent: Equatable, Sendable {
   /// The network that it is on. Nil while Thread is disabled: a stopped router goes on naming its previous one.
   package var network: ExtendedPANID?
   package var threadState: ThreadState?
+  package var partition: UInt32?
   /// Of `offline`.
   package var reason: OfflineReason?
   /// Of `announce` and `dataset`: why what threadkeeper has sent is not used; one of `AdoptionState.reported`.
@@ -32,6 +33,7 @@ package struct RouterEvent: Equatable, Sendable {
   init(_ kind: InboundEventKind, _ report: RouterReport, dataset: OperationalDataset? = nil) {
     self.init(kind, of: report.agent)
     threadState = report.state
+    partition = report.partition
     network = report.state == .disabled ? nil : report.network
     guard kind != .heartbeat else { return }
     extendedAddress = report.extendedAddress
@@ -139,6 +141,7 @@ package struct EventWriter: Sendable {
     var dataset: String?
     var network: String?
     var threadState: String?
+    var partition: UInt32?
     var reason: String?
     var sequence: UInt64?
 
@@ -148,6 +151,7 @@ package struct EventWriter: Sendable {
       case extendedAddress = "ext_address"
       case network = "ext_pan_id"
       case threadState = "thread_state"
+      case partition = "partition_id"
       case sequence = "seq"
     }
   }
@@ -193,6 +197,7 @@ package struct EventWriter: Sendable {
     body.dataset = event.dataset?.hex
     body.network = event.network.map { "\($0)" }
     body.threadState = event.threadState?.word.description
+    body.partition = event.partition
     body.reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
     return body
   }

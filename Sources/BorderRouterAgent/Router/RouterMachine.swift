@@ -17,7 +17,7 @@ import ThreadDataset
 /// | nothing | up or stopped, connected | `announce` |
 /// | nothing | gone, silent | nothing |
 /// | this id | up, another complete dataset | `dataset`, also while detached |
-/// | this id | up, another network or Thread state; or it was offline | `heartbeat` at once |
+/// | this id | up, another network, partition or Thread state; or it was offline | `heartbeat` at once |
 /// | this id | up, as before | `heartbeat` when one is due; each hour `announce`, for a daemon that has lost its store |
 /// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
 /// | this id | silent or stopped for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
@@ -76,6 +76,7 @@ package struct RouterMachine: Sendable {
     var dataset: OperationalDataset?
     var network: ExtendedPANID?
     var threadState: ThreadState?
+    var partition: UInt32?
     var isOnline = true
     var reason: OfflineReason?
     /// When the last one was made.
@@ -240,7 +241,7 @@ extension RouterMachine {
     }
     let isSame =
       published.isOnline && published.threadState == report.state
-      && published.network == report.network
+      && published.network == report.network && published.partition == report.partition
     guard !isSame || needsPublish || now - published.at >= rhythm.heartbeat else { return [] }
     let effects = publish(.heartbeat, report, at: now)
     return isSame ? effects : effects + [.log(RouterNote(report))]
@@ -279,7 +280,8 @@ extension RouterMachine {
     let announcedAt = isAnnounced ? now : published?.announcedAt ?? now
     published = Published(
       agent: report.agent, dataset: dataset, network: report.network, threadState: report.state,
-      isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now,
+      partition: report.partition, isOnline: !isStopped, reason: isStopped ? .stopped : nil,
+      at: now,
       announcedAt: announcedAt)
     needsPublish = false
     var event = RouterEvent(kind, report, dataset: dataset)

@@ -28,6 +28,8 @@ package struct RouterReport: Equatable, Sendable {
   package var dataset: Reading
   /// A change that is coming.
   package var pending: OperationalDataset?
+  /// The partition that it is in.
+  package var partition: UInt32?
   /// It leads a partition in which there is no other router: the only one of its network, or out of reach of the others.
   package var isAlone = false
   /// A change is coming, and what it brings cannot be read.

@@ -67,6 +67,10 @@ struct PlainEventReader {
       sequence = number(bytes)
       return sequence != nil
     }
+    if field == .partition {
+      message.thread.partition = number(bytes).flatMap { UInt32(exactly: $0) }
+      return message.thread.partition != nil
+    }
     guard let value = string(bytes) else { return false }
     return take(field, value, bytes)
   }
@@ -101,7 +105,7 @@ struct PlainEventReader {
       return message.thread.state != nil
     // It says nothing in a heartbeat.
     case .reason: return kind == .heartbeat
-    case .sequence, .sealed: return false
+    case .sequence, .partition, .sealed: return false
     case .identifier, .name, .vendor, .model, .accessPoint, .ssid, .previousSSID: break
     }
     guard value.count <= InboundLimits.textCharacters else { return false }
@@ -252,7 +256,7 @@ struct PlainEventReader {
   /// A field that is known.
   private enum Field: UInt32 {
     case agent, dataset, extendedAddress, network, threadState, reason, sequence, identifier, name
-    case vendor, model, accessPoint, ssid, previousSSID, sealed
+    case vendor, model, accessPoint, ssid, previousSSID, partition, sealed
 
     init?(_ name: Range<Int>, _ bytes: Span<UInt8>) {
       let found: (Field, StaticString)? =
@@ -271,8 +275,11 @@ struct PlainEventReader {
         case 10: (.network, "ext_pan_id")
         case 11: (.extendedAddress, "ext_address")
         case 12:
-          bytes[name.lowerBound] == UInt8(ascii: "a")
-            ? (.accessPoint, "access_point") : (.threadState, "thread_state")
+          switch bytes[name.lowerBound] {
+          case UInt8(ascii: "a"): (.accessPoint, "access_point")
+          case UInt8(ascii: "p"): (.partition, "partition_id")
+          default: (.threadState, "thread_state")
+          }
         case 13: (.previousSSID, "previous_ssid")
         case 15: (.agent, "border_agent_id")
         default: nil

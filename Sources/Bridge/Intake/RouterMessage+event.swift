@@ -27,7 +27,7 @@ extension RouterMessage {
     previousSSID = event.previousSSID
     self.dataset = dataset
     thread = ThreadReport(
-      state: event.threadState, network: event.currentNetwork)
+      state: event.threadState, network: event.currentNetwork, partition: event.partition)
     offlineReason = event.offlineReason
     adoptionFailure = event.adoptionFailure
     borderAgent = event.borderAgent

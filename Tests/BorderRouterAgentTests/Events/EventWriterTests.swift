@@ -17,7 +17,8 @@ struct EventWriterTests {
   }
 
   private func announce() throws -> RouterEvent {
-    let report = try Sample.report()
+    var report = try Sample.report()
+    report.partition = 4_294_967_295
     return RouterEvent(.announce, report, dataset: report.active)
   }
 
@@ -34,7 +35,8 @@ struct EventWriterTests {
       try object(publication.payload) == [
         "border_agent_id": agent, "name": "Living \"room\"", "model": "M1", "seq": "7",
         "ext_address": "0102030405060708", "ext_pan_id": "1111111122222222",
-        "thread_state": "leader", "dataset": SampleNetwork.home.dataset(at: 1).hex,
+        "thread_state": "leader", "partition_id": "4294967295",
+        "dataset": SampleNetwork.home.dataset(at: 1).hex,
       ])
   }
 

@@ -16,7 +16,7 @@ struct RouterReaderTests {
     let report = try RecordedRouter("leader").report()
     #expect("\(report.agent)" == "cd3a5fcf67989ca18a04a04e244a117e")
     #expect(report.extendedAddress == "3a627e27f297f1a2")
-    #expect(report.state == .leader)
+    #expect(report.state == .leader && report.partition == 1_397_909_389)
     #expect(report.network.map { "\($0)" } == "46f884013203dcdf")
     #expect(report.networkName == "home")
     #expect(report.active?.networkName == "home")
@@ -35,6 +35,7 @@ struct RouterReaderTests {
   func stopped() throws {
     let report = try RecordedRouter("stopped").report()
     #expect(report.state == .disabled && report.active != nil && !report.hasLeft)
+    #expect(report.partition == nil)
   }
 
   @Test("A router that is configured for one network and still on another one reports both")
@@ -70,7 +71,7 @@ struct RouterReaderTests {
       "/node", 200,
       """
       {"BaId":"CD3A5FCF67989CA18A04A04E244A117E","State":4,"ExtAddress":"3A627E27F297F1A2",
-       "NetworkName":"home","ExtPanId":"46F884013203DCDF","LeaderData":{"PartitionId":1},"NumOfRouter":1}
+       "NetworkName":"home","ExtPanId":"46F884013203DCDF","LeaderData":{"PartitionId":1397909389},"NumOfRouter":1}
       """)
     #expect(try router.report() == report && report.isAlone)
   }
@@ -81,8 +82,9 @@ struct RouterReaderTests {
     var router = try RecordedRouter("leader")
     router.answer("/node", 404)
     var expected = try RecordedRouter("leader").report()
-    // How many routers there are is not asked then.
+    // How many routers there are is not asked then, and neither is their partition.
     expected.isAlone = false
+    expected.partition = nil
     #expect(try router.report() == expected)
     router.answers["/node/ba-id"] = nil
     #expect(try "\(router.report().agent)" == "3a627e27f297f1a2")

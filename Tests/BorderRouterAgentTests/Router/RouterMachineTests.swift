@@ -116,7 +116,7 @@ struct RouterMachineTests {
     #expect(look(try Sample.report(.detached, dataset: .complete(reordered))) == [])
   }
 
-  @Test("Another network or Thread state is a heartbeat at once")
+  @Test("Another network, partition or Thread state is a heartbeat at once")
   mutating func changedState() throws {
     try announced()
     #expect(try look(.detached) == [.heartbeat])
@@ -124,6 +124,8 @@ struct RouterMachineTests {
     report.network = ExtendedPANID(hex: "3333333344444444")
     let event = try event(.looked(.report(report)))
     #expect(event.kind == .heartbeat && event.network == report.network && event.dataset == nil)
+    report.partition = 7
+    #expect(try self.event(.looked(.report(report))).partition == 7)
   }
 
   @Test("As before, a heartbeat is published each minute")

@@ -17,7 +17,7 @@ struct PlainEventReaderTests {
     #"{"v":1,"border_agent_id":"a1b2c3d4e5f60718","name":"Living room","vendor":"v","model":"m","#
     + #""ext_address":"0011223344556677","access_point":"ap","ssid":"w","previous_ssid":"u","#
     + #""dataset":"\#(OperationalDataset.of(1).hex)","ext_pan_id":"0101010101010101","seq":18,"#
-    + #""thread_state":"leader","id":"x","more":true}"#
+    + #""thread_state":"leader","partition_id":4294967295,"id":"x","more":true}"#
 
   /// What both readers make of a payload; nil: the plain one leaves it to the decoder.
   private func compare(_ payload: [UInt8], _ kind: InboundEventKind) throws -> Bool? {
@@ -61,6 +61,7 @@ struct PlainEventReaderTests {
       #"{\#(agent),"name":null}"#, #"{\#(agent),"name":"\u0041"}"#, #"{\#(agent),"name":"é"}"#,
       "{\(agent),\"name\":\"a\u{1}\"}", #"{\#(agent),"seq":01}"#, #"{\#(agent),"seq":-1}"#,
       #"{\#(agent),"seq":1.0}"#, #"{\#(agent),"seq":1e3}"#, #"{\#(agent),"seq":"1"}"#,
+      #"{\#(agent),"partition_id":4294967296}"#,
       #"{\#(agent),"seq":18446744073709551616}"#, #"{\#(agent),"x":[]}"#, #"{\#(agent),"x":{}}"#,
       #"{\#(agent),"x":truex}"#, #"{\#(agent),"x":nul}"#, #"{\#(agent),"x":01}"#,
       #"{\#(agent),"sealed":null}"#, #"{\#(agent),"thread_state":"asleep"}"#,

@@ -40,6 +40,7 @@ package struct InboundEvent: Hashable, Sendable {
   /// The network that the router is on, whatever dataset it has.
   package var currentNetwork: ExtendedPANID?
   package var threadState: ThreadState?
+  package var partition: UInt32?
   /// Of an `offline` event.
   package var offlineReason: OfflineReason?
   /// Of `announce` and `dataset`: why the router does not use what it was sent; one of `AdoptionState.reported`.

@@ -175,6 +175,7 @@ extension InboundEvent {
     case .announce, .dataset, .heartbeat:
       currentNetwork = try Self.network(fields.currentNetwork)
       threadState = try Self.value(fields.threadState, "thread_state", of: ThreadState.allCases)
+      partition = fields.partition
       if kind != .heartbeat {
         adoptionFailure = try Self.value(fields.reason, "reason", of: AdoptionState.reported)
       }
@@ -221,6 +222,7 @@ struct InboundEventFields: Equatable {
   var previousSSID: String?
   var currentNetwork: String?
   var threadState: String?
+  var partition: UInt32?
   var reason: String?
   var sequence: UInt64?
   var identifier: String?
@@ -270,7 +272,8 @@ struct InboundEventFields: Equatable {
     case "reason": try Self.read(member, "reason", into: &reason)
     case "id": try Self.read(member, "id", into: &identifier)
     case "sealed": isSealed = true
-    case "seq": try readSequence(member)
+    case "partition_id": try Self.read(member, "partition_id", into: &partition)
+    case "seq": try Self.read(member, "seq", into: &sequence)
     case "preferred": readPreferred(member)
     default: break
     }
@@ -304,14 +307,19 @@ struct InboundEventFields: Equatable {
     }
   }
 
-  private mutating func readSequence(_ member: JSONMember) throws(Rejection) {
-    guard sequence == nil else { return }
+  private static func read<Number: FixedWidthInteger & UnsignedInteger>(
+    _ member: JSONMember, _ name: String, into field: inout Number?
+  ) throws(Rejection) {
+    guard field == nil else { return }
     if case .null = member.value { return }
-    guard case .number(let number) = member.value, let value = number.unsigned else {
+    guard case .number(let number) = member.value,
+      let value = number.unsigned.flatMap({ Number(exactly: $0) })
+    else {
       throw Rejection(
-        .wrongType, field: "seq", message: "expected a whole number from 0 to 2^64-1")
+        .wrongType, field: name,
+        message: "expected a whole number from 0 to 2^\(Number.bitWidth)-1")
     }
-    sequence = value
+    field = value
   }
 }
 
@@ -371,6 +379,7 @@ extension InboundEventFields {
       return "border_agent_id"
     }
     if let sequence, sequence != other.sequence { return "seq" }
+    if let partition, partition != other.partition { return "partition_id" }
     let texts = [
       ("name", name, other.name), ("vendor", vendor, other.vendor), ("model", model, other.model),
       ("ext_address", extendedAddress, other.extendedAddress),

@@ -37,7 +37,7 @@ package struct RouterState: Codable, Sendable {
   package var offlineReason: String?
   package var ssid: String?
   package var accessPoint: String?
-  /// By its record on the local network.
+  /// As it reports it, or by its record on the local network.
   package var partitionID: UInt32?
   /// By its record on the local network: `1.3.0`.
   package var threadVersion: String?

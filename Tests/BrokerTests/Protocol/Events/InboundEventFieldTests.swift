@@ -41,6 +41,15 @@ struct InboundEventFieldTests {
     #expect(rejection.message == "expected a whole number from 0 to 2^64-1")
   }
 
+  @Test(
+    "A partition id of another type, or of more than 32 bits, is named",
+    arguments: [#""42""#, "true", "{}", "-1", "1.5", "4294967296"])
+  func partition(value: String) throws {
+    let rejection = try Samples.rejection(of: payload("partition_id", value))
+    #expect(rejection.place == "wrong_type partition_id")
+    #expect(rejection.message == "expected a whole number from 0 to 2^32-1")
+  }
+
   @Test("A whole number may be written with a point: JSON knows no other numbers")
   func wholeNumberWithPoint() throws {
     #expect(try Samples.decode(payload("seq", "42.0")).order == .sequence(42))
