@@ -202,6 +202,8 @@ package struct AlertFacts: Hashable, Sendable {
     case wellKnownKey
     /// It has joined the preferred network and was not there before.
     case joined
+    /// It came in the place of `names`, with another id: it was probably reset.
+    case wasReset(isOnPreferred: Bool)
     case adoptionFailed(AdoptionState, isConfiguredForPreferred: Bool)
     // Alerts of the home.
     /// - networks: how many its routers are on; `names` and their ids are the first ones.

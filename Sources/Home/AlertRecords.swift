@@ -100,6 +100,7 @@ extension AlertFacts.Message: Recorded {
     case .preferredChanged: 39
     case .movedTo: 40
     case .split: 41
+    case .wasReset: 42
     }
   }
 
@@ -145,6 +146,9 @@ extension AlertFacts.Message: Recorded {
     case (41, .split(let named, let parts)):
       return .split(try coder(named), parts: try coder(parts))
     case (41, nil): return .split(try coder(nil), parts: try coder(nil))
+    case (42, .wasReset(let isOnPreferred)):
+      return .wasReset(isOnPreferred: try coder(isOnPreferred))
+    case (42, nil): return .wasReset(isOnPreferred: try coder(nil))
     default:
       guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message

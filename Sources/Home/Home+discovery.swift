@@ -157,12 +157,31 @@ extension Home {
     router.isKnown =
       stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
     router.take(advertisement, at: now)
+    let former = formerRows(of: router)
+    router.resetFrom = former.lazy.compactMap(\.asReset).first
     var event = RouterEvent(.discovered, router.agent)
     event.network = advertisement.network.map { .init($0, advertisement.networkName) }
     step.needsHomeCheck = true
     write(router, before: stored, event, trigger: .mdns)
     routers.see(router.agent, at: now)
+    for one in former { unlistSeen(one) }
     return true
+  }
+
+  /// Seconds for which a router that is reset may be away.
+  private static let longestReset = 86_400
+
+  /// What a router was before it was reset, the oldest first. A reset gives it another id, and another name and address
+  /// for its radio; its place on the local network stays. Whatever was there before in its place has gone: its record
+  /// outlives it in caches.
+  private func formerRows(of new: Router) -> [Router] {
+    guard let endpoint = new.endpoint else { return [] }
+    let earliest = now.adding(seconds: -Self.longestReset)
+    return routers.filter {
+      $0.isPresent && $0.source == .mdns && $0.endpoint == endpoint && $0.agent != new.agent
+        && $0.vendor == new.vendor && $0.model == new.model && $0.firstSeenAt < now
+        && (routers.lastSeen($0.agent) >= earliest || $0.isAdvertised)
+    }.sorted { $0.firstSeenAt < $1.firstSeenAt }
   }
 
   private var isFirstLook: Bool {
@@ -173,6 +192,8 @@ extension Home {
   /// another home.
   private func mayBeListed(_ advertisement: Advertisement, _ absent: Router?) -> Bool {
     if let absent, absent.dataset == nil, absent.user != nil { return false }
+    // The former record of a router that was reset.
+    if routers.contains(where: { $0.resetFrom?.agent == advertisement.agents[0] }) { return false }
     return !advertisement.agents.contains(where: rules.isAnnouncedElsewhere)
   }
 

@@ -212,6 +212,7 @@ extension Home {
       router.advertised = nil
     }
     router.isKnown = true
+    router.resetFrom = nil
     router.name = message.name ?? router.name
     router.vendor = message.vendor ?? router.vendor
     router.model = message.model ?? router.model

@@ -129,14 +129,17 @@ extension Home {
     }
   }
 
-  /// Ends the alert about a router that joined the preferred network and was not there before.
+  /// Ends the alert about a router that joined the preferred network and was not there before, or was reset.
   mutating func accept(_ agent: BorderAgentID) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else {
       return .refused(.unknownRouter(agent))
     }
-    guard !stored.isKnown else { return .accepted(isChange: false, isKnown: true) }
+    guard !stored.isKnown || stored.resetFrom != nil else {
+      return .accepted(isChange: false, isKnown: true)
+    }
     var router = stored
     router.isKnown = true
+    router.endReset()
     write(router, before: stored, RouterEvent(), trigger: .accepted)
     return .accepted(isChange: true, isKnown: true)
   }

@@ -246,6 +246,8 @@ extension Router: Recorded {
     try coder.field(&router.formerKey)
     try coder.field(&router.credentialsGoneAt)
     try coder.field(&router.name)
+    try coder.field(&router.keptName)
+    try coder.field(&router.endpoint)
     try coder.field(&router.vendor)
     try coder.field(&router.model)
     try coder.field(&router.extendedAddress)
@@ -274,6 +276,7 @@ extension Router: Recorded {
     try coder.field(&router.isRecordGone)
     try coder.field(&router.threadVersion)
     try coder.field(&router.isKnown)
+    router.resetFrom = try coder.maybe(router.resetFrom)
     router.adoption = try coder.maybe(router.adoption)
     try coder.field(&router.order)
     return router
@@ -285,6 +288,14 @@ extension Router.Advertised: Recorded {
     Self(
       network: try coder(value?.network), networkName: try coder.maybe(value?.networkName),
       activeSeconds: try coder.maybe(value?.activeSeconds))
+  }
+}
+
+extension Router.FormerRouter: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      agent: try coder(value?.agent), name: try coder.maybe(value?.name),
+      memberOf: try coder(value?.memberOf))
   }
 }
 

@@ -320,6 +320,8 @@ package struct Advertisement: Hashable, Sendable {
   /// Ids that the router may be listed under, the preferred one first; never empty. Vendors differ.
   package let agents: [BorderAgentID]
   package var name: String?
+  /// The address of its host, and the port of its border agent.
+  package var endpoint: String?
   package var vendor: String?
   package var model: String?
   package var networkName: String?

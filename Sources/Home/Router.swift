@@ -23,6 +23,10 @@ package struct Router: Hashable, Sendable {
   // MARK: How it describes itself
 
   package var name: String?
+  /// The name that a person has let it keep, whatever its record says.
+  var keptName: String?
+  /// Where its record was last on the local network.
+  var endpoint: String?
   package var vendor: String?
   package var model: String?
   package var extendedAddress: UInt64?
@@ -74,6 +78,8 @@ package struct Router: Hashable, Sendable {
   package var threadVersion: String?
   /// Whether it was on the preferred network before, has a login, or was accepted by a person.
   package var isKnown = true
+  /// What it was before it was reset, until a person has said that it is the same.
+  @Boxed package var resetFrom: FormerRouter?
 
   // MARK: What is under way
 
@@ -86,6 +92,13 @@ package struct Router: Hashable, Sendable {
     var networkName: String?
     /// Seconds of its active timestamp; nil while it is not attached.
     var activeSeconds: UInt64?
+  }
+
+  /// A router that was a member of the preferred network, and was probably reset.
+  package struct FormerRouter: Hashable, Sendable {
+    package let agent: BorderAgentID
+    package let name: String?
+    let memberOf: ExtendedPANID
   }
 
   package init(_ agent: BorderAgentID, at now: WireTime) {
@@ -315,10 +328,11 @@ extension Router {
   mutating func take(_ advertisement: Advertisement, at now: WireTime) {
     isAdvertised = true
     isRecordGone = false
+    endpoint = advertisement.endpoint ?? endpoint
     threadVersion = advertisement.threadVersion ?? threadVersion
     switch source {
     case .mdns:
-      name = advertisement.name ?? name
+      name = keptName ?? advertisement.name ?? name
       vendor = advertisement.vendor ?? vendor
       model = advertisement.model ?? model
       extendedAddress = advertisement.extendedAddress ?? extendedAddress
@@ -371,6 +385,20 @@ extension Router {
   mutating func endAdvertisement(at now: WireTime) {
     withdrawAdvertisement()
     if source == .mdns { takeOffline(nil, at: now) } else { isRecordGone = true }
+  }
+
+  /// For the one that it is after a reset; nil where it was no member.
+  var asReset: FormerRouter? {
+    resetFrom ?? memberOf.map { FormerRouter(agent: agent, name: name, memberOf: $0) }
+  }
+
+  /// A person says that it is the router that was reset: it keeps its name.
+  mutating func endReset() {
+    guard let former = resetFrom else { return }
+    resetFrom = nil
+    keptName = former.name
+    name = former.name ?? name
+    memberOf = memberOf ?? former.memberOf
   }
 
   /// Nothing is known of its record any more.

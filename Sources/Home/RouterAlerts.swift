@@ -29,7 +29,7 @@ struct RouterAlerts {
     case .wellKnownNetworkKey:
       router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
     case .adoptionFailed: adoptionFailed
-    case .unknownRouter: !router.isKnown && check.isOnPreferred ? facts(.joined) : nil
+    case .unknownRouter: unknown
     default: nil
     }
   }
@@ -72,7 +72,10 @@ struct RouterAlerts {
       return facts
     }
     if differs.isEmpty { return facts(.notAttached) }
-    if isNeverMember { return facts(.neverMember, differs: .extendedPANID) }
+    if isNeverMember {
+      // One alert says all of it.
+      return router.resetFrom == nil ? facts(.neverMember, differs: .extendedPANID) : nil
+    }
     var facts = facts(
       isConfiguredForPreferred ? .otherCredentials : .otherNetwork, differs: differs)
     facts.adoption = adoptionUnderWay
@@ -118,6 +121,15 @@ struct RouterAlerts {
       router.isAgentSilent && router.isAdvertised
       ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
     if router.offlineReason == .silent { facts.since = lastSeen }
+    return facts
+  }
+
+  private var unknown: AlertFacts? {
+    guard let former = router.resetFrom else {
+      return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil
+    }
+    var facts = facts(.wasReset(isOnPreferred: check.isOnPreferred))
+    facts.names = .init([former.name ?? former.agent.description])
     return facts
   }
 

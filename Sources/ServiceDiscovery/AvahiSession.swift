@@ -96,7 +96,8 @@ final class AvahiSession {
     guard failure == nil, let name = names[resolver] else { return }
     guard let answer else { return perform(table.failed(name, at: .now), client) }
     let record = ServiceRecord(
-      name: name, host: answer.host, port: answer.port, text: answer.text)
+      name: name, host: answer.host, address: answer.address, port: answer.port,
+      text: answer.text)
     perform(table.resolved(record, at: .now), client)
   }
 
@@ -168,6 +169,7 @@ struct SeenService {
 /// What a resolver says of a service.
 struct ResolvedService {
   var host: String
+  var address: String?
   var port: UInt16
   var text: TXTRecord
 }
@@ -195,7 +197,7 @@ enum AvahiCallbacks {
   }
 
   static let resolver: AvahiServiceResolverCallback = {
-    resolver, _, _, event, _, _, _, host, _, port, text, _, session in
+    resolver, _, _, event, _, _, _, host, address, port, text, _, session in
     guard let resolver, let client = avahi_service_resolver_get_client(resolver),
       let session = AvahiCallbacks.session(session)
     else { return }
@@ -207,12 +209,23 @@ enum AvahiCallbacks {
       return session.resolverAnswered(client, resolver, nil)
     }
     let answer = ResolvedService(
-      host: host, port: port, text: TXTRecord(entries: entries(text)))
+      host: host, address: Self.text(address), port: port,
+      text: TXTRecord(entries: entries(text)))
     session.resolverAnswered(client, resolver, answer)
   }
 
   private static func session(_ pointer: UnsafeMutableRawPointer?) -> AvahiSession? {
     pointer.map { Unmanaged<AvahiSession>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func text(_ address: UnsafePointer<AvahiAddress>?) -> String? {
+    guard let address else { return nil }
+    return withUnsafeTemporaryAllocation(
+      of: CChar.self, capacity: Int(AVAHI_ADDRESS_STR_MAX)
+    ) { buffer in
+      avahi_address_snprint(buffer.baseAddress, buffer.count, address)
+        .map { String(cString: $0) }
+    }
   }
 
   /// The strings of a TXT record. One more than `TXTRecord` takes, so that it can tell.

@@ -359,12 +359,17 @@ package struct ServiceRecord: Sendable, Equatable {
   package let name: String
   /// The host that offers it, such as `router.local`: 1 to 255 bytes of UTF-8, without control characters.
   package let host: String
+  /// Of the host, such as `192.168.1.7`; nil where it is not known.
+  package let address: String?
   package let port: UInt16
   package let text: TXTRecord
 
-  package init(name: String, host: String, port: UInt16, text: TXTRecord) {
+  package init(
+    name: String, host: String, address: String? = nil, port: UInt16, text: TXTRecord
+  ) {
     self.name = name
     self.host = host
+    self.address = address
     self.port = port
     self.text = text
   }

@@ -114,17 +114,19 @@ struct DiscoveryTests {
     let sender = try PacketSender(network)
     /// As border routers do it: services for 75 minutes, addresses for a short time.
     func untilOnline(
-      _ name: String, _ router: AdvertisedRouter, host: String? = nil, lifetime: UInt32 = 3
+      _ name: String, _ router: AdvertisedRouter, host: String? = nil, port: UInt16,
+      lifetime: UInt32 = 3
     ) async throws {
       try await eventually("\(name) is online") {
         try sender.send(
           MulticastPacket(
             name: Array(name.utf8), text: MulticastPacket.strings(router.text),
-            host: Array((host ?? name).utf8), lifetime: 4_500, hostLifetime: lifetime))
+            host: Array((host ?? name).utf8), port: port, lifetime: 4_500,
+            hostLifetime: lifetime))
         return running.state(router.topic)?["availability"] == "online"
       }
     }
-    try await untilOnline("Kitchen", kitchen)
+    try await untilOnline("Kitchen", kitchen, port: 1)
     #expect(running.state(kitchen.topic)?["preferred"] == "match")
     // Nobody answers from now on.
     try await running.until("the alert") {
@@ -136,18 +138,23 @@ struct DiscoveryTests {
 
     try await running.installation.run("routers", "remove", kitchen.agent)
     try await running.until("it is removed") { $0.latest[kitchen.topic] == "" }
-    try await untilOnline("Attic", attic)
+    try await untilOnline("Attic", attic, port: 2)
     #expect(running.audience.look { $0.latest[kitchen.topic] } == "")
-    try await untilOnline("Kitchen", kitchen)
+    try await untilOnline("Kitchen", kitchen, port: 1)
 
-    // The former record is not withdrawn, and its host still answers.
+    // It is reset: the former record is not withdrawn, and its host still answers.
     let (former, current) = (AdvertisedRouter(3, home), AdvertisedRouter(4, home))
-    try await untilOnline("Box #00AB", former, host: "box", lifetime: 4_500)
-    try await untilOnline("Box #00CD", current, host: "box", lifetime: 4_500)
-    try await running.until("the former one is offline") {
-      $0.state(former.topic)?["availability"] == "offline"
+    try await untilOnline("Box #00AB", former, host: "box", port: 3, lifetime: 4_500)
+    try await untilOnline("Box #00CD", current, host: "box", port: 3, lifetime: 4_500)
+    try await running.until("one row and one alert") {
+      $0.latest[former.topic] == ""
+        && $0.alerts("alert_raised", "UnknownRouter").contains {
+          $0["summary"]?.text == #""Box #00AB" was probably reset: it is now "Box #00CD""#
+        }
     }
     #expect(running.state(current.topic)?["availability"] == "online")
+    try await running.installation.run("routers", "accept", current.agent)
+    try await running.until("its name") { $0.state(current.topic)?["name"] == "Box #00AB" }
     try await running.stop()
   }
 }

@@ -79,6 +79,79 @@ import ThreadDataset
     }
   }
 
+  /// A router in the place of router 1.
+  private static func box(
+    _ agent: UInt64, _ name: String? = nil, on network: UInt64? = 1,
+    _ change: (inout Advertisement) -> Void = { _ in }
+  ) -> Advertisement {
+    .of(agent, on: network, at: network) {
+      $0.endpoint = "10.0.0.7, 49154"
+      $0.name = name ?? $0.name
+      $0.isThreadActive = network != nil
+      change(&$0)
+    }
+  }
+
+  @Test("A router that was reset is one row and one alert, and keeps its name when it is accepted")
+  func reset() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.see(Self.box(1, "Attic"))
+    scene.wait(seconds: 60)
+    for seconds in [60, 200, 0] {
+      // Caches still have its former record.
+      scene.see(Self.box(1, "Attic"), Self.box(2, on: nil))
+      #expect(scene.router(1) == nil && scene.alarms == [.of(.unknownRouter, 2)])
+      scene.wait(seconds: seconds)
+    }
+    var facts = try #require(scene.alert(.unknownRouter, 2)?.facts)
+    #expect(facts.message == .wasReset(isOnPreferred: false) && facts.names == .init(["Attic"]))
+    scene.see(Self.box(2, on: 5))
+    #expect(scene.alarms == [.of(.unknownRouter, 2)])
+    scene.see(Self.box(2))
+    facts = try #require(scene.alert(.unknownRouter, 2)?.facts)
+    #expect(facts.message == .wasReset(isOnPreferred: true))
+    // Once more, before anybody has accepted it.
+    scene.wait(seconds: 60)
+    scene.see(Self.box(3))
+    #expect(scene.router(2) == nil && scene.alarms == [.of(.unknownRouter, 3)])
+    #expect(scene.router(3)?.name == "seen 3")
+    #expect(scene.handle(.acceptRouter(3)).answer == .accepted(isChange: true, isKnown: true))
+    #expect(scene.alarms == [] && scene.router(3)?.name == "Attic")
+    scene.see(Self.box(3))
+    #expect(scene.router(3)?.name == "Attic")
+  }
+
+  @Test("What is another router in the place of one that has gone is not taken for it")
+  func noReset() {
+    let others: [(what: String, seconds: Int, change: (inout Advertisement) -> Void)] = [
+      ("another maker", 60, { $0.vendor = "Other" }), ("another model", 60, { $0.model = "Other" }),
+      ("another address", 60, { $0.endpoint = "10.0.0.8, 49154" }),
+      ("an unknown address", 60, { $0.endpoint = nil }),
+      ("one that was there at first, too", 0, { _ in }), ("two days later", 172_800, { _ in }),
+    ]
+    for other in others {
+      var scene = HomeScene()
+      scene.announce(9, .of(1))
+      scene.see(Self.box(1, "Attic"))
+      scene.see()
+      scene.wait(seconds: other.seconds)
+      scene.see(Self.box(2, on: nil, other.change))
+      #expect(scene.router(1) != nil && scene.router(2)?.resetFrom == nil, "\(other.what)")
+    }
+  }
+
+  @Test("A visitor that was reset is one row without a word")
+  func visitorReset() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.handle(.acceptNetwork(5, isAccepted: true))
+    scene.see(Self.box(1, on: 5))
+    scene.wait(seconds: 60)
+    scene.see(Self.box(2, on: 5))
+    #expect(scene.router(1) == nil && scene.router(2) != nil && scene.alarms == [])
+  }
+
   @Test("A member that is not seen any more is offline, and a visitor may go without a word")
   func offline() {
     var scene = Self.scene()

@@ -55,6 +55,8 @@ import ThreadDataset
     router.isRecordGone = true
     router.threadVersion = "1.3.0"
     router.isKnown = false
+    (router.keptName, router.endpoint) = ("kept", "10.0.0.7, 49154")
+    router.resetFrom = .init(agent: 8, name: "was", memberOf: 3)
     var terms = Adoption.Terms(
       user: "otbr", team: "hub", fingerprint: "one", preferred: .of(1), reported: .of(2),
       consent: ConsentID(5))
@@ -154,7 +156,8 @@ import ThreadDataset
     case .recordGone: .detached
     case .detached: .wellKnownKey
     case .wellKnownKey: .joined
-    case .joined: .adoptionFailed(.refused, isConfiguredForPreferred: false)
+    case .joined: .wasReset(isOnPreferred: true)
+    case .wasReset: .adoptionFailed(.refused, isConfiguredForPreferred: false)
     case .adoptionFailed: .noPreferred(isForgotten: true, networks: [named], more: 2)
     case .noPreferred: .plaintext
     case .plaintext:

@@ -63,18 +63,21 @@ package struct MulticastPacket {
   /// The data of the TXT record, which should be strings with a length byte before each.
   package var text: [UInt8]
   package var host: [UInt8]
+  package var port: UInt16
   /// Seconds for which the service's records are valid.
   package var lifetime: UInt32
   /// Seconds for which the host's address is valid.
   package var hostLifetime: UInt32
 
   package init(
-    name: [UInt8], text: [UInt8] = [0], host: [UInt8] = Array("raw".utf8), lifetime: UInt32 = 120,
+    name: [UInt8], text: [UInt8] = [0], host: [UInt8] = Array("raw".utf8),
+    port: UInt16 = 0x1234, lifetime: UInt32 = 120,
     hostLifetime: UInt32 = 120
   ) {
     self.name = name
     self.text = text
     self.host = host
+    self.port = port
     self.lifetime = lifetime
     self.hostLifetime = hostLifetime
   }
@@ -86,7 +89,9 @@ package struct MulticastPacket {
       // A response with authority, four answers.
       [0, 0, 0x84, 0, 0, 0, 0, 4, 0, 0, 0, 0]
       + record(type, 12, false, instance)
-      + record(instance, 33, true, [0, 0, 0, 0, 0x12, 0x34] + label(host) + label("local") + [0])
+      + record(
+        instance, 33, true,
+        [0, 0, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + label(host) + label("local") + [0])
       + record(instance, 16, true, text)
       + record(label(host) + label("local") + [0], 1, true, [10, 99, 0, 2], hostLifetime)
   }

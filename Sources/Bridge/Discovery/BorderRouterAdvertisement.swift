@@ -35,6 +35,7 @@ extension Advertisement {
     self.init(agents)
     extendedAddress = address.map(Self.number)
     name = Self.text(Array(record.name.utf8), most: 63)
+    endpoint = record.address.map { "\($0), \(record.port)" }
     vendor = Self.text(text["vn"], most: 64)
     model = Self.text(text["mn"], most: 64)
     // Thread specification: Network Name TLV, at most 16 bytes.

@@ -177,6 +177,16 @@ private struct Sentences {
         "If it is yours, run `threadkeeper routers accept \(agent)\(homeOption)`. If not, another "
           + "device may have the credentials of \(preferredName): find it, and give the network a new key."
       )
+    case .wasReset(let isOnPreferred):
+      (
+        "\(list(facts.names)) was probably reset: it is now \(name)",
+        "If it is the same, press \"Accept\" on the status page, or run `threadkeeper routers accept \(agent)"
+          + "\(homeOption)`: it keeps its name. "
+          + (isOnPreferred
+            ? "If not, another device may have the credentials of \(preferredName): find it, and give the network "
+              + "a new key."
+            : "Then give it the credentials of \(preferredName) in its app.")
+      )
     case .adoptionFailed(let state, let isConfigured): adoptionFailed(state, isConfigured)
     case .noPreferred(let isForgotten, let networks, let more):
       noPreferred(isForgotten, networks, networks.count + more)

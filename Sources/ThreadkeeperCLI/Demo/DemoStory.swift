@@ -311,7 +311,7 @@ struct AdvertisedRouter {
       ("sb", state), ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", Self.random(4)),
     ]
     return ServiceRecord(
-      name: name, host: "simulated.local", port: 49_191,
+      name: name, host: "\(agent).local", port: 49_191,
       text: TXTRecord(entries: values.map { Array("\($0)=".utf8) + $1 }))
   }
 

@@ -111,10 +111,11 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 struct RoutersAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept",
-    abstract: "End the alert about a border router that is new on the preferred network.",
+    abstract: "End the alert about a border router that is new, or was reset.",
     discussion: """
       A router that was not there before and joins the preferred network has its credentials, so the \
-      alert UnknownRouter names it until you accept it. Nothing else changes.
+      alert UnknownRouter names it until you accept it. One that was probably reset keeps its former name \
+      then. Nothing else changes.
 
       Ends with 66 for an unknown id.
 

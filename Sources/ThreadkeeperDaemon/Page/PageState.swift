@@ -244,8 +244,12 @@ extension PageState.Router {
       notes.append("Thread is not connected to its network")
     }
     onlySeen = router.source != .mqtt
-    isNew = !router.isKnown && verdict == .match
-    if isNew { notes.append("new here") }
+    isNew = !router.isKnown && verdict == .match || router.resetFrom != nil
+    if let former = router.resetFrom {
+      notes.append("probably \((former.name ?? former.agent.description).printable) before a reset")
+    } else if isNew {
+      notes.append("new here")
+    }
     self.fault = fault
   }
 }

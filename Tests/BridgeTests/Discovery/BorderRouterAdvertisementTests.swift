@@ -75,7 +75,15 @@ struct BorderRouterAdvertisementTests {
     let router = try #require(
       BorderRouterAdvertisement(
         ServiceRecord(name: "x", host: "h", port: 1, text: TXTRecord(entries: entries))))
-    #expect(router.vendor == nil)
+    #expect(router.vendor == nil && router.endpoint == nil)
+  }
+
+  @Test("It is at the address and the port that its record has")
+  func endpoint() throws {
+    let entries = [Array("xa=".utf8) + [1, 2, 3, 4, 5, 6, 7, 8]]
+    let record = ServiceRecord(
+      name: "x", host: "h", address: "10.0.0.7", port: 49_154, text: TXTRecord(entries: entries))
+    #expect(BorderRouterAdvertisement(record)?.endpoint == "10.0.0.7, 49154")
   }
 
   @Test(

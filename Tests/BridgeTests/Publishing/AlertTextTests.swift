@@ -123,6 +123,10 @@ struct AlertTextTests {
         + "login otbr reports"
     ),
     (
+      facts(.wasReset(isOnPreferred: true)) { $0.names = .init(["Attic"]) },
+      #""Attic" was probably reset: it is now "Bob""#
+    ),
+    (
       facts(.movedTo(routers: 2, of: 3, lost: 0)) { $0.names = .init(["A", "B"]) },
       #"2 of 3 border routers of the preferred network "home" are on "attic" now: "A" and "B"; the other is not"#
     ),
@@ -195,6 +199,10 @@ struct AlertTextTests {
   private static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.joined), "routers accept 0000000000000007 --home h`"),
+    (
+      facts(.wasReset(isOnPreferred: false)),
+      "routers accept 0000000000000007 --home h`: it keeps its name"
+    ),
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
     (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
     (
