@@ -333,6 +333,8 @@ package struct Advertisement: Hashable, Sendable {
   package var partition: UInt32?
   package var threadVersion: String?
   package var isThreadActive = true
+  /// Nil where it does not say, and while it is not attached.
+  package var role: ThreadState?
 
   /// - Returns: nil without an id.
   package init?(_ agents: [BorderAgentID]) {

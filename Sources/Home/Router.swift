@@ -339,7 +339,9 @@ extension Router {
       if advertisement.isThreadActive {
         isOnline = true
         offlineReason = nil
-        if threadState == .disabled { setThreadState(nil, at: now) }
+        setThreadState(advertisement.role, at: now)
+        // A record outlives its router in caches: of two leaders one may be gone.
+        threadStateReportedAt = nil
       } else {
         takeOffline(.stopped, at: now)
       }

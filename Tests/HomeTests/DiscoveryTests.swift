@@ -65,6 +65,28 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.router(1)?.threadState == nil)
   }
 
+  @Test("The role of a router that is only seen is in its record; of another one its login says it")
+  func role() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1)) { $0.thread.state = .router }
+    func look(_ role: ThreadState?) {
+      scene.see(
+        .of(1) { $0.role = .child }, .of(2) { $0.role = role }, .of(3) { $0.role = .leader })
+    }
+    look(.leader)
+    #expect([1, 2].map { scene.router($0)?.shownThreadState } == [.router, .leader])
+    let since = scene.now
+    scene.wait(seconds: 60)
+    look(.leader)
+    #expect(scene.router(2)?.shownThreadStateSince == since)
+    scene.pass(seconds: 60)
+    #expect(scene.alarms.isEmpty, "two leaders are no split: one of the records may be old")
+    look(.child)
+    #expect(scene.router(2)?.shownThreadState == .child)
+    look(nil)
+    #expect(scene.router(2)?.shownThreadState == nil)
+  }
+
   struct Link: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let agent: UInt64

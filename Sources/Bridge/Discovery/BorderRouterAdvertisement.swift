@@ -49,6 +49,9 @@ extension Advertisement {
     let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
     // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
     isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
+    // Bits 9 and 10: its role. 0 is detached, or a router that does not say.
+    let roles: [ThreadState?] = [nil, .child, .router, .leader]
+    role = state.flatMap { roles[Int($0 >> 9 & 0b11)] }
     // Only who is attached has `at`. Without it, whose Thread is off is on no network, and neither is who has none yet:
     // OpenThread then advertises the values that it is built with.
     if activeSeconds == nil, !isThreadActive || network == Self.placeholder {

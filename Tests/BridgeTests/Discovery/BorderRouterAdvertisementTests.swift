@@ -94,6 +94,16 @@ struct BorderRouterAdvertisementTests {
   func interface(_ bits: UInt32, _ isActive: Bool) throws {
     #expect(try read(Advert(state: bits)).isThreadActive == isActive)
   }
+
+  @Test(
+    "Bits 9 and 10 of `sb` say its role",
+    arguments: [
+      (nil, nil), (0b001_10_001, nil), (0b010_0011_0001, .child), (0b100_0011_0001, .router),
+      (0b1110_0011_0001, .leader),
+    ] as [(UInt32?, ThreadState?)])
+  func role(_ bits: UInt32?, _ role: ThreadState?) throws {
+    #expect(try read(Advert(state: bits)).role == role)
+  }
 }
 
 @Suite("A record on no network")
