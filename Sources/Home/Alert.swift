@@ -32,11 +32,13 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case stateAltered = 27
   case anotherDaemon = 28
   case anchorAltered = 29
+  case credentialSharingOpen = 32
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
     .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
     .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter,
+    .credentialSharingOpen,
   ]
 
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
@@ -62,7 +64,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
       .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
-      .homeAssistantDiffers:
+      .homeAssistantDiffers, .credentialSharingOpen:
       true
     }
   }
@@ -204,6 +206,8 @@ package struct AlertFacts: Hashable, Sendable {
     case joined
     /// It came in the place of `names`, with another id: it was probably reset.
     case wasReset(isOnPreferred: Bool)
+    /// Somebody can get its credentials with a code that nobody has asked for here.
+    case openForCode
     case adoptionFailed(AdoptionState, isConfiguredForPreferred: Bool)
     // Alerts of the home.
     /// - networks: how many its routers are on; `names` and their ids are the first ones.
@@ -293,7 +297,7 @@ extension AlertKey {
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
       (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
-      (.homeAssistantDiffers, _):
+      (.homeAssistantDiffers, _), (.credentialSharingOpen, _):
       .warning
     }
   }

@@ -65,7 +65,7 @@ extension AlertFacts.Message: Recorded {
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
     .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
     .daemon, .otherPreferred, .sharedOlder, .sharedConflict,
-    .noNetworkYet,
+    .noNetworkYet, .openForCode,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -90,6 +90,7 @@ extension AlertFacts.Message: Recorded {
     case .sharedOlder: 17
     case .sharedConflict: 18
     case .noNetworkYet: 19
+    case .openForCode: 20
     case .elsewhere: 32
     case .offline: 33
     case .notSeen: 34

@@ -144,6 +144,18 @@ extension Home {
     return .accepted(isChange: true, isKnown: true)
   }
 
+  /// A code that was asked for here is no alert.
+  mutating func noteCode(of agent: BorderAgentID) -> HomeAnswer {
+    guard let stored = routers[agent], stored.isPresent else {
+      return .refused(.unknownRouter(agent))
+    }
+    var router = stored
+    router.codeAskedAt = now
+    router.isOpenForCode = false
+    write(router, before: stored, RouterEvent(), trigger: .request)
+    return .accepted(isChange: true, isKnown: true)
+  }
+
   /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one and never
   /// were on that.
   mutating func accept(_ network: ExtendedPANID, _ isAccepted: Bool) -> HomeAnswer {

@@ -276,6 +276,8 @@ extension Router: Recorded {
     try coder.field(&router.isRecordGone)
     try coder.field(&router.threadVersion)
     try coder.field(&router.isKnown)
+    try coder.field(&router.isOpenForCode)
+    try coder.field(&router.codeAskedAt)
     router.resetFrom = try coder.maybe(router.resetFrom)
     router.adoption = try coder.maybe(router.adoption)
     try coder.field(&router.order)

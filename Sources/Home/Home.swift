@@ -131,6 +131,7 @@ package struct Home: Sendable {
     case .notSent(let message): noteNotSent(message)
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
+    case .codeAsked(let agent): step.output.answer = noteCode(of: agent)
     case .acceptNetwork(let network, let isAccepted):
       step.output.answer = accept(network, isAccepted)
     case .enroll(let client, let user, let approver):

@@ -31,6 +31,8 @@ package enum HomeInput: Sendable {
   case remove(BorderAgentID)
   /// A person says that a router is there on purpose.
   case acceptRouter(BorderAgentID)
+  /// A person has asked a router for a code with which others get its credentials.
+  case codeAsked(BorderAgentID)
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
   /// - by: who ends the grants of the key before.
@@ -333,6 +335,8 @@ package struct Advertisement: Hashable, Sendable {
   package var partition: UInt32?
   package var threadVersion: String?
   package var isThreadActive = true
+  /// Whether a code opens it now, for others to get its credentials.
+  package var isOpenForCode = false
   /// Nil where it does not say, and while it is not attached.
   package var role: ThreadState?
 

@@ -78,6 +78,10 @@ package struct Router: Hashable, Sendable {
   package var threadVersion: String?
   /// Whether it was on the preferred network before, has a login, or was accepted by a person.
   package var isKnown = true
+  /// Whether a code opens it that nobody has asked for here.
+  var isOpenForCode = false
+  /// When somebody has asked for one here.
+  var codeAskedAt: WireTime?
   /// What it was before it was reset, until a person has said that it is the same.
   @Boxed package var resetFrom: FormerRouter?
 
@@ -329,6 +333,9 @@ extension Router {
     isAdvertised = true
     isRecordGone = false
     endpoint = advertisement.endpoint ?? endpoint
+    // A code lives for ten minutes at most.
+    let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
+    isOpenForCode = advertisement.isOpenForCode && !isAskedFor
     threadVersion = advertisement.threadVersion ?? threadVersion
     switch source {
     case .mdns:
@@ -407,6 +414,7 @@ extension Router {
   mutating func withdrawAdvertisement() {
     isAdvertised = false
     isRecordGone = false
+    isOpenForCode = false
     partition = nil
     if isAgentSilent { currentNetwork = nil }
   }

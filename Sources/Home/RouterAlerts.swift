@@ -30,6 +30,7 @@ struct RouterAlerts {
       router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
     case .adoptionFailed: adoptionFailed
     case .unknownRouter: unknown
+    case .credentialSharingOpen: router.isOpenForCode && isOfHome ? facts(.openForCode) : nil
     default: nil
     }
   }
@@ -122,6 +123,11 @@ struct RouterAlerts {
       ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
     if router.offlineReason == .silent { facts.since = lastSeen }
     return facts
+  }
+
+  /// Its network is the preferred one, or a login has announced it.
+  private var isOfHome: Bool {
+    router.source == .mqtt || router.network != nil && router.network == preferred?.network
   }
 
   private var unknown: AlertFacts? {

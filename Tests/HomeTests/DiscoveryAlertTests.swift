@@ -79,6 +79,30 @@ import ThreadDataset
     }
   }
 
+  @Test("A code that opens a router of the home is an alert, unless somebody here has asked for it")
+  func code() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    let alert = AlertKey.of(.credentialSharingOpen, 1)
+    func look(_ isOpen: Bool) {
+      scene.see(.of(1) { $0.isOpenForCode = isOpen }, .of(2, on: 5) { $0.isOpenForCode = isOpen })
+    }
+    scene.announce(9, .of(1))
+    scene.handle(.acceptNetwork(5, isAccepted: true))
+    look(true)
+    #expect(scene.alarms == [alert], "a neighbour's is not its business")
+    look(false)
+    #expect(scene.alarms == [])
+    scene.handle(.codeAsked(1))
+    look(true)
+    #expect(scene.alarms == [])
+    scene.wait(seconds: 600)
+    look(true)
+    #expect(scene.alarms == [alert])
+    scene.handle(.codeAsked(1))
+    #expect(scene.alarms == [], "it was noticed before it was said")
+    #expect(scene.handle(.codeAsked(7)).answer == .refused(.unknownRouter(7)))
+  }
+
   /// A router in the place of router 1.
   private static func box(
     _ agent: UInt64, _ name: String? = nil, on network: UInt64? = 1,

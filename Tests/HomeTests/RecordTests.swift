@@ -55,6 +55,8 @@ import ThreadDataset
     router.isRecordGone = true
     router.threadVersion = "1.3.0"
     router.isKnown = false
+    router.isOpenForCode = true
+    router.codeAskedAt = now
     (router.keptName, router.endpoint) = ("kept", "10.0.0.7, 49154")
     router.resetFrom = .init(agent: 8, name: "was", memberOf: 3)
     var terms = Adoption.Terms(
@@ -157,7 +159,8 @@ import ThreadDataset
     case .detached: .wellKnownKey
     case .wellKnownKey: .joined
     case .joined: .wasReset(isOnPreferred: true)
-    case .wasReset: .adoptionFailed(.refused, isConfiguredForPreferred: false)
+    case .wasReset: .openForCode
+    case .openForCode: .adoptionFailed(.refused, isConfiguredForPreferred: false)
     case .adoptionFailed: .noPreferred(isForgotten: true, networks: [named], more: 2)
     case .noPreferred: .plaintext
     case .plaintext:

@@ -18,6 +18,8 @@ package typealias BorderRouterAdvertisement = Advertisement
 extension Advertisement {
   /// The service type that border routers advertise.
   package static let serviceType = "_meshcop._udp"
+  /// The one beside it that is there, empty, while a code opens the router (Thread 1.4, credential sharing).
+  package static let codeServiceType = "_meshcop-e._udp"
 
   /// It may be listed under `id`, its first 8 bytes, and `xa`, in this order. Its name is that of the service instance,
   /// which people see in apps.

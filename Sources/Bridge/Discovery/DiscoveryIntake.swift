@@ -77,8 +77,17 @@ package final class DiscoveryIntake: Sendable {
   /// Takes what the browser has found. Returns at once.
   package func receive(_ update: ServiceUpdate) {
     let now = clock.now()
-    let delay = state.withLock { $0.take(update, at: now) }
+    schedule(state.withLock { $0.take(update, at: now) })
     note(update)
+  }
+
+  /// Takes that a router can be opened with a code now, or no more. Returns at once.
+  package func receiveCode(_ update: ServiceUpdate) {
+    let now = clock.now()
+    schedule(state.withLock { $0.takeCode(update, at: now) })
+  }
+
+  private func schedule(_ delay: Int?) {
     guard let delay else { return }
     queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
       self?.state.withLock { $0.isScheduled = false }

@@ -7,7 +7,9 @@ import ThreadDataset
 /// What border routers advertise on the local network now, and how far it is written.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
-  private var records: [(name: String, router: BorderRouterAdvertisement)] = []
+  private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
+  /// The hosts of services that are there while a code opens their routers.
+  private var codes: [String: String] = [:]
   /// Names of records without an id.
   private(set) var unusable: Set<String> = []
   /// Whether a router that is not among the records is not there.
@@ -28,7 +30,13 @@ struct DiscoveryRecords {
   /// What is to be written; nil where nothing is known.
   var sightings: Sightings? {
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
-    return Sightings(records.map(\.router), isComplete: isComplete, lastSeen: lastSeen)
+    let open = Set(codes.values)
+    let routers = records.map { record in
+      var router = record.router
+      router.isOpenForCode = open.contains(record.host)
+      return router
+    }
+    return Sightings(routers, isComplete: isComplete, lastSeen: lastSeen)
   }
 
   /// They are written: what has come since is left for the next round.
@@ -49,10 +57,12 @@ struct DiscoveryRecords {
       unusable.remove(record.name)
       obstacle = nil
       if let index = records.firstIndex(where: { $0.name == record.name }) {
-        guard records[index].router != advertisement else { return nil }
-        records[index].router = advertisement
+        guard records[index].router != advertisement || records[index].host != record.host else {
+          return nil
+        }
+        (records[index].host, records[index].router) = (record.host, advertisement)
       } else {
-        records.append((record.name, advertisement))
+        records.append((record.name, record.host, advertisement))
       }
     case .lost(let name, let silence):
       unusable.remove(name)
@@ -70,6 +80,21 @@ struct DiscoveryRecords {
       self.obstacle = obstacle
       return nil
     }
+    return delay(at: now)
+  }
+
+  /// - Returns: as `take`.
+  mutating func takeCode(_ update: ServiceUpdate, at now: WireTime) -> Int? {
+    switch update {
+    case .found(let record): codes[record.name] = record.host
+    case .lost(let name, _): codes[name] = nil
+    case .listed: return nil
+    case .unavailable: codes = [:]
+    }
+    return delay(at: now)
+  }
+
+  private mutating func delay(at now: WireTime) -> Int? {
     guard !isScheduled, !isStopped else { return nil }
     isScheduled = true
     return pace.delay(at: now)

@@ -187,6 +187,12 @@ private struct Sentences {
               + "a new key."
             : "Then give it the credentials of \(preferredName) in its app.")
       )
+    case .openForCode:
+      (
+        "\(name) lets others have the credentials of \(configured) by a code, which nobody has asked for here",
+        "If somebody of yours has asked for it, in an app or at \(name), nothing is to be done: it ends by itself. "
+          + "If not, restart \(name), which ends it, and find out who has: whoever used the code has the network key."
+      )
     case .adoptionFailed(let state, let isConfigured): adoptionFailed(state, isConfigured)
     case .noPreferred(let isForgotten, let networks, let more):
       noPreferred(isForgotten, networks, networks.count + more)

@@ -4,6 +4,7 @@ import ArgumentParser
 import BorderRouterAgent
 import Broker
 import Settings
+import ThreadDataset
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
@@ -178,6 +179,13 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     }
   }
 
+  /// A daemon on this machine is told, so that the code is no alert there.
+  private func note(_ router: BorderAgentID?) async {
+    guard let router, let settings = SettingsOptions().read().settings else { return }
+    _ = try? await DaemonClient(settings: settings).performIfThere(
+      NoteCode(borderAgentId: "\(router)"), within: .seconds(5))
+  }
+
   /// On the terminal, and nowhere else: whoever has the code gets the network's key.
   private func shareCredentials() async throws {
     var isMissing = false
@@ -190,6 +198,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       case .code(let code):
         try StandardStream.output.write(
           "Code of \(router), for \(CredentialSharing.lifetime / 60_000) minutes: \(code)\n")
+        await note(id)
       case .none(let why):
         isMissing = true
         try StandardStream.output.write("There is no code of \(router): \(why)\n")

@@ -119,14 +119,18 @@ struct RouterDiscovery: Service {
     if let intake {
       let browser = ServiceBrowser(
         type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
+      let codes = ServiceBrowser(
+        type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
       intake.start()
       do {
         try browser.start()
+        try codes.start()
       } catch let obstacle as DiscoveryObstacle {
         intake.receive(.unavailable(obstacle))
       }
       try? await gracefulShutdown()
       browser.stop()
+      codes.stop()
       intake.stop()
     } else {
       try? await gracefulShutdown()

@@ -51,8 +51,9 @@ let operations: [any Operation.Type] = [
   ApproveConsent.self, AskConsent.self, BackupStore.self, DeleteLogin.self, DenyConsent.self,
   EnrollClient.self, FollowAudit.self, ForgetDamaged.self, ListAlerts.self, ListClients.self,
   ListConsents.self, ListCredentials.self, ListDecisions.self, ListFormerNetworks.self,
-  ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self, RemoveKeySlot.self,
-  RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self, ShowCredential.self,
+  ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self, NoteCode.self,
+  RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self,
+  ShowCredential.self,
   ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 

@@ -87,6 +87,28 @@ package struct AcceptRouter: Operation {
   }
 }
 
+/// A code of a router is no alert: somebody has asked for it here.
+package struct NoteCode: Operation {
+  /// 16 or 32 hexadecimal digits.
+  package var borderAgentId: String
+
+  package init(borderAgentId: String) { self.borderAgentId = borderAgentId }
+
+  package struct Reply: Codable, Sendable {
+    /// Whether it is listed.
+    package var known: Bool
+  }
+
+  package func perform(_ context: OperationContext) throws -> Reply {
+    let agent = try BorderAgentID(parameter: borderAgentId)
+    var isKnown = false
+    for home in context.settings.homes {
+      if case .accepted = try context.perform(.codeAsked(agent), in: home.name) { isKnown = true }
+    }
+    return Reply(known: isKnown)
+  }
+}
+
 /// Ends the alerts about routers on a network that is not the preferred one and never was theirs.
 package struct AcceptNetwork: Operation {
   package var home: String

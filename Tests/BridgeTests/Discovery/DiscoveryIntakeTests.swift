@@ -54,6 +54,18 @@ struct DiscoveryIntakeTests {
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
+  @Test("A router is open for a code while its host has that service, also where that came first")
+  func code() async throws {
+    defer { intake.stop() }
+    let host = Advert().service.host
+    let service = ServiceRecord(name: "any", host: host, port: 5, text: TXTRecord(entries: []))
+    intake.receiveCode(.found(service))
+    try await find()
+    try await eventually("it is open") { router?.isOpenForCode == true }
+    intake.receiveCode(.lost(name: "any"))
+    try await eventually("it is not") { router?.isOpenForCode == false }
+  }
+
   @Test("A router whose record was lost in silence was seen when it answered last")
   func silence() async throws {
     defer { intake.stop() }

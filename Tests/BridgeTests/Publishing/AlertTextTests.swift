@@ -198,6 +198,7 @@ struct AlertTextTests {
 
   private static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
+    (facts(.openForCode), "restart \"Bob\", which ends it"),
     (facts(.joined), "routers accept 0000000000000007 --home h`"),
     (
       facts(.wasReset(isOnPreferred: false)),

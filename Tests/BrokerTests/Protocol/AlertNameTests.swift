@@ -34,6 +34,7 @@ struct AlertNameTests {
     (.stateAltered, "StateAltered"),
     (.anotherDaemon, "AnotherDaemon"),
     (.anchorAltered, "AnchorAltered"),
+    (.credentialSharingOpen, "CredentialSharingOpen"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

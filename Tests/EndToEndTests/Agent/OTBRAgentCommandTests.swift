@@ -152,7 +152,10 @@ struct OTBRAgentCommandTests {
       try TerminalSession(
         ["agent", "otbr", routers.url(0), "--credential-sharing", "--router-user", "\(getuid())"]
           + more,
-        environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path], errorFile: log)
+        environment: [
+          "PATH": "/usr/bin:/bin", "HOME": directory.path,
+          "THREADKEEPER_STATE_DIRECTORY": directory.path,
+        ], errorFile: log)
     }
     // The login's own broker, too, gets nothing.
     let session = try share([

@@ -85,7 +85,7 @@ struct LocalAPITests {
     ForgetDamaged(home: "home"), ListAlerts(all: true),
     ListClients(), ListConsents(), ListCredentials(), ListDecisions(),
     ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(), ListRouters(),
-    RemoveKeySlot(slot: 1, isConfirmed: false),
+    NoteCode(borderAgentId: agent), RemoveKeySlot(slot: 1, isConfirmed: false),
     RemoveRouter(home: "home", borderAgentId: agent),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"),
     RotateKeys(secrets: []), ShowCredential(home: "home", borderAgentId: agent, secret: false),

@@ -62,6 +62,7 @@ extension AlertName: WireWord {
     case .stateAltered: "StateAltered"
     case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
+    case .credentialSharingOpen: "CredentialSharingOpen"
     }
   }
 }
