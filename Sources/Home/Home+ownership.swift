@@ -156,19 +156,24 @@ extension Home {
     return .accepted(isChange: true, isKnown: true)
   }
 
-  /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one and never
-  /// were on that.
+  /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one.
   mutating func accept(_ network: ExtendedPANID, _ isAccepted: Bool) -> HomeAnswer {
     let isKnown = self.network(network) != nil
-    guard accepted.contains(network) != isAccepted else {
-      return .accepted(isChange: false, isKnown: isKnown)
+    let isNew = accepted.contains(network) != isAccepted
+    let present = routers.filter { $0.isPresent && $0.network == network }
+    let members = present.filter {
+      $0.isOnlySeen && $0.memberOf != nil && $0.memberOf == preferred?.dataset.network
     }
+    let moved = isAccepted ? members.filter { $0.acceptedOn != network } : []
+    guard isNew || !moved.isEmpty else { return .accepted(isChange: false, isKnown: isKnown) }
     if isAccepted { accepted.insert(network) } else { accepted.remove(network) }
+    for var router in moved {
+      router.acceptedOn = network
+      put(router)
+    }
     changes.records.insert(.home)
     changes.networks.insert(network)
-    for router in routers where router.isPresent && router.network == network {
-      changes.routers.insert(router.agent)
-    }
+    for router in present { changes.routers.insert(router.agent) }
     needs.routerChecks = true
     needs.changeCheck = true
     discovery.needsSplitCheck = true

@@ -260,6 +260,7 @@ extension Router: Recorded {
     try coder.field(&router.datasetChangedAt)
     try coder.field(&router.followsPreferred)
     try coder.field(&router.memberOf)
+    try coder.field(&router.acceptedOn)
     try coder.field(&router.currentNetwork)
     try coder.field(&router.threadState)
     try coder.field(&router.threadStateSince)

@@ -273,14 +273,18 @@ extension Home {
 
   private func verdict(of router: Router, preferred: DatasetSummary?) -> PreferredCheck {
     let check = PreferredCheck(router, preferred: preferred)
-    guard router.memberOf != preferred?.network, isOnAcceptedNetwork(router, check) else {
-      return check
-    }
-    return .none
+    return isAccepted(router, check, preferred: preferred) ? .none : check
   }
 
-  func isOnAcceptedNetwork(_ router: Router, _ check: PreferredCheck) -> Bool {
-    check.isMismatch && router.isOnlySeen && router.network.map(accepted.contains) == true
+  /// Whether nothing is wrong about where it is: a person has accepted its network. One that was on the preferred network
+  /// before is accepted itself: that it moved there later would be news.
+  private func isAccepted(
+    _ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?
+  ) -> Bool {
+    guard check.isMismatch, router.isOnlySeen, let network = router.network,
+      accepted.contains(network)
+    else { return false }
+    return router.memberOf != preferred?.network || router.acceptedOn == network
   }
 }
 
@@ -447,7 +451,7 @@ extension Home {
       lastSeen: routers.lastSeen(router.agent),
       currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
       isExplainedByHome: isExplained(router),
-      isNetworkAccepted: isOnAcceptedNetwork(router, check))
+      isAccepted: isAccepted(router, check, preferred: preferred?.dataset))
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
       let key = AlertKey(name, .router(router.agent))

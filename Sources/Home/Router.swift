@@ -46,6 +46,8 @@ package struct Router: Hashable, Sendable {
   package var followsPreferred = false
   /// The preferred network that it was on last.
   package var memberOf: ExtendedPANID?
+  /// The network that a person has accepted it on last, though it was on the preferred one before.
+  var acceptedOn: ExtendedPANID?
   /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
   package var currentNetwork: ExtendedPANID?
   package var threadState: ThreadState?

@@ -13,8 +13,8 @@ struct RouterAlerts {
   let currentName: String?
   /// Whether an alert of the home explains why it differs from the preferred network.
   let isExplainedByHome: Bool
-  /// Whether a person has accepted that routers are on its network, which is not the preferred one.
-  let isNetworkAccepted: Bool
+  /// Whether a person has accepted that it is on its network, which is not the preferred one.
+  let isAccepted: Bool
 
   /// Nil where the condition does not hold.
   func facts(_ name: AlertName) -> AlertFacts? {
@@ -61,9 +61,7 @@ struct RouterAlerts {
   private var isVisitor: Bool { router.isOnlySeen && router.memberOf == nil }
 
   private var mismatch: AlertFacts? {
-    guard case .mismatch(let differs) = check, !isExplainedByHome,
-      !(isNeverMember && isNetworkAccepted)
-    else { return nil }
+    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted else { return nil }
     if router.isElsewhere {
       var facts = facts(
         .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred), differs: differs)

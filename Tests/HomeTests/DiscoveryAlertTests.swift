@@ -56,6 +56,32 @@ import ThreadDataset
     }
   }
 
+  @Test(
+    "Accepting its network ends the warning of one that was on the preferred network, until it is taken back"
+  )
+  func movedAndAccepted() {
+    for isAcceptedBefore in [false, true] {
+      var scene = Self.scene()
+      scene.see(.of(1, at: 5))
+      if isAcceptedBefore { scene.handle(.acceptNetwork(2, isAccepted: true)) }
+      scene.see(.of(1, on: 2))
+      #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
+      func accept(_ isAccepted: Bool) -> HomeAnswer? {
+        scene.handle(.acceptNetwork(2, isAccepted: isAccepted)).answer
+      }
+      #expect(accept(true) == .accepted(isChange: true, isKnown: true))
+      #expect(scene.alarms == [] && scene.verdict(of: 1) == PreferredCheck.none)
+      #expect(accept(true) == .accepted(isChange: false, isKnown: true))
+      // It is not accepted elsewhere.
+      scene.see(.of(1, on: 3))
+      #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
+      scene.see(.of(1, on: 2))
+      #expect(scene.alarms == [])
+      #expect(accept(false) == .accepted(isChange: true, isKnown: true))
+      #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
+    }
+  }
+
   @Test("When another network is preferred, who stays on the former one can be accepted")
   func formerPreferred() {
     var scene = Self.scene()

@@ -39,6 +39,7 @@ import ThreadDataset
     router.datasetChangedAt = now
     router.followsPreferred = true
     router.memberOf = 1
+    router.acceptedOn = 4
     router.currentNetwork = 2
     router.threadState = .leader
     router.threadStateSince = now
