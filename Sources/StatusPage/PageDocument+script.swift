@@ -124,17 +124,29 @@ extension PageDocument {
       // The timer of a button that is pressed; 0: none is.
       let pressed = 0;
       let isDue = false;
+      // What has to be there before a home is guarded.
+      function missing(home) {
+        const named = known.homes.length > 1 ? " in the home " + home.name : "";
+        const preferred = home.networks.find(item => item.preferred);
+        if (home.networks.every(item => !item.routers.length))
+          return "No border router is listed yet" + named + ", so nothing is guarded.";
+        if (home.undecided) return "Border routers are on several networks" + named + " and none is preferred, " +
+          "so none of them is checked.";
+        if (!preferred) return "No network is preferred" + named + ", so no border router is checked.";
+        return preferred.credentials ? "" : "The credentials of the preferred network " + (preferred.name || preferred.id) +
+          " are not here" + named + ", so border routers are checked by its Extended PAN ID alone.";
+      }
       // The colour and the words of the worst; the rest is counted.
-      function verdict(wrong, waiting, notices) {
+      function verdict(wrong, waiting, notices, open) {
         const asked = waiting.map(asking);
-        const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : "All is well.";
-        const rest = [];
+        const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : open.length ? open[0] : "All is well.";
+        const rest = open.filter(text => text !== lead);
         if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
         if (wrong.length && asked.length || asked.length > 1) rest.push(
           count(asked.length, "request waits", "requests wait") + " for your consent.");
         if (notices) rest.push(count(notices, "thing is", "things are") + " worth knowing.");
         const box = byId("verdict"), text = lead + " " + rest.join(" ");
-        box.className = wrong.length ? wrong[0].tone : asked.length ? "" : "good";
+        box.className = wrong.length ? wrong[0].tone : asked.length || open.length ? "" : "good";
         // A screen reader reads it whenever it is set.
         if (box.dataset.text === text) return;
         box.dataset.text = text;
@@ -151,11 +163,10 @@ extension PageDocument {
           .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
         const notices = of("info");
         // Also while the alert about it is held.
-        const open = known.homes.some(home => home.undecided && !of("warning").some(
-          item => item.name === "NoPreferredNetwork" && item.home === home.name))
-          ? [{text: "No network is preferred, so no border router is checked.", tone: "warn"}] : [];
-        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn"), ...open], known.consents,
-          notices.length);
+        const open = known.homes.filter(home => !of("warning").some(
+          item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(missing).filter(text => text);
+        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn")], known.consents,
+          notices.length, open);
         fill("consents", known.consents, item => item.id, consent);
         fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
         fill("notices", notices, item => item.id, alert);

@@ -67,6 +67,43 @@ struct BrowserTests {
     try await home.stop()
   }
 
+  @Test("It is never green while nothing is guarded: it says what is missing, in no colour")
+  func unguarded() async throws {
+    let home = try await home()
+    let tab = try await home.tab()
+    let lead = "document.querySelector('#verdict .lead').textContent"
+    let colour = "document.getElementById('verdict').className"
+    try await tab.waitForText("No border router is listed yet, so nothing is guarded.")
+    #expect(try await tab.evaluate(colour) == "")
+    try await home.announce(1, "Hallway hub", try ThreadNetwork("home"))
+    try await tab.waitForText("All is well.")
+    #expect(try await tab.evaluate(colour) == "good")
+    for (change, text) in [
+      ("networks[0].preferred = false", "No network is preferred, so no border router is checked."),
+      ("undecided = true", "Border routers are on several networks and none is preferred, "),
+      ("networks = []", "No border router is listed yet"),
+      (
+        "networks[0].credentials = false",
+        "The credentials of the preferred network home are not here"
+      ),
+    ] {
+      let shown = try await tab.evaluate(
+        "take(last), known.homes[0].\(change), show(), \(lead) + ' | ' + \(colour)"
+      ).text
+      #expect(shown?.hasPrefix(text) == true && shown?.hasSuffix(" | ") == true, "\(shown ?? "")")
+    }
+    // What is wrong comes first, and what is missing is not left out.
+    let both = try await tab.evaluate(
+      """
+      take(last), known.homes[0].networks = [], known.health[0].state = 'bad', show(),
+      document.querySelector('#verdict').innerText + ' | ' + \(colour)
+      """
+    ).text
+    #expect(both?.contains("so nothing is guarded.") == true && both?.hasSuffix(" | bad") == true)
+    #expect(both?.hasPrefix("No border router") == false)
+    try await home.stop()
+  }
+
   /// Everything that the page can show: two networks, an alert, a router that is offline, a request for consent.
   @Test("Everybody can use it: on a phone, in the dark, with a screen reader, and after a change")
   func everybody() async throws {
