@@ -182,7 +182,6 @@ extension HomeAssistantDevice {
       device.components[key] = nil
       device.removed[key] = entity.platform
     }
-    device.components["mismatch"]?.valueTemplate = HomeAssistantTemplate.seenMismatch
     return device
   }
 

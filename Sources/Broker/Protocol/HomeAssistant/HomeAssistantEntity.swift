@@ -199,14 +199,9 @@ package enum HomeAssistantTemplate {
     "{{ {'ext_pan_id': '\(network)'} | to_json }}"
   }
 
-  /// Of a router's state: a problem or none; unknown where there is nothing to compare.
+  /// Of a router's state: a problem or none; unknown where there is nothing to compare, or its network is accepted.
   static let mismatch =
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "
-    + "if value_json is defined else None }}"
-
-  /// The same of a router that is only seen on the local network: on an accepted network nothing is wrong.
-  static let seenMismatch =
-    "{{ ('ON' if value_json.preferred == 'mismatch' else 'OFF') "
     + "if value_json is defined else None }}"
 
   /// Of a router's state: whether its adoption has failed.
