@@ -92,11 +92,37 @@ extension AccessList {
   package func samples(of login: String) -> [String] {
     baseTopics.flatMap { base in
       let own = daemons.contains(login) ? [] : [ProbeTopic.Group.inbound, .outbound]
-      let decisions = approvers.contains(login) ? ["consent/approve", "preferred/set"] : []
       return ProbeTopic.Group.allCases.map { ProbeTopic(base: base, group: $0).text }
         + own.map { ProbeTopic(base: base, group: $0, user: login).text }
-        + decisions.map { "\(base)/in/\(login)/request/\($0)" }
+        + (approvers.contains(login) ? decisions(of: login, below: base) : [])
     } + [birth, devices.replacing("+", with: ProbeTopic.nobody), "$SYS/broker/version"]
+  }
+
+  /// The requests of a login that decides.
+  private func decisions(of login: String, below base: String) -> [String] {
+    ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
+      "\(base)/in/\(login)/request/\($0)"
+    }
+  }
+
+  /// What it gives a login that it names, or everybody: of each kind of topic one. What a login decides that the
+  /// settings name, and not the list, it decides by what everybody may.
+  ///
+  /// - Throws: `AccessListError` as `text` does.
+  package func rights(of login: String) throws(AccessListError) -> [AccessGap] {
+    var addition = self
+    addition.isAddition = true
+    let wanted = AccessRules(try addition.text())
+    let isEverybody = login == ProbeTopic.nobody
+    let isNamed = isEverybody || (daemons + monitors + approvers).contains(login)
+    let given = (isNamed ? samples(of: login) : []).flatMap { topic in
+      AccessRules.Access.allCases.filter { wanted.allows(login, $0, topic) }.map { ($0, topic) }
+    }
+    let decides = deciders.contains(login) && !approvers.contains(login)
+    let decided = decides ? baseTopics.flatMap { decisions(of: login, below: $0) } : []
+    return (given + decided.map { (.write, $0) }).map { access, topic in
+      AccessGap(isEverybody ? .everybody : .login(login), access, topic, isExcess: false)
+    }
   }
 
   /// What a list that is there lacks of this one, and what it allows of others' keys and names beyond it.
@@ -108,20 +134,10 @@ extension AccessList {
   package func gaps(
     in present: AccessRules, logins: [String], allowsAnonymous: Bool
   ) throws(AccessListError) -> [AccessGap] {
-    var addition = self
-    addition.isAddition = true
-    let wanted = AccessRules(try addition.text())
     var gaps: [AccessGap] = []
-    func lacks(_ login: String, _ who: AccessGap.Who) {
-      for topic in samples(of: login) {
-        for access in AccessRules.Access.allCases
-        where wanted.allows(login, access, topic) && !present.allows(login, access, topic) {
-          gaps.append(AccessGap(who, access, topic, isExcess: false))
-        }
-      }
+    for login in daemons + monitors + approvers + deciders + [ProbeTopic.nobody] {
+      gaps += try rights(of: login).filter { !present.allows(login, $0.access, $0.topic) }
     }
-    for login in daemons + monitors + approvers { lacks(login, .login(login)) }
-    lacks(ProbeTopic.nobody, .everybody)
     gaps += excess(of: .everybody, in: present)
     let isOpen = gaps.contains { $0.isExcess }
     if allowsAnonymous { gaps += excess(of: .withoutLogin, in: present, byPatterns: !isOpen) }

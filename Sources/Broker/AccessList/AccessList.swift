@@ -49,6 +49,16 @@ package struct AccessList: Sendable {
     "preferred/forget", "preferred/get", "routers",
   ]
 
+  // Above each part. By them a list that is there is known as threadkeeper's own: see `takeRoles`.
+  static let anonymousComment = "# Clients without a login: everything but threadkeeper's topics."
+  static let daemonComment = "# threadkeeper itself."
+  static let keptComment = "# As before"
+  static let seesComment = "sees threadkeeper's states and alerts"
+  static let monitorComment =
+    "# Sees states and alerts, and may say that Home Assistant has started."
+  static let approverComment = "# Decides about consent."
+  static let everybodyComment = "# Everybody else speaks and is answered under the own user name."
+
   /// - Throws: `AccessListError` for a name that would break the list, and for a login with two roles that the list
   ///   cannot express.
   package func text() throws(AccessListError) -> String {
@@ -56,7 +66,7 @@ package struct AccessList: Sendable {
     // The list that is there may lack the end of its last line.
     var lines: [String] = isAddition ? [""] : []
     if keepsAnonymous, !isAddition {
-      lines += ["# Clients without a login: everything but threadkeeper's topics."]
+      lines += [Self.anonymousComment]
       lines += everythingElse + baseTopics.map { "topic deny \($0)/#" }
       lines += ["topic deny \(devices)", ""]
     }
@@ -67,7 +77,7 @@ package struct AccessList: Sendable {
       lines += section(reader: login)
     }
 
-    lines.append("# Everybody else speaks and is answered under the own user name.")
+    lines.append(Self.everybodyComment)
     for base in baseTopics {
       lines += ["pattern write \(base)/in/%u/#", "pattern read \(base)/out/%u/#"]
     }
@@ -77,7 +87,7 @@ package struct AccessList: Sendable {
   // MARK: Sections
 
   private func section(daemon: String) -> [String] {
-    ["# threadkeeper itself.", "user \(daemon)"]
+    [Self.daemonComment, "user \(daemon)"]
       + baseTopics.map { "topic readwrite \($0)/#" } + [
         "# Home Assistant has started: what it knew is published again.",
         "topic read \(birth)",
@@ -94,14 +104,13 @@ package struct AccessList: Sendable {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
     let comment =
       switch (isMonitor, isApprover) {
-      case (false, false): "# As before, but none of threadkeeper's topics."
-      case (true, false): "# As before, and sees threadkeeper's states and alerts."
-      case (false, true): "# As before, and decides about consent."
-      case (true, true):
-        "# As before, sees threadkeeper's states and alerts, and decides about consent."
+      case (false, false): ", but none of threadkeeper's topics."
+      case (true, false): ", and \(Self.seesComment)."
+      case (false, true): ", and decides about consent."
+      case (true, true): ", \(Self.seesComment), and decides about consent."
       }
     let visible = isMonitor ? Self.published : isApprover ? ["bridge"] : []
-    var lines = [comment]
+    var lines = [Self.keptComment + comment]
     if visible.isEmpty {
       lines.append("user \(login)")
       if !isAddition { lines += everythingElse }
@@ -156,7 +165,8 @@ package struct AccessList: Sendable {
       + others.map { "\(base)/in/\($0)/#" }
   }
 
-  private var writes: [String] { keptWrites.isEmpty ? ["\(discoveryPrefix)/#"] : keptWrites }
+  private var writes: [String] { keptWrites.isEmpty ? usualWrites : keptWrites }
+  var usualWrites: [String] { ["\(discoveryPrefix)/#"] }
 
   /// What a client may do on a broker without an access list.
   private var everythingElse: [String] { ["topic readwrite #", "topic read $SYS/#"] }
@@ -165,9 +175,9 @@ package struct AccessList: Sendable {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
     var lines: [String] = []
     if isMonitor {
-      lines.append("# Sees states and alerts, and may say that Home Assistant has started.")
+      lines.append(Self.monitorComment)
     }
-    if isApprover { lines.append("# Decides about consent.") }
+    if isApprover { lines.append(Self.approverComment) }
     lines.append("user \(login)")
     if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
     for base in baseTopics {

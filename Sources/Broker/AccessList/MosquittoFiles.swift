@@ -63,6 +63,11 @@ package struct AccessRules: Sendable {
     return !rules.contains(where: \.isDenial) && rules.contains { $0.allows(access) }
   }
 
+  /// The lines that deny a user a topic, whatever others allow.
+  package func denials(of user: String, _ topic: String) -> [String] {
+    (users[user] ?? []).filter { $0.isDenial && Self.covers($0.filter, topic) }.map(\.line)
+  }
+
   /// The lines that let somebody read or write some topic of a filter.
   ///
   /// Where several denials only together leave nothing of the filter, the line counts all the same.

@@ -123,4 +123,13 @@ extension AccessList {
     discoveryPrefix = settings.homeAssistant.prefix
     deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
   }
+
+  /// What the settings promise Home Assistant, which does other things, too: it is kept, unless the list has it already.
+  mutating func addHomeAssistant(_ settings: Settings) {
+    guard let login = settings.homeAssistant.login else { return }
+    let isReader = (monitors + approvers).contains(login)
+    if settings.homeAssistant.discovery == .on { add(login, to: \.monitors) }
+    if settings.homeAssistant.approver != nil { add(login, to: \.approvers) }
+    if !isReader, (monitors + approvers).contains(login) { add(login, to: \.kept) }
+  }
 }

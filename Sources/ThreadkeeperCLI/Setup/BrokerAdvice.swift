@@ -52,10 +52,11 @@ struct BrokerAdvice: Sendable {
       files?.options.accessList ?? "\(files?.directory ?? "/etc/mosquitto")/threadkeeper.acl"
     let needsLines =
       !list.isAddition || gaps.contains { !$0.isExcess || list.kept.contains($0.who.login ?? "") }
+    let isListed = files?.options.accessList != nil
     if needsLines { steps.append(lines(in: path)) }
     let configuration =
       (newPasswordFile.map { ["password_file \($0)"] } ?? [])
-      + (list.isAddition ? [] : ["acl_file \(path)"]) + limits
+      + (isListed ? [] : ["acl_file \(path)"]) + limits
     if configuration.isEmpty {
       steps.append(Step("Restart the broker", ["sudo systemctl restart mosquitto"]))
     } else {
@@ -127,27 +128,45 @@ struct BrokerAdvice: Sendable {
     let rules = AccessRules(files.accessList ?? "")
     var seen: [AccessGap.Who] = []
     for gap in gaps where gap.isExcess && !seen.contains(gap.who) { seen.append(gap.who) }
-    return seen.filter { !list.kept.contains($0.login ?? "") || isWriter($0) }.map { who in
-      let behind = gaps.filter { $0.isExcess && $0.who == who }
-        .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }
-      var lines: [String] = []
-      for line in behind where !lines.contains(line) { lines.append(line) }
-      return switch who {
-      case .withoutLogin:
-        Step(
-          "Put these lines at the top of \(path), before the first `user`",
-          list.baseTopics.map { "topic deny \($0)/#" })
-      case .everybody:
-        Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
-      case .login(let login) where list.kept.contains(login):
-        Step(
-          "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
-            + " `topic write` for each place where it publishes, such as zigbee2mqtt/#", lines)
-      case .login(let login):
-        Step(
-          "In \(path), remove these lines of the border router's login \(login.printable): threadkeeper's lines give"
-            + " it its own topics", lines)
+    return denials(path, rules)
+      + seen.filter { !list.kept.contains($0.login ?? "") || isWriter($0) }.map { who in
+        let behind = gaps.filter { $0.isExcess && $0.who == who }
+          .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }
+        var lines: [String] = []
+        for line in behind where !lines.contains(line) { lines.append(line) }
+        return switch who {
+        case .withoutLogin:
+          Step(
+            "Put these lines at the top of \(path), before the first `user`",
+            list.baseTopics.map { "topic deny \($0)/#" })
+        case .everybody:
+          Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
+        case .login(let login) where list.kept.contains(login):
+          Step(
+            "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
+              + " `topic write` for each place where it publishes, such as zigbee2mqtt/#", lines)
+        case .login(let login):
+          Step(
+            "In \(path), remove these lines of the border router's login \(login.printable): threadkeeper's lines give"
+              + " it its own topics", lines)
+        }
       }
+  }
+
+  /// Lines that win over all that is added.
+  private func denials(_ path: String, _ rules: AccessRules) -> [Step] {
+    var logins: [String] = []
+    for case .login(let login) in gaps.filter({ !$0.isExcess }).map(\.who)
+    where !logins.contains(login) { logins.append(login) }
+    return logins.compactMap { login in
+      var lines: [String] = []
+      for gap in gaps where gap.who == .login(login) && !gap.isExcess {
+        lines += rules.denials(of: login, gap.topic).filter { !lines.contains($0) }
+      }
+      guard !lines.isEmpty else { return nil }
+      return Step(
+        "In \(path), remove these lines of the login \(login.printable): they deny what it needs, and win over what"
+          + " is added", lines)
     }
   }
 
@@ -162,7 +181,7 @@ struct BrokerAdvice: Sendable {
   /// Where kept logins publish that see threadkeeper's topics has to be named.
   private var writing: String {
     let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
-    guard !readers.isEmpty, !list.isAddition else { return "" }
+    guard !readers.isEmpty, !list.isAddition, list.keptWrites.isEmpty else { return "" }
     let names = readers.map(\.printable).joined(separator: ", ")
     return ". Name with --writes where \(names) publishes, such as zigbee2mqtt/#"
       + "; without it that is \(list.discoveryPrefix.printable)/# alone"
@@ -174,7 +193,8 @@ struct BrokerAdvice: Sendable {
         + list.kept.flatMap { ["--keep", $0.quoted] }
         + (list.keepsAnonymous ? ["--keep-anonymous"] : [])
         + list.monitors.flatMap { ["--monitor", $0.quoted] }
-        + list.approvers.flatMap { ["--approver", $0.quoted] })
+        + list.approvers.flatMap { ["--approver", $0.quoted] }
+        + list.keptWrites.flatMap { ["--writes", $0.quoted] })
     if files == nil {
       return Step(
         "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)"
@@ -187,7 +207,9 @@ struct BrokerAdvice: Sendable {
         "Add threadkeeper's lines to the end of the access list that is there",
         ["\(command) | sudo tee -a \(path.quoted) >/dev/null"])
       : Step(
-        "Write the access list\(writing)",
+        files?.accessList == nil
+          ? "Write the access list\(writing)"
+          : "Replace the access list, which is threadkeeper's own\(writing)",
         [
           "\(command) | sudo tee \(path.quoted) >/dev/null",
           "sudo chown mosquitto: \(path.quoted)",
@@ -256,6 +278,14 @@ struct HouseBroker: Sendable {
     unreadable.isEmpty && !options.isPartial
       && (options.passwordFile == nil || logins != nil)
       && (options.accessList == nil || accessList != nil)
+  }
+
+  /// Whether its configuration is read to the end.
+  var hasOptions: Bool { !unreadable.contains { $0.hasSuffix(".conf") } }
+
+  /// Whether the list alone decides about access, and is read.
+  var hasRules: Bool {
+    hasOptions && !options.isPartial && (options.accessList == nil || accessList != nil)
   }
 
   /// The command that makes a login; nil where the broker has it, or that is not known.

@@ -92,30 +92,31 @@ struct SetupSession: Sendable {
       options: aclOptions, isRoot: StoreOwner.isRoot,
       isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
     let files = advice.files
-    // Home Assistant does other things, too. Other approvers decide by what every login may do, unless they are kept.
-    advice.list.approvers = [settings.homeAssistant.approver].compactMap { $0 }
-    advice.list.kept = advice.list.approvers
+    // What was chosen for threadkeeper's own list stays.
+    let isOwn = files?.accessList.map { advice.list.takeRoles(ofOwn: $0) } ?? false
+    advice.list.addHomeAssistant(settings)
+    let readers = Set(advice.list.monitors + advice.list.approvers).subtracting(advice.list.kept)
     do {
       advice.gaps = try files?.gaps(advice.list) ?? []
       if mqtt.username != nil {
         if settings.homeAssistant.discovery == .on,
-          let reader = try await homeAssistant(advice, settings)
+          let reader = try await homeAssistant(advice)
         {
-          advice.list.monitors = [reader]
+          advice.list.add(reader, to: \.monitors)
           advice.gaps = try files?.gaps(advice.list) ?? []
         }
-        advice.list.kept = try await kept(advice)
-        let further = advice.list.kept.filter {
-          settings.consent.isApprover($0) && !advice.list.approvers.contains($0)
+        advice.list.kept = try await kept(advice, but: readers)
+        // Other approvers decide by what every login may do, unless the list has lines of theirs.
+        for login in advice.list.kept + advice.list.monitors
+        where settings.consent.isApprover(login) {
+          advice.list.add(login, to: \.approvers)
         }
-        if !further.isEmpty {
-          advice.list.approvers += further
-          advice.gaps = try files?.gaps(advice.list) ?? []
-        }
+        advice.gaps = try files?.gaps(advice.list) ?? []
       }
-      advice.list.isAddition = files?.accessList != nil
-      advice.list.keepsAnonymous =
-        !advice.list.isAddition && files?.options.allowsAnonymous ?? outcome.admitsAnonymous
+      advice.list.isAddition = files?.accessList != nil && !isOwn
+      if files?.accessList == nil {
+        advice.list.keepsAnonymous = files?.options.allowsAnonymous ?? outcome.admitsAnonymous
+      }
       let (steps, list) = try advice.steps()
       return SetupReport.Broker(
         address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))",
@@ -140,12 +141,13 @@ struct SetupSession: Sendable {
         ? ["a plugin or files of each listener decide: all that it needs is listed"] : [])
   }
 
-  private func homeAssistant(
-    _ advice: BrokerAdvice, _ settings: Settings
-  ) async throws -> String? {
+  private func homeAssistant(_ advice: BrokerAdvice) async throws -> String? {
     if let login = questions.flags.homeAssistantLogin { return login }
-    guard advice.files == nil || !advice.gaps.isEmpty else { return nil }
-    let usual = settings.homeAssistant.login ?? "homeassistant"
+    // It is known by the settings or the list.
+    guard advice.list.monitors.isEmpty, advice.files == nil || !advice.gaps.isEmpty else {
+      return nil
+    }
+    let usual = "homeassistant"
     guard isAsking else {
       return advice.files?.logins?.contains(usual) != false ? usual : nil
     }
@@ -157,7 +159,9 @@ struct SetupSession: Sendable {
   }
 
   /// Logins that the list keeps: those that are named; else those that this machine's broker knows, but for routers'.
-  private func kept(_ advice: BrokerAdvice) async throws -> [String] {
+  ///
+  /// - Parameter readers: logins that threadkeeper's own list lets see or decide, and nothing else.
+  private func kept(_ advice: BrokerAdvice, but readers: Set<String>) async throws -> [String] {
     let (list, flags) = (advice.list, questions.flags)
     var kept = flags.keep
     if kept.isEmpty, let files = advice.files, !advice.gaps.isEmpty {
@@ -165,7 +169,7 @@ struct SetupSession: Sendable {
       kept =
         hasList
         ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
-      kept = Set(kept).subtracting(list.daemons + flags.router).sorted()
+      kept = Set(kept).subtracting(list.daemons + list.kept + flags.router).sorted()
       let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable)
         .joined(separator: ", ")
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
@@ -187,8 +191,10 @@ struct SetupSession: Sendable {
         "An access list rules the whole broker. Which other logins use it, such as zigbee2mqtt, with spaces between?"
           + " They keep what they do. Leave out border routers' own.", "Other logins")
     }
-    for login in list.monitors + list.approvers where !kept.contains(login) { kept.append(login) }
-    return kept
+    let further = (list.monitors + list.approvers).filter { !readers.contains($0) }
+    var seen: Set<String> = []
+    return (list.kept.filter { !flags.router.contains($0) } + kept + further)
+      .filter { seen.insert($0).inserted }
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {

@@ -50,6 +50,62 @@ struct AccessListTests {
     #expect(shipped.filter { !$0.hasPrefix("#") } == made.filter { !$0.hasPrefix("#") })
   }
 
+  private static func roles(_ change: (inout AccessList) -> Void = { _ in }) -> AccessList {
+    var list = AccessList(baseTopics: ["t", "u"], daemons: ["keeper"])
+    list.deciders = ["anna", "house"]
+    list.kept = ["lamps", "house", "old boss"]
+    list.monitors = ["house", "screen", "anna"]
+    list.approvers = ["house", "anna"]
+    list.keptWrites = ["house/#", "zigbee2mqtt/+/set"]
+    list.keepsAnonymous = true
+    change(&list)
+    return list
+  }
+
+  private static func taken(_ text: String, deciders: [String] = ["anna", "house"]) -> AccessList? {
+    var list = AccessList(baseTopics: ["v"], daemons: ["other keeper"])
+    list.deciders = deciders
+    return list.takeRoles(ofOwn: text) ? list : nil
+  }
+
+  @Test("A list that it has made is known again, with who is kept, sees and decides")
+  func own() throws {
+    for list in [Self.roles(), AccessList(baseTopics: ["t"], daemons: ["keeper"])] {
+      let text = try list.text()
+      for text in [text, text.replacing("\n", with: "\r\n"), "\n\(text)\n# The end.\n"] {
+        let taken = try #require(Self.taken(text))
+        #expect(taken.kept == list.kept && taken.keptWrites == list.keptWrites)
+        #expect(Set(taken.monitors) == Set(list.monitors))
+        #expect(Set(taken.approvers) == Set(list.approvers))
+        #expect(taken.keepsAnonymous == list.keepsAnonymous)
+        #expect(taken.baseTopics == ["v"] && taken.daemons == ["other keeper"])
+      }
+    }
+    // What the settings do not name any more, does not decide; and the usual place needs no option.
+    let fewer = try #require(
+      Self.taken(try Self.roles { $0.keptWrites = [] }.text(), deciders: ["anna"]))
+    #expect(fewer.approvers == ["anna"] && fewer.keptWrites == [])
+  }
+
+  @Test(
+    "A list with a line that others wrote is not threadkeeper's own",
+    arguments: [
+      "user nodered\ntopic readwrite #\n", "topic deny cameras/#\n",
+      "pattern readwrite devices/%u/#\n",
+      "topic read house/#\nuser lamp\ntopic readwrite lamp/#\n",
+    ])
+  func others(lines: String) throws {
+    let own = try Self.roles().text()
+    let mark = "# As before, but none"
+    for text in [own + lines, lines + own, own.replacing(mark, with: "\(lines)\n\(mark)"), lines] {
+      var list = AccessList(baseTopics: ["t"], daemons: ["keeper"])
+      list.kept = ["a"]
+      let isOwn = list.takeRoles(ofOwn: text)
+      #expect(!isOwn && list.kept == ["a"] && !list.keepsAnonymous, "\(text)")
+    }
+    #expect(Self.taken("") == nil)
+  }
+
   @Test("With another discovery prefix it names that one alone")
   func discoveryPrefix() throws {
     let lines = try list { list in

@@ -184,6 +184,24 @@ struct AccessRulesTests {
       })
   }
 
+  @Test(
+    "Whoever the settings let decide lacks it where the list denies it, though it has no role there"
+  )
+  func deciders() throws {
+    let decider = wanted { $0.deciders = ["anna", "screen"] }
+    let list = try wanted { $0.monitors = ["screen"] }.text()
+    let lacking = try gaps(list, of: decider)
+    #expect(Set(lacking.map(\.who)) == [.login("screen")])
+    #expect(
+      lacking.map(\.topic)
+        == ["consent/approve", "consent/ask", "consent/deny", "preferred/set"]
+        .map { "threadkeeper/in/screen/request/\($0)" })
+    let rules = AccessRules(list)
+    #expect(
+      rules.denials(of: "screen", lacking[0].topic) == ["topic deny threadkeeper/in/screen/#"])
+    #expect(rules.denials(of: "anna", "threadkeeper/in/anna/request/consent/approve") == [])
+  }
+
   @Test("A gap says who, what and what follows from it")
   func words() throws {
     let lines = """

@@ -73,6 +73,28 @@ struct BrokerAdviceTests {
     #expect(kept.list?.contains("topic deny threadkeeper/#") == true)
   }
 
+  @Test(
+    "In a list of others the denials of what is needed are to go: they win over all that is added")
+  func denials() throws {
+    let denial = "topic deny threadkeeper/in/#"
+    let house = try house(
+      list: "user nodered\ntopic read #\n\(denial)\ntopic deny threadkeeper/out/#\n" + wanted.text()
+    )
+    var list = wanted
+    list.deciders = ["nodered"]
+    list.approvers = ["nodered"]
+    list.kept = ["nodered"]
+    list.isAddition = true
+    let advice = BrokerAdvice(list: list, files: house, gaps: try house.gaps(list))
+    let (steps, addition) = try advice.steps()
+    #expect(steps.first?.lines == [denial] && steps.first?.what.contains("nodered") == true)
+    #expect(steps.dropFirst().first?.lines.first?.contains("--append") == true)
+    let after = try self.house(
+      list: "user nodered\ntopic read #\ntopic deny threadkeeper/out/#\n" + wanted.text()
+        + (addition ?? ""))
+    #expect(try after.gaps(list).filter { !$0.isExcess } == [])
+  }
+
   @Test("Of a pattern for everybody only the pattern is to go")
   func pattern() throws {
     let house = try house(list: "pattern readwrite #\n" + (try wanted.text()))
