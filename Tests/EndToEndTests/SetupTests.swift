@@ -153,6 +153,90 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  @Test(
+    "A login that is to decide later has its denial taken away: the own list is replaced whole, the doctor sees it, and a button works"
+  )
+  func decidesLater() async throws {
+    func printed(_ more: String...) async throws -> String {
+      let outcome = try await installation.command(
+        ["acl", "--keep", "homeassistant", "--monitor", "homeassistant"] + more
+          + ["--writes", "house/#"])
+      try #require(outcome.status == 0, "\(outcome.error)")
+      return outcome.output
+    }
+    let broker = try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords"],
+      addition: "acl_file /etc/mosquitto/threadkeeper.acl\n",
+      files: ["threadkeeper.acl": try await printed()],
+      logins: ["threadkeeper", "hub", "homeassistant"])
+    let list = broker.file("threadkeeper.acl")
+    let again = ["setup", "--mosquitto-config", broker.file("mosquitto.conf")]
+    #expect(try await report(options(broker))["broker"]?["access"] == "complete")
+    let text = try settings + "\nhome_assistant: {login: homeassistant}\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: installation.configuration))
+
+    // The doctor sees it in the broker's files, and with the login's password without them.
+    let root = installation.directory.file("root")
+    try FileManager.default.createDirectory(
+      atPath: "\(root)/etc/mosquitto", withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      atPath: broker.file("mosquitto.conf"), toPath: "\(root)/etc/mosquitto/mosquitto.conf")
+    let password = try installation.passphraseFile("homeassistant-pw")
+    func doctor() async throws -> [[String]] {
+      var answers: [[String]] = []
+      for (arguments, environment) in [
+        ([], ["THREADKEEPER_SYSTEM_ROOT": root]),
+        (["--login", "homeassistant", "--password-file", password], [:]), ([], [:]),
+      ] as [([String], [String: String])] {
+        let outcome = try await installation.command(
+          ["doctor", "--json"] + arguments, environment: environment)
+        answers.append(
+          (JSON(outcome.output)?["findings"]?.list ?? []).filter { $0["check"] == "promises" }
+            .compactMap { $0["result"]?.text })
+      }
+      return answers
+    }
+    #expect(try await doctor() == [["problem"], ["problem"], ["not_checked"]])
+
+    let report = try await report(again)
+    #expect(report["broker"]?["access"] == "incomplete")
+    let steps = lines(report["broker"])
+    #expect(
+      steps.contains {
+        $0.hasSuffix("--approver homeassistant --writes 'house/#' | sudo tee \(list) >/dev/null")
+          && !$0.contains("--append")
+      }, "\(steps)")
+    let replaced = try #require(report["broker"]?["access_list"]?.text)
+    #expect(try await printed("--approver", "homeassistant") == replaced)
+    try Data(replaced.utf8).write(to: URL(fileURLWithPath: list))
+    try await broker.reload()
+    #expect(try await self.report(again)["broker"]?["access"] == "complete")
+
+    let daemon = try await installation.start()
+    #expect(try await doctor() == [["ok"], ["ok"], ["not_checked"]])
+    #expect(!daemon.log.contains("messages rejected"), "\(daemon.log)")
+    let assistant = try await broker.audience("homeassistant")
+    let hub = try await broker.publisher("hub")
+    let router = BorderRouter(number: 1, user: "hub")
+    try await hub.publish([router.announces(try ThreadNetwork("home").hex())])
+    try await assistant.until("the router") { $0.state(router.topic)?["preferred"] == "match" }
+    try await installation.run("preferred", "forget")
+    func button(_ heard: Audience.Heard) -> JSON? {
+      heard.latest.keys.lazy.compactMap { heard.state($0)?["components"]?["prefer"] }.first
+    }
+    try await assistant.until("the button") { button($0) != nil }
+    let found = try #require(assistant.look(button))
+    let topic = try #require(found["command_topic"]?.text)
+    let home = try await broker.publisher("homeassistant")
+    #expect(
+      try await home.publish(topic, try #require(found["payload_press"]?.text)) == .delivered)
+    try await eventually("the preferred network") {
+      let preferred = try await installation.status()["preferred_networks"]
+      return preferred?.list.first?["network_name"] == "home"
+    }
+    #expect(try await daemon.stop() == .exit(0))
+  }
+
   @Test("Of each house it prints what is missing there, and of one that has it all nothing")
   func houses() async throws {
     for (house, logins, expected) in [

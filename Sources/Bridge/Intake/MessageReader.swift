@@ -170,7 +170,9 @@ struct MessageReader {
       guard !message.isRetained else { throw .retained }
       switch try topic.read.get().purpose {
       case .probe: return .skipped
-      case .request(let command): return .request(command: command, arrival)
+      case .request(let command):
+        return ProbeTopic.isPayload(message.payload)
+          ? .skipped : .request(command: command, arrival)
       case .event(let kind):
         if let (input, dataset) = plain(message.payload, as: kind, from: topic.user) {
           return .event(input, dataset, arrival)

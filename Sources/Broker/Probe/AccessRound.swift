@@ -7,7 +7,7 @@ struct AccessRound: Sendable {
   /// One message; its payload is its name.
   private struct Probe: Sendable {
     let from: Role
-    let topic: ProbeTopic
+    let topic: String
     let publication: Publication
 
     var payload: String { String(decoding: publication.payload, as: UTF8.self) }
@@ -15,6 +15,8 @@ struct AccessRound: Sendable {
 
   private let base: String
   private let name: String?
+  /// Of the other login.
+  private let rights: [AccessGap]
   private let probes: [Probe]
 
   /// Time for what the broker has taken and not yet sent, after it has answered all that came later. Mosquitto has sent
@@ -23,14 +25,28 @@ struct AccessRound: Sendable {
   /// The same for what is meant to come.
   private static let arrival = Duration.seconds(2)
 
-  /// - Parameter name: of the other login, where there is one.
-  init(base: String, name: String?) {
+  /// - Parameters:
+  ///   - name: of the other login, where there is one.
+  ///   - rights: what it may do by the settings, in all homes.
+  init(base: String, name: String?, rights: [AccessGap]) {
     self.base = base
     self.name = name
+    let states = [ProbeTopic.Group.bridge, .router, .network, .alert].map {
+      ProbeTopic(base: base, group: $0).text
+    }
+    let requests = name.map { "\(base)/in/\($0)/request/" }
+    self.rights = rights.filter { right in
+      switch right.access {
+      case .read: states.contains(right.topic)
+      case .write: requests.map { right.topic.hasPrefix($0) } == true
+      }
+    }
     let nonce = String(UInt64.random(in: 0 ... .max), radix: 16)
     var probes: [Probe] = []
     func add(_ from: Role, _ group: ProbeTopic.Group, _ user: String = ProbeTopic.nobody) {
-      let topic = ProbeTopic(base: base, group: group, user: user)
+      add(from, ProbeTopic(base: base, group: group, user: user).text)
+    }
+    func add(_ from: Role, _ topic: String) {
       probes.append(
         Probe(
           from: from, topic: topic,
@@ -44,12 +60,18 @@ struct AccessRound: Sendable {
       add(.other, .inbound, name)
       add(.daemon, .outbound, name)
     }
+    for right in self.rights where right.access == .write { add(.other, right.topic) }
     self.probes = probes
   }
 
-  private static func publication(_ topic: ProbeTopic, name: String) -> Publication {
+  /// What the other login listens to.
+  var read: [MosquittoConfiguration.Subscription] {
+    rights.filter { $0.access == .read }.map { .init($0.topic) }
+  }
+
+  private static func publication(_ topic: String, name: String) -> Publication {
     Publication(
-      topic: topic.text, payload: Array("{\"probe\":\"\(name)\",\"v\":1}".utf8), messageExpiry: 10,
+      topic: topic, payload: ProbeTopic.payload(name), messageExpiry: 10,
       token: UInt64.random(in: 0 ... .max))
   }
 
@@ -70,13 +92,13 @@ struct AccessRound: Sendable {
     await withTaskGroup(of: Void.self) { group in
       for client in admitted.values {
         let last = rounds.prefix(1).map {
-          publication(ProbeTopic(base: $0.base, group: .inbound), name: "end")
+          publication(ProbeTopic(base: $0.base, group: .inbound).text, name: "end")
         }
         group.addTask { await client.publish(last, until: deadline) }
       }
     }
     let own = rounds.flatMap(\.probes).filter {
-      $0.from == .daemon && $0.topic.user == ProbeTopic.nobody
+      $0.from == .daemon && $0.topic.contains("/\(ProbeTopic.nobody)/")
     }
     await clients[.daemon]?.receive(
       Set(own.map(\.payload)), until: min(deadline, .now + Self.arrival))
@@ -131,7 +153,18 @@ struct AccessRound: Sendable {
       writesAnswers: said(.outbound), speaksForOthers: said(.inbound),
       publishesStates: said(.bridge),
       speaksForItself: name.map { said(.inbound, as: $0) },
-      readsOwnAnswers: name.map { read(.outbound, of: $0) })
+      readsOwnAnswers: name.map { read(.outbound, of: $0) },
+      rights: (role == .other ? rights : []).map { right in
+        switch right.access {
+        case .write:
+          (
+            right,
+            proven(.inbound, outcome(role, right.topic, ["\(base)/in/#"], of: seen, to: daemon))
+          )
+        case .read:
+          (right, outcome(.daemon, right.topic, [right.topic], of: daemon, to: seen))
+        }
+      })
   }
 
   private func own(_ group: ProbeTopic.Group, _ daemon: ProbeClient.Seen) -> ProbeOutcome {
@@ -142,7 +175,17 @@ struct AccessRound: Sendable {
     _ from: Role, _ group: ProbeTopic.Group, _ user: String,
     of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
   ) -> ProbeOutcome {
-    let topic = ProbeTopic(base: base, group: group, user: user)
+    let topic = ProbeTopic(base: base, group: group, user: user).text
+    return outcome(
+      from, topic, [topic, "\(base)/\(group.rawValue)/+/\(ProbeTopic.name)"], of: publisher,
+      to: reader)
+  }
+
+  /// - Parameter filters: one of them brings it to the reader.
+  private func outcome(
+    _ from: Role, _ topic: String, _ filters: [String],
+    of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
+  ) -> ProbeOutcome {
     guard let probe = probes.first(where: { $0.from == from && $0.topic == topic }) else {
       return .notChecked("it was not asked for")
     }
@@ -153,7 +196,6 @@ struct AccessRound: Sendable {
       return .notChecked(publisher.error?.message ?? "the broker did not acknowledge it in time")
     case .delivered: break
     }
-    let filters = [topic.text, "\(base)/\(group.rawValue)/+/\(ProbeTopic.name)"]
     if let refusal = reader.refused.first(where: { filters.contains($0.filter) }) {
       return .unreadable(refusal.error)
     }
@@ -187,6 +229,8 @@ package struct AccessReport: Sendable {
     package let speaksForItself: ProbeOutcome?
     /// An answer to it comes; nil without a login.
     package let readsOwnAnswers: ProbeOutcome?
+    /// What the login may do by the settings.
+    package var rights: [(gap: AccessGap, outcome: ProbeOutcome)] = []
   }
 
   /// A client that is not the daemon.

@@ -95,18 +95,23 @@ package struct BrokerProbe: Sendable {
   ///   - filters: further ones that the daemon reads, such as `homeassistant/status`: whether the broker refuses
   ///     them. Only under MQTT 5, which can do that without the broker sending what it keeps there.
   ///   - other: a login that is not the daemon's.
+  ///   - rights: what the other login may do by the settings. Tried are requests of its own, and what it reads of the
+  ///     daemon's.
   /// - Returns: fails where the daemon's own login is not let in.
   package func access(
-    to bases: [String], filters: [String] = [], other: (name: String, password: String?)? = nil
+    to bases: [String], filters: [String] = [], other: (name: String, password: String?)? = nil,
+    rights: [AccessGap] = []
   ) async -> Result<AccessReport, MosquittoError> {
     let start = ContinuousClock.now
     let deadline = start + limit
-    let rounds = bases.map { AccessRound(base: $0, name: other?.name) }
+    let rounds = bases.map { AccessRound(base: $0, name: other?.name, rights: rights) }
     let further = connection.protocolVersion == .v5 ? filters.map(Self.further) : []
     let daemon = ProbeClient(connection, Self.own(bases) + further, noting: bases)
     let anonymous = ProbeClient(connection.asAnother(nil, nil), Self.others(bases, nil))
     let login = other.map {
-      ProbeClient(connection.asAnother($0.name, $0.password), Self.others(bases, $0.name))
+      ProbeClient(
+        connection.asAnother($0.name, $0.password),
+        Self.others(bases, $0.name) + rounds.flatMap(\.read))
     }
     var clients: [AccessRound.Role: ProbeClient] = [.daemon: daemon, .anonymous: anonymous]
     clients[.other] = login

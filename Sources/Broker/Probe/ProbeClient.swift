@@ -31,7 +31,6 @@ final class ProbeClient: MosquittoHandler {
   private static let pause = Duration.milliseconds(5)
   /// Retained topics that are noted at most: each is a name of at most 64 KiB.
   private static let retainedLimit = 20_000
-  private static let prefix = "{\"probe\":\""
 
   private let client = Mutex<(client: MosquittoClient, run: Task<Void, Never>)?>(nil)
   private let state = Mutex(Seen())
@@ -156,7 +155,7 @@ final class ProbeClient: MosquittoHandler {
           state.retained.insert(message.topic)
         } else if message.payload.count >= AccessRound.largeBytes {
           state.hasLarge = true
-        } else if message.payload.starts(with: Self.prefix.utf8), message.payload.count < 200 {
+        } else if ProbeTopic.isPayload(message.payload) {
           state.arrived.insert(String(decoding: message.payload, as: UTF8.self))
         }
       }

@@ -25,7 +25,73 @@ enum AccessCheck {
       ]
     }
     return own(report, login) + filters(report, prefix: prefix) + anonymous
-      + others(client, .login(other), check) + positive(client, name: other)
+      + others(client, .login(other), check) + positive(client, name: other) + rights(client, other)
+  }
+
+  // MARK: What the settings promise
+
+  private static let promises = Check(.access, "promises")
+  private static let renewed =
+    "Run `sudo threadkeeper setup` where the broker is: it prints what to change in the list"
+
+  /// What the settings let other logins see and decide, by the broker's list.
+  ///
+  /// - Parameters:
+  ///   - list: with these logins.
+  ///   - gaps: nil where the broker's files are not seen here.
+  ///   - tried: a login whose rights are tried at the broker.
+  static func promises(_ list: AccessList, _ gaps: [AccessGap]?, tried: String?) -> [Finding] {
+    var logins: [String] = []
+    for login in list.monitors + list.deciders where !logins.contains(login) {
+      logins.append(login)
+    }
+    guard !logins.isEmpty else { return [] }
+    guard let gaps else {
+      return logins.filter { $0 != tried }.map {
+        promises.notChecked(
+          "Whether the broker lets \(AccessGap.Who.login($0).name) see and decide what the settings promise it",
+          "Run `threadkeeper doctor --login \($0.quoted)`, or, where the broker is, `sudo threadkeeper doctor`"
+        )
+      }
+    }
+    let lacking = AccessGap.words(
+      gaps.filter { gap in !gap.isExcess && logins.contains { gap.who == .login($0) } })
+    guard lacking.isEmpty else {
+      return lacking.map {
+        promises.problem(
+          "By the broker's access list \($0), though the settings promise it", renewed)
+      }
+    }
+    let names = logins.map { "`\($0)`" }.joined(separator: ", ")
+    return [promises.ok("The broker's access list gives \(names) what the settings promise")]
+  }
+
+  static func impossible(_ error: AccessListError) -> Finding {
+    promises.problem(
+      Check.sentence(error.message),
+      "Correct `home_assistant.login` or `mqtt.username` in the settings")
+  }
+
+  /// The same of the other login, as tried.
+  private static func rights(_ client: AccessReport.Client, _ name: String) -> [Finding] {
+    guard case .admitted(let homes) = client else { return [] }
+    let rights = homes.flatMap(\.rights)
+    let lacking = AccessGap.words(rights.filter { $0.outcome.isDelivered == false }.map(\.gap))
+    guard lacking.isEmpty else {
+      return lacking.map {
+        promises.problem("\(Check.sentence($0)), though the settings promise it", renewed)
+      }
+    }
+    let unknown = rights.compactMap { right in
+      if case .notChecked(let why) = right.outcome { why } else { nil as String? }
+    }
+    if let why = unknown.first {
+      return [
+        promises.notChecked("Whether the login `\(name)` has what the settings promise: \(why)")
+      ]
+    }
+    return rights.isEmpty
+      ? [] : [promises.ok("The login `\(name)` sees and decides what the settings promise it")]
   }
 
   // MARK: The daemon's login

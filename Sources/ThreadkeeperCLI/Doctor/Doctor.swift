@@ -197,7 +197,19 @@ struct Doctor: Sendable {
     let bases = settings.homes.map(\.baseTopic)
     let filters = ["\(settings.homeAssistant.prefix)/status"]
     let probe = BrokerProbe(connection, within: Self.brokerLimit)
-    let access = await probe.access(to: bases, filters: filters, other: other)
+    var list = AccessList(settings, daemon: mqtt.username)
+    list.addHomeAssistant(settings)
+    let house = HouseBroker(host: host, port: settings.mqtt.port, file: nil)
+    var rights: [AccessGap] = []
+    var promises: [Finding] = []
+    do throws(AccessListError) {
+      if let other { rights = try list.rights(of: other.name) }
+      promises = AccessCheck.promises(
+        list, house?.hasRules == true ? try house?.gaps(list) : nil, tried: other?.name)
+    } catch {
+      promises = [AccessCheck.impossible(error)]
+    }
+    let access = await probe.access(to: bases, filters: filters, other: other, rights: rights)
     // A client without a login keeps its id.
     if connection.username != nil, BrokerCheck.mayShareClientID(access),
       await probe.sharesClientID()
@@ -209,12 +221,14 @@ struct Doctor: Sendable {
       return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
     case .success(let report):
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
-        + QueueCheck.findings(options(host, settings.mqtt.port)) + QueueCheck.dropped(report.values)
+        + QueueCheck.findings(house?.hasOptions == true ? house?.options : nil)
+        + QueueCheck.dropped(report.values)
         + QueueCheck.large(report.passesLarge)
         + RetainedCheck.findings(
           report, bases: bases, routers: routers(settings, opened.keychain))
         + AccessCheck.findings(
           report, login: mqtt.username, other: other?.name, prefix: settings.homeAssistant.prefix)
+        + promises
     }
   }
 
@@ -224,14 +238,6 @@ struct Doctor: Sendable {
     throw CommandFailure(
       .usage, "`\(login)` is the daemon's own login, which may read and write everything",
       remedy: "name that of a border router")
-  }
-
-  /// Nil where the broker's files are not here, or a part of them cannot be read.
-  private func options(_ host: String, _ port: UInt16) -> MosquittoOptions? {
-    guard let house = HouseBroker(host: host, port: port, file: nil),
-      !house.unreadable.contains(where: { $0.hasSuffix(".conf") })
-    else { return nil }
-    return house.options
   }
 
   private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {

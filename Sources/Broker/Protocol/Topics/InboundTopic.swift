@@ -67,7 +67,8 @@ extension InboundTopic {
 
 /// Topics on which nobody acts, for finding out what a broker lets a login do: `<base>/<group>/<user>/probe`.
 ///
-/// A probe is never retained. Below `in/` the daemon drops it without a rejection, and without counting it.
+/// A probe is never retained. Below `in/` the daemon drops it without a rejection, and without counting it. Of a request
+/// that a list allows by its name, the daemon drops the payload of a probe.
 package struct ProbeTopic: Sendable, Hashable {
   /// What is below a base topic, by who may read and write it.
   package enum Group: String, Sendable, CaseIterable {
@@ -96,6 +97,15 @@ package struct ProbeTopic: Sendable, Hashable {
   }
 
   package var text: String { "\(base)/\(group.rawValue)/\(user)/\(Self.name)" }
+
+  /// - Parameter name: another in each message.
+  static func payload(_ name: String) -> [UInt8] { Array("\(prefix)\(name)\",\"v\":1}".utf8) }
+  private static let prefix = "{\"probe\":\""
+
+  /// Whether a message does nothing but arrive, on whatever topic.
+  package static func isPayload(_ bytes: [UInt8]) -> Bool {
+    bytes.count < 200 && bytes.starts(with: prefix.utf8)
+  }
 
   /// Whether a topic is that of a probe below `in`, whatever its base topic is.
   package static func isInbound(_ topic: String) -> Bool {
