@@ -119,7 +119,7 @@ struct StoreTroubleTests {
     #expect(try await scene.daemon.stop() == .exit(0))
 
     // Where it is read-only from the start, the daemon ends with words.
-    try disk.run("mount -o remount,ro '\(disk.path)'")
+    try disk.run("mount -o remount,bind,ro '\(disk.path)'")
     let refused = try scene.installation.launch()
     #expect(try await refused.end() == .exit(74))
     #expect(refused.log.contains("/disk/store/store.lock: Read-only file system"))

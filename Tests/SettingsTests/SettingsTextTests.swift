@@ -108,8 +108,11 @@ struct SettingsTextTests {
       text.split(separator: "\n").filter { $0.contains("#") }
     }
     #expect(comments(before) == comments(after))
-    let old = SettingsLoader.load(text: before, as: "/x/threadkeeper.yaml", environment: [:])
-    let new = SettingsLoader.load(text: after, as: "/x/threadkeeper.yaml", environment: [:])
+    func load(_ text: String) -> SettingsResult {
+      SettingsLoader.load(
+        text: text, as: "/x/threadkeeper.yaml", environment: [:], stateDirectory: "/x")
+    }
+    let (old, new) = (load(before), load(after))
     var expected = try #require(old.settings)
     expected.mqtt.host = .named("broker.local")
     expected.mqtt.port = 8883

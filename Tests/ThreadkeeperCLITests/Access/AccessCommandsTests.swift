@@ -116,7 +116,7 @@ struct AccessCommandsTests {
         try scene.put(
           "mqtt: \(mqtt)\nstore: {path: \(scene.store.location.directory)}", "threadkeeper.yaml")
         let settings = SettingsLoader.load(
-          file: scene.configuration, environment: [:], stateDirectory: nil
+          file: scene.configuration, environment: [:], stateDirectory: scene.store.path
         ).settings
         try await SetupStore(settings: #require(settings), isService: false).checkDaemon()
       }

@@ -28,7 +28,8 @@ struct DoctorCommandTests {
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, mode)
-    return SettingsLoader.load(file: file, environment: [:], stateDirectory: nil).settings
+    return SettingsLoader.load(file: file, environment: [:], stateDirectory: directory.path)
+      .settings
   }
 
   private func doctor(_ words: String...) async -> CommandScene.Outcome {

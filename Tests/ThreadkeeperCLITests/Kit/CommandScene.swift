@@ -57,7 +57,8 @@ final class CommandScene {
       """
     try Self.write(text, to: configuration)
     let settings = try #require(
-      SettingsLoader.load(file: configuration, environment: [:], stateDirectory: nil).settings)
+      SettingsLoader.load(file: configuration, environment: [:], stateDirectory: store.path)
+        .settings)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     context = OperationContext(
       settings,

@@ -106,6 +106,7 @@ struct KeyOperationTests {
     expect(.notPermitted, "chmod 400", of: rotation(Self.passphrase))
     chmod(store.keyFilePath, 0o600)
     for (key, isRight) in [(Data(String(repeating: "ab", count: 32).utf8), false), (right, true)] {
+      chmod(store.keyFilePath, 0o600)
       try key.write(to: URL(fileURLWithPath: store.keyFilePath))
       chmod(store.keyFilePath, 0o400)
       if !isRight { expect(.notPermitted, "opens no key slot", of: rotation(Self.passphrase)) }
