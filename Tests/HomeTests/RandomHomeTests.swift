@@ -156,8 +156,7 @@ extension HomeScene {
         router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
         preferred: home.preferred?.dataset, trigger: .start, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router),
-        isNetworkAccepted: home.isOnAcceptedNetwork(
-          router, PreferredCheck(router, preferred: home.preferred?.dataset)))
+        isAccepted: !home.verdict(of: router).isMismatch)
       for name in AlertName.ofRouters {
         let key = AlertKey(name, .router(router.agent))
         let holds = router.isPresent && conditions.facts(name) != nil
