@@ -56,6 +56,11 @@ extension Home {
     return KeyChange(at: now, reporters: reporters)
   }
 
+  /// Since when the preferred network's keys are those that are disputed; nil: no dispute about them fires.
+  package var disputedKeys: WireTime? {
+    alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing ? preferred?.changedAt : nil
+  }
+
   /// A person confirms that the keys of the preferred network are right.
   mutating func confirmKeys() {
     guard preferred?.keyChange != nil else { return }

@@ -475,9 +475,9 @@ private struct Sentences {
     return (
       summary,
       "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`, "
-        + "or press \"Keep the current keys\" on the status page; then give \(list(claimants)) the current "
-        + "dataset of \(preferredName). Only if the keys of \(name) are right, run `threadkeeper preferred "
-        + "set \(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`."
+        + "or press \"Keep the current keys\" in Home Assistant or on the status page; then give "
+        + "\(list(claimants)) the current dataset of \(preferredName). Only if the keys of \(name) are right, run "
+        + "`threadkeeper preferred set \(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`."
     )
   }
 

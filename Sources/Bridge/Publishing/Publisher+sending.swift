@@ -32,7 +32,7 @@ extension Publisher.State {
     }
     let publication = states.publication(place, homes[place.home], at: now, storeAlert: alert)
     switch place.subject {
-    case .questionDevice, .choiceDevice:
+    case .questionDevice, .choiceDevice, .disputeDevice:
       // It may be another than when it was found: then it is found again.
       if publication.payload.isEmpty {
         buttons[place.home]?.remove(place.subject)

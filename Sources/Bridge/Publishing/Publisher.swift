@@ -324,13 +324,10 @@ extension Publisher.State {
   }
 
   /// A request that is asked from now on gets its buttons, and those of one that is not go. So do the networks that can
-  /// be preferred.
+  /// be preferred, and disputed keys that can be kept.
   mutating func settleButtons(of home: Int, at now: WireTime, isFirst: Bool = false) {
     guard states.announcesDevices, states.login != nil else { return }
-    let value = homes[home]
-    let wanted = Set(
-      states.asked(in: value, at: now).map { RetainedPlace.Subject.questionDevice($0.id) }
-        + states.choices(in: value).map { .choiceDevice($0.id) })
+    let wanted = states.buttons(in: homes[home], at: now)
     let before = isFirst ? [] : buttons[home] ?? []
     guard wanted != before else { return }
     buttons[home] = wanted
@@ -411,7 +408,7 @@ extension Publisher.State {
       switch place.subject {
       case .presence, .info, .health: break
       case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
-      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice:
+      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice:
         unansweredDevices.append(place)
       case .router, .availability, .alert: unansweredStates.append(place)
       }

@@ -16,12 +16,13 @@ struct RetainedPlace: Hashable {
     case availability(BorderAgentID)
     case network(ExtendedPANID)
     case alert(AlertKey)
-    // Devices of Home Assistant: of the home, of a router, and the buttons of a question, and of a network that can be
-    // preferred.
+    // Devices of Home Assistant: of the home, of a router, and the buttons of a question, of a network that can be
+    // preferred, and of keys that can be kept.
     case homeDevice
     case routerDevice(BorderAgentID)
     case questionDevice(ConsentID)
     case choiceDevice(ExtendedPANID)
+    case disputeDevice(WireTime)
   }
 
   /// Its place in the settings.
@@ -30,7 +31,7 @@ struct RetainedPlace: Hashable {
 
   var isDevice: Bool {
     switch subject {
-    case .homeDevice, .routerDevice, .questionDevice, .choiceDevice: true
+    case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice: true
     case .presence, .info, .health, .alerts, .consent, .router, .availability, .network, .alert:
       false
     }
@@ -44,10 +45,10 @@ struct RetainedPlace: Hashable {
     }
   }
 
-  /// Whether it is the device of a request, or of a network that can be preferred.
+  /// Whether it is the device of buttons alone.
   var isButton: Bool {
     switch subject {
-    case .questionDevice, .choiceDevice: true
+    case .questionDevice, .choiceDevice, .disputeDevice: true
     default: false
     }
   }
@@ -193,6 +194,7 @@ struct RetainedStates {
     case .routerDevice(let agent): return routerTopic(devicesAt[place.home], "_", agent, "/config")
     case .questionDevice(let id): return places[place.home].questionTopic(id.questionText)
     case .choiceDevice(let id): return places[place.home].choiceTopic(id.description)
+    case .disputeDevice(let since): return places[place.home].disputeTopic(since)
     }
   }
 
@@ -209,6 +211,8 @@ struct RetainedStates {
         .questionDevice(id)
       } else if name.hasPrefix("n-") {
         ExtendedPANID(hex: name.dropFirst(2)).map { .choiceDevice($0) }
+      } else if name.hasPrefix("p-") {
+        Int64(name.dropFirst(2)).map { .disputeDevice(WireTime(milliseconds: $0)) }
       } else {
         BorderAgentID(hex: name).map { .routerDevice($0) }
       }
@@ -309,7 +313,7 @@ struct RetainedStates {
         publication.payload = devices.json(
           router, base: base(place.home), bridge: bridges[place.home])
       }
-    case .questionDevice, .choiceDevice:
+    case .questionDevice, .choiceDevice, .disputeDevice:
       publication.payload = button(place, home, at: now)
     }
     return publication
@@ -332,7 +336,14 @@ struct RetainedStates {
     settings.requests.asked(in: home, team: settings.team, at: now)
   }
 
-  func choices(in home: Home) -> [NetworkView] { settings.requests.choices(in: home) }
+  /// What has buttons.
+  func buttons(in home: Home, at now: WireTime) -> Set<RetainedPlace.Subject> {
+    let requests = settings.requests
+    return Set(
+      asked(in: home, at: now).map { .questionDevice($0.id) }
+        + requests.choices(in: home).map { .choiceDevice($0.id) }
+        + [requests.disputedKeys(in: home)].compactMap { $0.map { .disputeDevice($0) } })
+  }
 
   private func button(
     _ place: RetainedPlace, _ home: Home, at now: WireTime
@@ -347,12 +358,22 @@ struct RetainedStates {
             id: id.questionText, requester: question.shortRequester, login: login,
             token: settings.requests.tokens.token(for: id)), places[place.home]))
     case .choiceDevice(let id):
-      guard let network = choices(in: home).first(where: { $0.id == id }) else { return [] }
+      guard let network = settings.requests.choices(in: home).first(where: { $0.id == id }) else {
+        return []
+      }
       return WireJSON().encode(
         HomeAssistantDevice.choice(
           .init(
             network: id.description, name: ShownName.cleaned(network.name), login: login,
             token: settings.requests.tokens.token(forPreferring: id)), places[place.home]))
+    case .disputeDevice(let since):
+      guard settings.requests.disputedKeys(in: home) == since else { return [] }
+      let alert = RetainedPlace(home: place.home, subject: .alert(AlertKey(.preferredKeyDisputed)))
+      return WireJSON().encode(
+        HomeAssistantDevice.dispute(
+          .init(
+            since: since, id: PreferredNetwork.currentID, alertTopic: topic(alert), login: login,
+            token: settings.requests.tokens.token(forKeepingKeysSince: since)), places[place.home]))
     default: return []
     }
   }

@@ -28,6 +28,11 @@ extension RequestRules {
       home.networks.lazy.filter { $0.routers > 0 }.prefix(HomeAssistantButton.mostChoices))
   }
 
+  /// Since when the keys are preferred that Home Assistant's login may keep: while they are disputed.
+  package func disputedKeys(in home: Home) -> WireTime? {
+    decidingLogin(in: home).flatMap { _ in home.disputedKeys }
+  }
+
   /// Nil where nothing is decided through Home Assistant, also because what its login says in plaintext counts for
   /// nothing.
   private func decidingLogin(in home: Home) -> ExactName? {

@@ -152,10 +152,7 @@ extension RequestRules {
   ) {
     guard case .login(let user) = context.requester.identity else { return }
     context.isApprover = approvers.contains(user) && (context.isSigned || !approversMustSign)
-    // Home Assistant chooses where nobody has: its buttons are there while no network is preferred.
-    if command == .setPreferred, isHomeAssistant(user), home.preferred == nil, !buttonsAltered,
-      let network = fields.extendedPANID.flatMap({ ExtendedPANID(hex: $0) }),
-      tokens.isValid(fields.token, forPreferring: network)
+    if command == .setPreferred, isHomeAssistant(user), !buttonsAltered, isChoice(fields, in: home)
     {
       context.isApprover = true
     }
@@ -167,6 +164,17 @@ extension RequestRules {
     if let place = SealedExchange.Place(context.reply) {
       context.mostCredentials = SealedExchange.mostCredentials(at: place, now: now)
     }
+  }
+
+  /// Whether Home Assistant has a button for it now: it chooses where nobody has, and keeps what is disputed.
+  private func isChoice(_ fields: RequestFields, in home: Home) -> Bool {
+    if fields.id == PreferredNetwork.currentID, let since = disputedKeys(in: home) {
+      return tokens.isValid(fields.token, forKeepingKeysSince: since)
+    }
+    guard home.preferred == nil,
+      let network = fields.extendedPANID.flatMap({ ExtendedPANID(hex: $0) })
+    else { return false }
+    return tokens.isValid(fields.token, forPreferring: network)
   }
 }
 

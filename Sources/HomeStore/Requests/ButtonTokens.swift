@@ -21,6 +21,11 @@ package struct ButtonTokens: Sendable {
   /// Of the choice of a preferred network.
   package func token(forPreferring network: ExtendedPANID) -> String { token("prefer/\(network)") }
 
+  /// Of the keys that are preferred since then.
+  package func token(forKeepingKeysSince time: WireTime) -> String {
+    token("keep/\(time.milliseconds)")
+  }
+
   private func token(_ subject: String) -> String {
     // Where hashing fails these stay: a token that is valid for nothing.
     var hash = RandomBytes.make(16)
@@ -39,6 +44,10 @@ package struct ButtonTokens: Sendable {
 
   package func isValid(_ token: String?, forPreferring network: ExtendedPANID) -> Bool {
     isSame(token, self.token(forPreferring: network))
+  }
+
+  package func isValid(_ token: String?, forKeepingKeysSince time: WireTime) -> Bool {
+    isSame(token, self.token(forKeepingKeysSince: time))
   }
 
   /// Both are hashed: how long the comparison takes tells nothing of the token.

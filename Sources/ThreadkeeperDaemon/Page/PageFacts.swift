@@ -143,10 +143,9 @@ struct PageChanges: Sendable {
     var request = ThreadRequest(.setPreferred)
     request.id = PreferredNetwork.currentID
     request.home = try context.settings.home(named: home)
-    let state = try context.home(named: home).home
-    guard state.alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing,
-      state.preferred?.changedAt.description == since
-    else { throw PageRefusal("The dispute is another one, or has ended. Look at the page again.") }
+    guard try context.home(named: home).home.disputedKeys?.description == since else {
+      throw PageRefusal("The dispute is another one, or has ended. Look at the page again.")
+    }
     _ = try data(request)
     return "The preferred network keeps its keys."
   }

@@ -213,7 +213,7 @@ struct AlertTextTests {
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "To keep the current keys, run `threadkeeper preferred set p-current --home h`, or press \"Keep the "
-        + "current keys\" on the status page"
+        + "current keys\" in Home Assistant or on the status page"
     ),
     (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
     (

@@ -276,6 +276,38 @@ struct HomeAssistantTests {
     #expect(scene.broker[topic] == nil)
   }
 
+  @Test("While the keys of the preferred network are disputed, a button keeps the current ones")
+  func dispute() throws {
+    let scene = try connected(decides: .adoptions)
+    for agent: UInt64 in [1, 2] { scene.announce(agent) }
+    let since = try #require(scene.scene.home.preferred?.changedAt)
+    scene.commit { $0.publish(.announce, 1, .of(7, key: 8, at: 2)) }
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_p-\(since.milliseconds)/config"
+    func wait(_ seconds: Int) throws {
+      scene.commit { $0.tick(after: seconds) }
+      scene.tick()
+      try scene.pump()
+    }
+    try wait(1)
+    #expect(scene.broker[topic] == nil)
+    try wait(30)
+    let device = try #require(scene.broker[topic].map { String(decoding: $0, as: UTF8.self) })
+    let token = scene.settings.requests.tokens.token(forKeepingKeysSince: since)
+    let alert = StateWriter(home: "home", isOnlyHome: true)
+      .fingerprint(AlertKey(.preferredKeyDisputed))
+    for part in [
+      #""name":"Keep the current keys""#, #""command_topic":"tk/in/ha/request/preferred/set""#,
+      #"{\"id\":\"p-current\",\"token\":\"\#(token)\"}"#,
+      "tk/alert/\(alert)",
+    ] {
+      #expect(device.contains(part), "\(part) in \(device)")
+    }
+    scene.commit { $0.handle(.request(.setPreferred(.current), .administrator)) }
+    scene.tick()
+    try scene.pump()
+    #expect(scene.broker[topic] == nil)
+  }
+
   @Test(
     "What another client writes over a device is replaced with the next tick")
   func altered() throws {

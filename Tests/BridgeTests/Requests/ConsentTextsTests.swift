@@ -135,6 +135,10 @@ struct ConsentTextsTests {
     let network = ExtendedPANID(number: 1)
     #expect(tokens.isValid(tokens.token(for: one), for: one))
     #expect(tokens.isValid(tokens.token(forPreferring: network), forPreferring: network))
+    let times = [1, 2].map { WireTime(milliseconds: $0) }
+    let keeping = tokens.token(forKeepingKeysSince: times[0])
+    #expect(tokens.isValid(keeping, forKeepingKeysSince: times[0]))
+    #expect(!tokens.isValid(keeping, forKeepingKeysSince: times[1]))
     #expect(!tokens.isValid(tokens.token(for: one), for: other))
     #expect(!tokens.isValid(tokens.token(for: one), forPreferring: network))
     #expect(!tokens.isValid(ButtonTokens().token(for: one), for: one))

@@ -141,6 +141,29 @@ struct DecisionTests {
     #expect(scene.home.preferred?.dataset.network == network)
   }
 
+  @Test("Home Assistant keeps the current keys by its button, while they are disputed")
+  func dispute() throws {
+    let scene = try scene()
+    for number in [1, 2] { try scene.kit.receive(.announce(number, user: "hub")) }
+    let since = try #require(scene.home.preferred?.changedAt)
+    let token = scene.rules.tokens.token(forKeepingKeysSince: since)
+    func keep(_ token: String, from user: ExactName = "ha") throws -> ThreadAnswer? {
+      try scene.ask("preferred/set", #"{"id":"p-current","token":"\#(token)"}"#, from: user)?.answer
+    }
+    #expect(try keep(token)?.error?.known == .notAuthorized)
+    try scene.kit.receive(.announce(1, .of(1, key: 2, at: 2), user: "hub"))
+    for _ in 0..<31 { try scene.tick() }
+    #expect(scene.home.disputedKeys == since && scene.rules.disputedKeys(in: scene.home) == since)
+    let other = scene.rules.tokens.token(forKeepingKeysSince: since.adding(seconds: 1))
+    #expect(try keep(other)?.error?.known == .notAuthorized)
+    #expect(try keep(token, from: "phone")?.error?.known == .notAuthorized)
+    scene.buttonsAltered = true
+    #expect(try keep(token)?.error?.known == .notAuthorized)
+    scene.buttonsAltered = false
+    #expect(try keep(token)?.data?.changed == false)
+    #expect(scene.home.disputedKeys == nil && scene.home.preferred?.changedAt == since)
+  }
+
   @Test(
     "Home Assistant is asked what its login may decide, and nothing else",
     arguments: [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
+
 /// A button in Home Assistant that decides about one request for consent
 /// (https://www.home-assistant.io/integrations/button.mqtt/).
 ///
@@ -37,6 +39,27 @@ package struct HomeAssistantButton: Encodable, Sendable, Equatable {
     package init(network: String, name: String, login: String, token: String) {
       self.network = network
       self.name = name
+      self.login = login
+      self.token = token
+    }
+  }
+
+  /// A dispute about the keys of the preferred network, in which the current ones can be kept.
+  package struct Dispute: Sendable, Equatable {
+    /// When the preferred network was changed last: a press is about no other keys.
+    package var since: WireTime
+    /// Of the preferred network as it is.
+    package var id: String
+    /// Where the alert is published.
+    package var alertTopic: String
+    /// As in `Question`.
+    package var login: String
+    package var token: String
+
+    package init(since: WireTime, id: String, alertTopic: String, login: String, token: String) {
+      self.since = since
+      self.id = id
+      self.alertTopic = alertTopic
       self.login = login
       self.token = token
     }
@@ -144,12 +167,30 @@ extension HomeAssistantPlace {
       name: "Prefer \(choice.name.isEmpty ? "" : choice.name + " ")\(choice.network)",
       attributesTopic: OutboundTopic(base: home.base).info,
       attributesTemplate: HomeAssistantTemplate.choice(choice.network),
-      commandTopic: "\(home.base)/in/\(choice.login)/request/preferred/set",
+      commandTopic: choosing(choice.login),
       payloadPress: String(
         decoding: WireJSON().encode(Preference(network: choice.network, token: choice.token)),
         as: UTF8.self))
     button.icon = "mdi:star-plus-outline"
     return ["prefer": button]
+  }
+
+  /// The one that keeps the keys of the preferred network, by its key.
+  func button(_ dispute: HomeAssistantButton.Dispute) -> [String: HomeAssistantButton] {
+    let button = HomeAssistantButton(
+      uniqueID: "\(disputeID(dispute.since))_keep",
+      defaultEntityID: Self.slug("\(bridgeName) keep the current keys").map { "button.\($0)" },
+      name: "Keep the current keys", icon: "mdi:key-arrow-right",
+      attributesTopic: dispute.alertTopic, attributesTemplate: HomeAssistantTemplate.dispute,
+      commandTopic: choosing(dispute.login),
+      payloadPress: String(
+        decoding: WireJSON().encode(Decision(id: dispute.id, scope: nil, token: dispute.token)),
+        as: UTF8.self))
+    return ["keep": button]
+  }
+
+  private func choosing(_ login: String) -> String {
+    "\(home.base)/in/\(login)/request/preferred/set"
   }
 
   private struct Preference: Encodable {

@@ -150,6 +150,18 @@ extension HomeAssistantDevice {
       buttons: place.button(choice))
   }
 
+  /// The button that keeps the preferred network's keys, in the daemon's device. Available while they are disputed.
+  package static func dispute(
+    _ dispute: HomeAssistantButton.Dispute, _ place: HomeAssistantPlace
+  ) -> HomeAssistantDevice {
+    let isDisputed = Availability(
+      topic: dispute.alertTopic, valueTemplate: HomeAssistantTemplate.isFiring)
+    return HomeAssistantDevice(
+      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
+      availability: availability(place) + [isDisputed], components: [:],
+      buttons: place.button(dispute))
+  }
+
   private static func bridgeDevice(_ place: HomeAssistantPlace) -> Device {
     Device(
       identifiers: [place.bridgeID],

@@ -199,6 +199,14 @@ package enum HomeAssistantTemplate {
     "{{ {'ext_pan_id': '\(network)'} | to_json }}"
   }
 
+  /// Of an alert: whether it fires.
+  static let isFiring =
+    "{{ 'online' if value_json is defined and value_json.status == 'firing' else 'offline' }}"
+
+  /// Of an alert: what a press is about, as an attribute.
+  static let dispute =
+    "{{ ({'dispute': value_json.summary} if value_json is defined else {}) | to_json }}"
+
   /// Of a router's state: a problem or none; unknown where there is nothing to compare, or its network is accepted.
   static let mismatch =
     "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
 
 /// Where Home Assistant finds the devices of one home: topics, and names that no other home can have.
@@ -59,6 +60,13 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   func choiceID(_ network: String) -> String { "\(bridgeID)_n-\(network)" }
 
   package func choiceTopic(_ network: String) -> String { topic(choiceID(network)) }
+
+  /// The same of the button that keeps the keys of the preferred network while they are disputed.
+  ///
+  /// - Parameter since: when that network was changed last.
+  func disputeID(_ since: WireTime) -> String { "\(bridgeID)_p-\(since.milliseconds)" }
+
+  package func disputeTopic(_ since: WireTime) -> String { topic(disputeID(since)) }
 
   private func topic(_ objectID: String) -> String {
     "\(Self.devices(prefix))/\(objectID)/config"

@@ -44,7 +44,8 @@ struct HomeAssistantTemplateTests {
     return try [
       "tk/bridge/state": json.encode(BridgeState.online), "tk/bridge/info": json.encode(info),
       "tk/bridge/consent": json.encode(consent),
-      "tk/bridge/alerts": json.encode(overview), "tk/router/\(Self.agent)": json.encode(router),
+      "tk/bridge/alerts": json.encode(overview), "tk/alert/f": json.encode(alert),
+      "tk/router/\(Self.agent)": json.encode(router),
       "tk/router/\(Self.agent)/availability": json.encode(BridgeState.online),
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
   }
@@ -61,6 +62,10 @@ struct HomeAssistantTemplateTests {
     let devices: [HomeAssistantDevice] = [
       .bridge(place),
       .question(.init(id: Self.request, requester: "hub", login: "ha", token: "t"), place),
+      .dispute(
+        .init(
+          since: .init(milliseconds: 1), id: "p", alertTopic: "tk/alert/f", login: "ha", token: "t"),
+        place),
       .router(.init(agent: Self.agent), place, login: "ha"),
       .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]
