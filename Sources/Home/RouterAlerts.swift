@@ -2,7 +2,9 @@
 
 import ThreadDataset
 
-/// Which alerts a router's state calls for. Every one names the router, the network, what differs and what to do.
+/// Which alerts a router's state calls for. Every one names the router, the network, what differs and what to do. What
+/// one of them says to do, no other one speaks against: while `AdoptionFailed` fires, the mismatch refers to it; and
+/// none says to wait, as others may say what to do meanwhile.
 struct RouterAlerts {
   let router: Router
   let check: PreferredCheck
@@ -42,6 +44,10 @@ struct RouterAlerts {
     facts.router = router.agent
     facts.routerName = router.name
     facts.network = router.network.map { .init($0, router.networkName) }
+    if router.isElsewhere {
+      facts.configured = facts.network
+      facts.network = router.currentNetwork.map { .init($0, currentName) }
+    }
     facts.preferred = preferred.map { .init($0) }
     facts.differs = differs
     facts.trigger = trigger
@@ -62,31 +68,29 @@ struct RouterAlerts {
 
   private var mismatch: AlertFacts? {
     guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted else { return nil }
-    if router.isElsewhere {
-      var facts = facts(
-        .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred), differs: differs)
-      facts.configured = facts.network
-      facts.network = router.currentNetwork.map { .init($0, currentName) }
-      facts.adoption = adoptionUnderWay
-      return facts
-    }
-    if differs.isEmpty { return facts(.notAttached) }
-    if isNeverMember {
-      // One alert says all of it.
+    if !router.isElsewhere, isNeverMember {
+      // Of one that was reset, one alert says all of it.
       return router.resetFrom == nil ? facts(.neverMember, differs: .extendedPANID) : nil
     }
-    var facts = facts(
-      isConfiguredForPreferred ? .otherCredentials : .otherNetwork, differs: differs)
-    facts.adoption = adoptionUnderWay
+    let message: AlertFacts.Message =
+      if router.isElsewhere {
+        .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred)
+      } else if differs.isEmpty {
+        .notAttached
+      } else {
+        isConfiguredForPreferred ? .otherCredentials : .otherNetwork
+      }
+    var facts = facts(message, differs: differs.isEmpty ? nil : differs)
+    facts.adoption = shownAdoption
     return facts
   }
 
-  /// While it is being given the preferred credentials.
-  private var adoptionUnderWay: AdoptionState? {
+  /// How far it is with giving it the preferred credentials, as far as that changes what is to be done.
+  private var shownAdoption: AdoptionState? {
     switch router.adoption?.state {
-    case .asked: .asked
-    case .agreed, .sent: .agreed
-    default: nil
+    case .due: nil
+    case .sent: .agreed
+    case let state: state
     }
   }
 

@@ -149,11 +149,11 @@ import ThreadDataset
     #expect(scene.alarms.allSatisfy { $0.name == .routerDetached })
   }
 
-  @Test("While it is agreed to and under way, the alert of the mismatch says so")
+  @Test("How far an adoption is, and that it has failed, is in the alert of the mismatch")
   func underWay() throws {
     for (state, shown) in [
       (AdoptionState.asked, AdoptionState.asked), (.agreed, .agreed), (.sent, .agreed),
-      (.denied, nil), (.timeout, nil),
+      (.denied, .denied), (.timeout, .timeout),
     ] as [(AdoptionState, AdoptionState?)] {
       let scene = try HomeScene(in: state)
       #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.adoption == shown)

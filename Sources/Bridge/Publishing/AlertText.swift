@@ -12,7 +12,9 @@ struct AlertText {
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
   init(_ facts: AlertFacts, homeOption: String) {
-    (summary, remedy) = Sentences(facts: facts, homeOption: homeOption).both
+    let sentences = Sentences(facts: facts, homeOption: homeOption)
+    let both = sentences.both
+    (summary, remedy) = (both.0, both.1 + sentences.never)
   }
 }
 
@@ -80,8 +82,9 @@ private struct Sentences {
     case .notAttached:
       (
         "\(name) was given the credentials of \(preferredName) and is not attached to it",
-        "Wait a minute: \(name) looks for \(preferredName). If it stays detached, check that another "
-          + "router of \(preferredName) is on and within radio range."
+        facts.adoption?.hasFailed == true
+          ? seeAdoptionFailed
+          : "\(inReach). If it is not attached in time, another alert says what to do."
       )
     case .neverMember:
       (
@@ -107,7 +110,8 @@ private struct Sentences {
     case .behind:
       (
         "\(name) still uses an older dataset of the preferred network \(preferredName)",
-        "Wait for it to follow, or restart \(name); if it stays behind, give it the current dataset."
+        "If \(name) is online and does not follow within minutes, restart it; if it stays behind, give it "
+          + "the current dataset."
       )
     case .reportsOlder:
       (
@@ -163,7 +167,9 @@ private struct Sentences {
       (
         "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
           + "to \(configured)",
-        "Check that another router of \(configured) is on and within radio range, and that "
+        ((facts.configured ?? facts.network)?.id == facts.preferred?.id
+          ? "Check" : "If \(name) should be on \(configured), check")
+          + " that another router of \(configured) is on and within radio range, and that "
           + "the dataset of \(name) is complete. If both are so, restart Thread on \(name)."
       )
     case .wellKnownKey:
@@ -220,28 +226,42 @@ private struct Sentences {
     if !isConfiguredForPreferred, facts.network?.id != facts.preferred?.id {
       summary += "; the preferred network is \(preferredName)"
     }
-    // OpenThread hands a dataset that is set on an attached router to the leader, for the whole network.
-    let never =
-      "Do not set a dataset while Thread runs on it: that can move the other routers of \(network), too."
     let remedy =
       adoption
       ?? (isConfiguredForPreferred
-        ? "Disable and enable Thread on \(name), so that it joins \(configured). \(never)"
+        ? "Disable and enable Thread on \(name), so that it joins \(configured)."
         : "Disable Thread on \(name), give it the credentials of \(preferredName), and enable "
-          + "Thread again. \(never)")
+          + "Thread again.")
     return (summary, remedy)
   }
 
-  /// While it is being given the preferred credentials; nil: it is not.
+  /// Of a router that runs on another network than it is configured for: OpenThread hands a dataset that is set on an
+  /// attached router to the leader, for the whole network.
+  var never: String {
+    facts.configured == nil
+      ? ""
+      : " Do not set a dataset while Thread runs on it: that can move the other routers of \(network), too."
+  }
+
+  private var inReach: String {
+    "Check that another router of \(preferredName) is on and within radio range of \(name)"
+  }
+
+  private var seeAdoptionFailed: String {
+    "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)."
+  }
+
+  /// While it is to be given the preferred credentials; nil: it is not.
   private var adoption: String? {
     switch facts.adoption {
     case .asked:
       "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
         + "shows the question."
     case .agreed, .sent:
-      "Nothing is to be done now: a person has agreed, and giving \(name) the credentials of "
-        + "\(preferredName) is under way. If that fails, another alert says why."
-    default: nil
+      "A person has agreed: while it is online, \(name) is given the credentials of \(preferredName). If "
+        + "that fails, another alert says why."
+    case let state?: state.hasFailed ? seeAdoptionFailed : nil
+    case nil: nil
     }
   }
 
@@ -299,8 +319,6 @@ private struct Sentences {
 
   private func adoptionFailed(_ state: AdoptionState, _ isConfigured: Bool) -> (String, String) {
     let credentials = "the credentials of \(preferredName)"
-    let inReach =
-      "Check that another router of \(preferredName) is on and within radio range of \(name)"
     // For a command, which a shell reads.
     let login = user == facts.user?.text ? user : "LOGIN"
     return switch state {
@@ -327,7 +345,7 @@ private struct Sentences {
     case .denied:
       (
         "a person has refused to give \(name) \(credentials)",
-        "If \(name) should be on \(network), nothing is to be done; else \(byHand). \(askAgain)"
+        "If \(name) should be on \(network), leave it there; else \(byHand). \(askAgain)"
       )
     case .expired:
       (
@@ -355,7 +373,7 @@ private struct Sentences {
       (
         "\(name) was not given \(credentials): another change of its network was "
           + "pending for as long as they could wait",
-        "Wait until that change has taken effect. \(askAgain)"
+        "\(askAgain) Do so once that change has taken effect."
       )
     case .refused:
       (
@@ -368,7 +386,8 @@ private struct Sentences {
       )
     case .notAttached:
       (
-        "\(name) was given \(credentials), and was not attached in time", "\(inReach). \(askAgain)"
+        "\(name) was given \(credentials), and was not attached in time",
+        "\(inReach). \(askAgain)"
       )
     }
   }

@@ -272,7 +272,8 @@ struct AlertTextTests {
       "`threadkeeper consent list` shows the question."
     ),
     (
-      facts(.elsewhere(isConfiguredForPreferred: true)) { $0.adoption = .agreed }, "is under way."
+      facts(.elsewhere(isConfiguredForPreferred: true)) { $0.adoption = .agreed },
+      "A person has agreed: while it is online, "
     ),
   ]
 
