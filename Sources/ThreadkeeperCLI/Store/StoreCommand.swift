@@ -156,19 +156,18 @@ struct StoreBackupCommand: AsyncParsableCommand {
     let made = try await Interruptible.run { [file, force] in
       try await Self.receive(file, replacing: force, settings)
     }
-    let deviceKey = OpenStore.location(settings).deviceKeyPath
     let report = Report(
       file: file, storeID: made.storeId, records: made.records, items: made.items,
-      bytes: made.bytes, notIncluded: [settings.store.keyFile, deviceKey])
+      bytes: made.bytes, notIncluded: [made.keyFile, made.deviceKeyFile])
     try output.show(
       report,
       text: """
         \(String.contents(records: made.records, items: made.items)), \(made.bytes / 1024) KiB, are in \
         \(file.printable)
 
-        It opens with any key slot of the store: keep a copy of \(settings.store.keyFile.printable),
+        It opens with any key slot of the store: keep a copy of \(made.keyFile.printable),
           a passphrase or a recovery code in another place.
-        Never in it: \(deviceKey.printable), so what is for this device only
+        Never in it: \(made.deviceKeyFile.printable), so what is for this device only
           opens on this machine only.
 
         """)

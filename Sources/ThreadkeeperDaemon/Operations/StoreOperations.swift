@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import KeychainCore
 import LocalAPI
+import Settings
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -104,13 +105,18 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
   package var bytes: Int
   /// Of the whole file.
   package var fileBytes: Int
+  /// Of the daemon, whose settings may be others than the command's.
+  package var keyFile: String
+  package var deviceKeyFile: String
 
-  init(_ trailer: BackupTrailer, fileBytes: Int) {
+  init(_ trailer: BackupTrailer, fileBytes: Int, _ settings: Settings) {
     storeId = trailer.store.description
     records = Int(trailer.records)
     items = Int(clamping: trailer.items)
     bytes = Int(clamping: trailer.databaseLength)
     self.fileBytes = fileBytes
+    keyFile = settings.store.keyFile
+    deviceKeyFile = OpenStore.location(settings).deviceKeyPath
   }
 }
 

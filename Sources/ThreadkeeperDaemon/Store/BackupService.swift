@@ -63,7 +63,7 @@ struct BackupService: Sendable {
       // Without its name when this returns.
       let draft = try BackupDraft(settings.store.path + "/" + Self.draftName, replacing: true)
       let trailer = try keychain.backup(into: draft)
-      return (draft.file, BackupOutcome(trailer, fileBytes: try draft.file.length()))
+      return (draft.file, BackupOutcome(trailer, fileBytes: try draft.file.length(), settings))
     } catch {
       throw CommandFailure(backup: error)
     }

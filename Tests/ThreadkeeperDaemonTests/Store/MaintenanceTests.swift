@@ -104,6 +104,7 @@ struct MaintenanceTests {
     #expect(
       made.items == 200 && made.records == records && made.fileBytes == bytes.count
         && made.bytes < bytes.count)
+    #expect(made.keyFile == MovedStore.settings(moved.store).store.keyFile, "of the daemon")
     #expect(steps.count { $0.data != nil } > 1)
     let directory = try TemporaryDirectory()
     try bytes.write(to: URL(fileURLWithPath: directory.file("backup")))
