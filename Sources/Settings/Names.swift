@@ -66,9 +66,9 @@ package enum HostName {
 }
 
 /// Finds the name that was probably meant.
-enum NearestName {
+package enum NearestName {
   /// The candidate with the fewest slips of the pen, if they are few enough for the word.
-  static func nearest(to word: String, among candidates: [String]) -> String? {
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
     let word = folded(word)
     // One letter resembles every other.
     guard word.count >= 3 else { return nil }

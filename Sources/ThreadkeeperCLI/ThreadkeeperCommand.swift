@@ -3,6 +3,7 @@
 import ArgumentParser
 import KeychainCore
 import SQLiteDatabase
+import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
@@ -87,7 +88,7 @@ extension ThreadkeeperCommand {
     } catch let error as SQLiteError {
       return status(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch {
-      return status(error)
+      return status(error, of: words)
     }
   }
 
@@ -102,13 +103,15 @@ extension ThreadkeeperCommand {
   }
 
   /// Of an error that is the parser's, or a status without words.
-  private static func status(_ error: any Error) -> Int32 {
+  private static func status(_ error: any Error, of words: [String]) -> Int32 {
     let code = exitCode(for: error)
     switch code {
     // Help, or what else was asked of the parser: the version, a script for a shell.
     case .success: try? StandardStream.output.write(fullMessage(for: error) + "\n")
     case .validationFailure:
-      try? StandardStream.error.write(usageMessage(for: error) + "\n")
+      var lines = usageMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+      if let meant = command(meantBy: words) { lines[0] += ". Did you mean '\(meant)'?" }
+      try? StandardStream.error.write(lines.joined(separator: "\n") + "\n")
       return ExitStatus.usage.rawValue
     default:
       let message = fullMessage(for: error)
@@ -127,6 +130,25 @@ extension ThreadkeeperCommand {
       var command = command
       try command.run()
     }
+  }
+
+  /// What was probably meant, where a word is none of the commands that can stand there; the parser has such advice for
+  /// options only.
+  static func command(meantBy words: [String]) -> String? {
+    var names = [_commandName]
+    var commands = configuration.subcommands
+    // What follows an option may be its value.
+    for word in words.prefix(while: { !$0.hasPrefix("-") }) where !commands.isEmpty {
+      if let command = commands.first(where: { $0._commandName == word }) {
+        names.append(word)
+        commands = command.configuration.subcommands
+      } else {
+        return NearestName.nearest(to: word, among: commands.map { $0._commandName }).map {
+          (names + [$0]).joined(separator: " ")
+        }
+      }
+    }
+    return nil
   }
 
   /// What the parser says, in our spelling. It repeats an argument that it did not expect, and that

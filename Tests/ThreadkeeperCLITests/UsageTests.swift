@@ -22,6 +22,21 @@ struct UsageTests {
     #expect(outcome.error.lowercased().contains("usage: threadkeeper"))
   }
 
+  @Test("A command that there is not is answered with the one that was probably meant")
+  func meant() async throws {
+    for (words, meant) in [
+      ("routrs", "routers"), ("store verfy", "store verify"),
+      ("consent aprove c-1", "consent approve"),
+      ("rnu --json", "run"), ("accept x", nil), ("store --home verfy", nil), ("run rnu", nil),
+    ] {
+      let outcome = await CommandScene.run(words.split(separator: " ").map(String.init))
+      #expect(outcome.status == 64)
+      let advice = outcome.error.split(separator: "\n").first?.split(separator: ". ").last
+      #expect(outcome.error.contains("Did you mean 'threadkeeper") == (meant != nil))
+      if let meant { #expect(advice.map(String.init) == "Did you mean 'threadkeeper \(meant)'?") }
+    }
+  }
+
   @Test("A dataset in the wrong place is not repeated")
   func misplaced() async throws {
     for arguments in [
