@@ -94,7 +94,8 @@ struct HomeAssistantTests {
   }
 
   @Test(
-    "The blueprint shows the notification of the example, and acts on alerts that are raised now")
+    "The blueprint shows the notification of the example, acts on alerts that are raised now, and sees the last will"
+  )
   func blueprint() throws {
     func lines(_ name: String) throws -> [String] {
       try ProjectFiles.text(of: "examples/home-assistant/\(name)")
@@ -111,6 +112,10 @@ struct HomeAssistantTests {
     // The retained topics for what is shown, the events for what happens once.
     #expect(blueprint.contains("topic: \"{{ base }}/alert/+\""))
     #expect(blueprint.contains("topic: \"{{ base }}/bridge/event/alert\""))
+    #expect(blueprint.contains("topic: \"{{ base }}/bridge/state\""))
+    let phone = try #require(blueprint.firstIndex(of: "- if: \"{{ is_new and phone != '' }}\""))
+    #expect(blueprint[phone + 2] == "- action: \"{{ phone }}\"")
+    #expect(blueprint.contains { $0.hasPrefix("source_url: https://") })
     let actions = try #require(blueprint.firstIndex(of: "sequence: !input actions"))
     #expect(blueprint[actions - 1].contains("is_new"))
     let isNew = try #require(blueprint.firstIndex(of: "is_new: >-"))
