@@ -115,13 +115,16 @@ final class ScriptedServer: Sendable {
   private let listener: Int32
   private let requests = Mutex<[String]>([])
   private let connections = Mutex(0)
+  private let drops: Bool
 
   struct NoSocket: Error {}
 
   /// - Parameters:
   ///   - answer: nil: the connection is accepted and nothing is sent.
   ///   - closes: whether the connection is closed afterwards; else it is answered until its other end closes it.
-  init(_ answer: String?, closes: Bool = true) throws {
+  ///   - drops: whether the first connection is closed once a second request has come over it, unanswered.
+  init(_ answer: String?, closes: Bool = true, drops: Bool = false) throws {
+    self.drops = drops
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -156,14 +159,19 @@ final class ScriptedServer: Sendable {
   var connectionCount: Int { connections.withLock { $0 } }
 
   private func serve(_ connection: Int32, _ answer: String?, _ closes: Bool) {
-    connections.withLock { $0 += 1 }
+    let number = connections.withLock {
+      $0 += 1
+      return $0
+    }
     var isFirst = true
     repeat {
       var buffer = [UInt8](repeating: 0, count: 4_096)
       let count = read(connection, &buffer, buffer.count)
       guard isFirst || count > 0 else { break }
+      let isDropped = drops && number == 1 && !isFirst
       isFirst = false
       requests.withLock { $0.append(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) }
+      if isDropped { break }
       // It is not answered, and stays open.
       guard let answer else {
         if closes { close(connection) }
