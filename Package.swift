@@ -107,7 +107,8 @@ let package = Package(
     .target(name: "CLibMicroHTTPD"),
 
     // Floor 2: the encrypted store.
-    .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto"]),
+    .target(
+      name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 
     // Floor 3: Apple's Keychain Services for other programs.
     .target(

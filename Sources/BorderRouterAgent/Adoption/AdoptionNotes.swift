@@ -23,21 +23,13 @@ package struct AdoptionNotes: Sendable {
     guard descriptor >= 0 else { return String(cString: strerror(errno)) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { return String(cString: strerror(errno)) }
-    syncDirectory()
+    FilePath.syncDirectory(FilePath.directory(of: path))
     return nil
   }
 
   func remove(_ agent: BorderAgentID) {
-    if unlink(file(agent)) == 0 { syncDirectory() }
+    if unlink(file(agent)) == 0 { FilePath.syncDirectory(FilePath.directory(of: path)) }
   }
 
   private func file(_ agent: BorderAgentID) -> String { "\(path)-\(agent)" }
-
-  /// A file system that cannot do it keeps names in order anyway.
-  private func syncDirectory() {
-    let descriptor = open(FilePath.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
-  }
 }

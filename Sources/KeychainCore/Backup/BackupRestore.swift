@@ -3,6 +3,7 @@
 import Glibc
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// What a restore has done.
 package struct RestoreReport: Equatable, Sendable {
@@ -253,7 +254,7 @@ struct StagingDirectory {
 
   /// Puts it in the store's place; from here on it holds what was there.
   func exchange() throws(KeychainError) {
-    StoreLocation.syncDirectory(path)
+    FilePath.syncDirectory(path)
     guard renameat2(AT_FDCWD, path, AT_FDCWD, target.directory, 2) == 0 else {
       let code = errno
       let failed = KeychainError.system("put in place", path: target.directory, code: code)
@@ -263,7 +264,7 @@ struct StagingDirectory {
         "\(failed.message): a mount point, or a file system that cannot exchange directories."
           + " Restore into a directory below it and name that in `store.path`")
     }
-    StoreLocation.syncDirectory(StoreLocation.parent(of: path))
+    FilePath.syncDirectory(FilePath.directory(of: path))
   }
 
   func remove() { try? Self.remove(path) }

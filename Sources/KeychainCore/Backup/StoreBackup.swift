@@ -3,6 +3,7 @@
 import Glibc
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// A backup: a copy of the database in one file, with a trailer and a tag over every byte.
 extension Keychain {
@@ -111,7 +112,7 @@ package final class BackupDraft {
     guard code != EEXIST else { throw Self.isTaken(path) }
     guard code == 0 else { throw .system("put in place", path: path, code: code) }
     isPlaced = true
-    StoreLocation.syncDirectory(path.contains("/") ? StoreLocation.parent(of: path) : ".")
+    FilePath.syncDirectory(FilePath.directory(of: path))
   }
 
   /// - Returns: 0 or an error's number, `EEXIST` when the name is taken.

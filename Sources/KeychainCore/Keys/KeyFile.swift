@@ -2,6 +2,7 @@
 
 import Glibc
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// A key file: 32 random bytes as one line of 64 lower-case hexadecimal digits, so that it can be
 /// printed and typed in again. 32 raw bytes are read too.
@@ -46,7 +47,7 @@ enum KeyFile {
       if errno == EEXIST { return false }
       throw .system("make the key file", path: path)
     }
-    StoreLocation.syncDirectory(StoreLocation.parent(of: path))
+    FilePath.syncDirectory(FilePath.directory(of: path))
     return true
   }
 

@@ -2,6 +2,7 @@
 
 import Glibc
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// Where a store lies.
 package struct StoreLocation: Equatable, Sendable {
@@ -124,14 +125,14 @@ extension StoreLocation {
   ) throws(KeychainError) {
     try checkHome(home, isAbove: path)
     if mkdir(path, 0o700) == 0 {
-      syncDirectory(parent(of: path))
+      FilePath.syncDirectory(FilePath.directory(of: path))
       return
     }
     if errno == EEXIST { return }
     guard errno == ENOENT, !path.isEmpty, path != "." else { throw notMade(path) }
     try makeDirectory(parent(of: path), home: home)
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw notMade(path) }
-    syncDirectory(parent(of: path))
+    FilePath.syncDirectory(FilePath.directory(of: path))
   }
 
   /// Refuses what is, or lies below, a home directory that is missing.
@@ -154,15 +155,6 @@ extension StoreLocation {
     case .noSuchKeychain, .readOnly: return KeychainError(.writePermission, error.message)
     default: return error
     }
-  }
-
-  /// Makes the names in a directory last. A file system that cannot do it keeps names in order
-  /// anyway.
-  package static func syncDirectory(_ path: String) {
-    let descriptor = open(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
   }
 
   /// The names in a directory but `.` and `..`; nil when it cannot be read, and then `errno` says why.

@@ -3,6 +3,7 @@
 import Glibc
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadkeeperSupport
 
 /// Opening a store: the files are checked, the root keys found, the store compared with anchor and manifest.
 extension Keychain {
@@ -174,7 +175,7 @@ extension Keychain {
     guard descriptor >= 0 else { throw KeychainError.system("make", path: path) }
     defer { Glibc.close(descriptor) }
     guard ftruncate(descriptor, 0) == 0 else { throw KeychainError.system("make", path: path) }
-    StoreLocation.syncDirectory(location.directory)
+    FilePath.syncDirectory(location.directory)
   }
 
   private static func build(
@@ -200,7 +201,7 @@ extension Keychain {
       guard rename(path, location.databasePath) == 0 else {
         throw KeychainError.system("put in place", path: location.databasePath)
       }
-      StoreLocation.syncDirectory(location.directory)
+      FilePath.syncDirectory(location.directory)
       return roots
     } catch {
       for leftover in [path + "-wal", path + "-shm", location.anchorPath(builder.store)] {

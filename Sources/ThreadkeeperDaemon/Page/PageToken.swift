@@ -69,7 +69,7 @@ package enum PageToken {
       throw failure(reason)
     }
     // Else a power cut brings the former token back.
-    StoreLocation.syncDirectory(StoreLocation.parent(of: file))
+    FilePath.syncDirectory(FilePath.directory(of: file))
   }
 }
 

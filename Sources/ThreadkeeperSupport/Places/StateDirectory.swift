@@ -65,7 +65,7 @@ package struct SystemPlaces: Sendable {
   }
 }
 
-/// Paths as text: made absolute, compared without asking the file system.
+/// Paths as text: made absolute, compared without asking the file system; and a directory made to last.
 package enum FilePath {
   /// - Parameters:
   ///   - path: absolute, relative to `directory`, or below the home directory (`~/…`).
@@ -89,6 +89,14 @@ package enum FilePath {
   package static func directory(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Makes the names in a directory last. A file system that cannot do it keeps names in order anyway.
+  package static func syncDirectory(_ path: String) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
   }
 
   /// Whether the first is the second or lies below it. Both absolute; `..` is resolved by name.
