@@ -20,6 +20,24 @@ package enum ShownName {
   /// The same without quotes, for a field of its own.
   package static func cleaned(_ name: String) -> String { cleaned(name, longest: longest) }
 
+  /// What has a name and an id: `"Attic"`, or the id alone where nothing of the name can be seen.
+  ///
+  /// - Parameter needsID: others look so named, too: `"Attic" (a1b2c3d4e5f60718)`.
+  package static func named(
+    _ name: String?, _ id: some CustomStringConvertible, needsID: Bool
+  ) -> String {
+    guard let name = name.flatMap(quoted) else { return id.description }
+    return needsID ? "\(name) (\(id))" : name
+  }
+
+  /// A text of at most so many characters. What is left out is in its middle: makers tell devices apart by the end.
+  package static func shortened(_ text: String, longest: Int) -> String {
+    let all = text.unicodeScalars
+    guard all.count > longest else { return text }
+    let end = all.suffix(longest / 3).drop { $0 == " " || isMark($0) }
+    return String(String.UnicodeScalarView(all.prefix(longest - longest / 3 - 1) + ["…"] + end))
+  }
+
   /// A login, user, team or home: plain where it is made of ASCII letters, digits and `. _ - @ / +`, quoted
   /// otherwise. So is one that begins with `-`, which a command would take for an option.
   package static func account(_ name: String) -> String {
@@ -36,20 +54,29 @@ package enum ShownName {
   }
 
   private static func cleaned(_ name: String, longest: Int) -> String {
+    if isPlain(name), name.utf8.count <= longest { return name }
     var shown = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {
       guard let next = replacement(for: scalar) else { continue }
       // Nothing to stand on: a leading space, a second one, or a mark that would join the quote before it.
       if shown.last ?? " " == " ", next == " " || isMark(next) { continue }
-      guard shown.count < longest else {
-        shown.removeLast()
-        shown.append("…")
-        break
-      }
       shown.append(next)
     }
     if shown.last == " " { shown.removeLast() }
-    return String(shown)
+    return shortened(String(shown), longest: longest)
+  }
+
+  /// Most names are words of ASCII, with a space between them.
+  private static func isPlain(_ name: String) -> Bool {
+    let (space, quote) = (UInt8(ascii: " "), UInt8(ascii: "\""))
+    var last = space
+    for byte in name.utf8 {
+      guard (space...UInt8(ascii: "~")).contains(byte), byte != quote,
+        byte != space || last != space
+      else { return false }
+      last = byte
+    }
+    return last != space
   }
 
   /// - Returns: nil for what is removed: controls, direction and other format characters, separators of lines,

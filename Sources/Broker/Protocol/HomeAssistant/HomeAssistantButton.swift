@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import ThreadkeeperSupport
 
 /// A button in Home Assistant that decides about one request for consent
 /// (https://www.home-assistant.io/integrations/button.mqtt/).
@@ -154,9 +155,7 @@ extension HomeAssistantPlace {
   /// Who asks, and what the button does: `speaker: approve once`.
   private static func name(_ requester: String, _ action: String) -> String {
     let room = HomeAssistantButton.longestName - action.unicodeScalars.count - 2
-    var shown = requester.unicodeScalars
-    if shown.count > room { shown = String.UnicodeScalarView(shown.prefix(room - 1) + ["…"]) }
-    return "\(String(shown)): \(action)"
+    return "\(ShownName.shortened(requester, longest: room)): \(action)"
   }
 
   /// The one that makes a network the preferred one, by its key.
