@@ -88,7 +88,7 @@ let package = Package(
     .target(name: "ThreadDataset"),
     .target(name: "ThreadkeeperSupport"),
     // A home as a value: no I/O, no clock, no randomness.
-    .target(name: "Home", dependencies: ["ThreadDataset"]),
+    .target(name: "Home", dependencies: ["ThreadDataset", "ThreadkeeperSupport"]),
 
     // Floor 1: what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the local socket,
     // avahi-daemon.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What can be wrong, by the names that dashboards and automations see. The raw values are stored and never reused.
 package enum AlertName: UInt8, CaseIterable, Sendable {
@@ -123,6 +124,8 @@ package struct AlertFacts: Hashable, Sendable {
   package var message: Message
   package var router: BorderAgentID?
   package var routerName: String?
+  /// Others look so named.
+  package internal(set) var routerNeedsID = false
   /// The network that it is about.
   package var network: Named?
   /// The network that the router is configured for, where it is on another one.
@@ -145,6 +148,8 @@ package struct AlertFacts: Hashable, Sendable {
     package let id: ExtendedPANID
     /// Empty where it is not known.
     package let name: String
+    /// Others look so named.
+    package internal(set) var needsID = false
 
     init(_ id: ExtendedPANID, _ name: String?) {
       self.id = id
@@ -152,9 +157,17 @@ package struct AlertFacts: Hashable, Sendable {
     }
 
     init(_ dataset: DatasetSummary) { self.init(dataset.network, dataset.name) }
+
+    /// In a sentence.
+    package var shown: String { ShownName.named(name, id, needsID: needsID) }
+
+    func looks(like other: Named) -> Bool {
+      let look = ShownName.cleaned(name)
+      return !look.isEmpty && look == ShownName.cleaned(other.name)
+    }
   }
 
-  /// Names for a sentence: the first ones, and how many there are in all.
+  /// Names as a sentence has them: the first ones, and how many there are in all.
   package struct Names: Hashable, Sendable {
     static let most = 3
 
@@ -241,6 +254,39 @@ package struct AlertFacts: Hashable, Sendable {
     case silence, mdns, accepted, adoption, start
   }
 
+  /// All networks that it names.
+  var networks: [Named] {
+    var all: [Named] = []
+    var copy = self
+    copy.changeNetworks { all.append($0) }
+    return all
+  }
+
+  mutating func changeNetworks(_ change: (inout Named) -> Void) {
+    for path in [\AlertFacts.network, \.configured, \.preferred] {
+      if var network = self[keyPath: path] {
+        change(&network)
+        self[keyPath: path] = network
+      }
+    }
+    switch message {
+    case .preferredChanged(var one, let disagrees):
+      change(&one.from)
+      change(&one.to)
+      message = .preferredChanged(one, disagrees: disagrees)
+    case .noPreferred(let isForgotten, var networks, let more):
+      for index in networks.indices { change(&networks[index]) }
+      message = .noPreferred(isForgotten: isForgotten, networks: networks, more: more)
+    default: break
+    }
+  }
+
+  /// Whether its network looks as if it were the preferred one.
+  package var looksPreferred: Bool {
+    guard let network, let preferred, network.id != preferred.id else { return false }
+    return network.looks(like: preferred)
+  }
+
   /// Equal but for what brought it up: then there is nothing new to publish.
   func saysTheSame(as other: AlertFacts) -> Bool {
     var copy = self
@@ -251,8 +297,8 @@ package struct AlertFacts: Hashable, Sendable {
 
 /// How the preferred network became another one, for the alert about it.
 package struct PreferredChange: Hashable, Sendable {
-  package let from: AlertFacts.Named
-  package let to: AlertFacts.Named
+  package internal(set) var from: AlertFacts.Named
+  package internal(set) var to: AlertFacts.Named
   package let differs: DatasetDifferences
   /// It was preferred by its Extended PAN ID alone before.
   package let bringsCredentials: Bool
@@ -263,6 +309,15 @@ package struct PreferredChange: Hashable, Sendable {
   package let second: String?
   /// Under which the former network is kept; nil where it is not.
   package let formerID: UInt32?
+  /// Nil where only the Extended PAN ID is known.
+  package var fromRadio: Radio?
+  package var toRadio: Radio?
+
+  /// Where a network is on the air.
+  package struct Radio: Hashable, Sendable {
+    package let channel: UInt16
+    package let panID: UInt16
+  }
 
   /// Whether the home has other keys now than it had.
   package var hasNewKeys: Bool {
@@ -282,7 +337,7 @@ extension AlertKey {
   package func severity(_ facts: AlertFacts) -> AlertSeverity {
     switch (name, facts.message) {
     case (.adoptionFailed, .adoptionFailed(.denied, _)): .info
-    case (.preferredNetworkMismatch, .neverMember): .info
+    case (.preferredNetworkMismatch, .neverMember): facts.looksPreferred ? .warning : .info
     case (.preferredNetworkChanged, .preferredChanged(let change, let disagrees)):
       disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):

@@ -33,6 +33,7 @@ extension AlertFacts: Recorded {
     var facts = AlertFacts(try coder(value?.message))
     facts.router = try coder.maybe(value?.router)
     facts.routerName = try coder.maybe(value?.routerName)
+    facts.routerNeedsID = try coder(value?.routerNeedsID)
     facts.network = try coder.maybe(value?.network)
     facts.configured = try coder.maybe(value?.configured)
     facts.preferred = try coder.maybe(value?.preferred)
@@ -49,7 +50,9 @@ extension AlertFacts: Recorded {
 
 extension AlertFacts.Named: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(try coder(value?.id), try coder(value?.name))
+    var named = Self(try coder(value?.id), try coder(value?.name))
+    named.needsID = try coder(value?.needsID)
+    return named
   }
 }
 
@@ -163,7 +166,14 @@ extension PreferredChange: Recorded {
       from: try coder(value?.from), to: try coder(value?.to), differs: try coder(value?.differs),
       bringsCredentials: try coder(value?.bringsCredentials), cause: try coder(value?.cause),
       who: try coder.maybe(value?.who), second: try coder.maybe(value?.second),
-      formerID: try coder.maybe(value?.formerID))
+      formerID: try coder.maybe(value?.formerID), fromRadio: try coder.maybe(value?.fromRadio),
+      toRadio: try coder.maybe(value?.toRadio))
+  }
+}
+
+extension PreferredChange.Radio: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(channel: try coder(value?.channel), panID: try coder(value?.panID))
   }
 }
 

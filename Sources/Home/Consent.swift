@@ -106,8 +106,10 @@ package struct ConsentSubject: Hashable, Sendable {
     package let agent: BorderAgentID
     /// What people call it; any login may choose it.
     package let name: String?
-    /// The network that it is on: its name, or its id where only that is known.
-    package let networkName: String
+    /// Others look so named.
+    package var needsID = false
+    /// The network that it is on.
+    package let network: AlertFacts.Named
   }
 
   init(_ command: Command, _ networks: [ConsentNetwork], router: Router? = nil) {

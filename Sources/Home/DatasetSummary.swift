@@ -71,6 +71,10 @@ package struct DatasetSummary: Hashable, Sendable {
   var activeTimestamp: Timestamp? { parameters?.activeTimestamp }
 
   var activeSeconds: UInt64? { parameters?.activeTimestamp.seconds }
+
+  var radio: PreferredChange.Radio? {
+    parameters.map { .init(channel: $0.channelNumber, panID: $0.panID) }
+  }
 }
 
 /// The essential parameters in which two datasets differ.

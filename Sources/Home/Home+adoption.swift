@@ -231,11 +231,15 @@ extension Home {
   ) -> (requester: Requester, subject: ConsentSubject) {
     var requester = Requester(.login(terms.user), team: terms.team)
     requester.fingerprint = terms.fingerprint
-    let place = router.isElsewhere ? router.currentNetwork?.description : nil
-    let name = terms.reported.name.isEmpty ? "another network" : terms.reported.name
+    let elsewhere = router.isElsewhere ? router.currentNetwork : nil
+    var network =
+      elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) } ?? .init(terms.reported)
+    network.needsID = hasNamesake(network.id, network.name)
     let subject = ConsentSubject(
       .adopt, [ConsentNetwork(terms.preferred, of: nil)],
-      router: .init(agent: router.agent, name: router.name, networkName: place ?? name))
+      router: .init(
+        agent: router.agent, name: router.name,
+        needsID: hasNamesake(router.agent, router.name), network: network))
     return (requester, subject)
   }
 

@@ -274,13 +274,13 @@ extension Home {
     }
     for network in wanted.sorted(by: { $0.number < $1.number }) {
       let parts = seen[network].map { Array($0.values) } ?? []
-      let names = seen[network] == nil ? (led[network] ?? []).map { [$0] } : parts.map(Self.names)
+      let names = seen[network] == nil ? (led[network] ?? []).map { [$0] } : parts.map(self.names)
       let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }
       let shown = sorted.prefix(AlertFacts.Names.most).map { AlertFacts.Names($0) }
       var facts = AlertFacts(.split(shown, parts: names.count))
       let unaccepted = parts.filter { $0.allSatisfy { !$0.isKnown && $0.dataset == nil } }
       if unaccepted.count < parts.count {
-        facts.otherNames = .init(Self.names(of: unaccepted.flatMap(\.self)))
+        facts.otherNames = .init(self.names(of: unaccepted.flatMap(\.self)))
       }
       facts.network = .init(network, networkName(of: network))
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns
@@ -293,8 +293,8 @@ extension Home {
     }
   }
 
-  private static func names(of routers: [Router]) -> [String] {
-    routers.map(\.displayName).sorted()
+  private func names(of routers: [Router]) -> [String] {
+    routers.map(shownName).sorted()
   }
 
   /// Routers by network and partition.
@@ -339,7 +339,7 @@ extension Home {
       let leaders = withKey(of: network, routers).compactMap { router -> Leader? in
         guard let since = router.threadStateSince, let reported = router.threadStateReportedAt
         else { return nil }
-        return (router.displayName, since, reported)
+        return (shownName(router), since, reported)
       }
       guard leaders.count > 1 else { continue }
       let ordered = leaders.sorted { ($0.since, $0.reported) < ($1.since, $1.reported) }

@@ -295,6 +295,7 @@ extension Home {
         || router.user != nil && router.isAdvertised
     else { return drop(router) }
     var absent = Router(router.agent, at: now)
+    absent.name = router.name
     absent.user = router.user
     absent.owner = router.owner
     absent.team = router.owner ?? router.team
@@ -407,7 +408,7 @@ extension Home {
       })
     if let cause {
       prefer(
-        incoming, from: .input, cause: cause, who: router.displayName,
+        incoming, from: .input, cause: cause, who: shownName(router),
         by: KeyChange.Reporter(router.agent, name: router.name, user: user))
     }
     let kept = change.isStored ? incoming : stored ?? incoming

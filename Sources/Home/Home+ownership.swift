@@ -159,13 +159,19 @@ extension Home {
   /// Ends, or lets come back, the alerts about routers that are on a network which is not the preferred one.
   mutating func accept(_ network: ExtendedPANID, _ isAccepted: Bool) -> HomeAnswer {
     let isKnown = self.network(network) != nil
+    return .accepted(isChange: setAccepted(network, isAccepted), isKnown: isKnown)
+  }
+
+  /// - Returns: whether that changes anything.
+  @discardableResult
+  mutating func setAccepted(_ network: ExtendedPANID, _ isAccepted: Bool) -> Bool {
     let isNew = accepted.contains(network) != isAccepted
     let present = routers.filter { $0.isPresent && $0.network == network }
     let members = present.filter {
       $0.isOnlySeen && $0.memberOf != nil && $0.memberOf == preferred?.dataset.network
     }
     let moved = isAccepted ? members.filter { $0.acceptedOn != network } : []
-    guard isNew || !moved.isEmpty else { return .accepted(isChange: false, isKnown: isKnown) }
+    guard isNew || !moved.isEmpty else { return false }
     if isAccepted { accepted.insert(network) } else { accepted.remove(network) }
     for var router in moved {
       router.acceptedOn = network
@@ -177,6 +183,6 @@ extension Home {
     needs.routerChecks = true
     needs.changeCheck = true
     discovery.needsSplitCheck = true
-    return .accepted(isChange: true, isKnown: isKnown)
+    return true
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// The preferred network: what a change of it means, disputes about its keys, and whether the home has moved.
 extension Home {
@@ -106,7 +107,11 @@ extension Home {
     if needs.preferredBefore == nil { needs.preferredBefore = .some(before) }
     changes.records.insert(.home)
     if let before { changes.networks.insert(before.network) }
-    if let network = preferred?.dataset.network { changes.networks.insert(network) }
+    needs.nameCheck = true
+    if let preferred = preferred?.dataset {
+      changes.networks.insert(preferred.network)
+      noteNewName(ofPreferred: preferred, before: before)
+    }
     step.needsHomeCheck = true
     needs.keyCheck = true
     discovery.needsSplitCheck = true
@@ -130,7 +135,7 @@ extension Home {
     let change = PreferredChange(
       from: .init(from), to: .init(to), differs: to.differences(from: from),
       bringsCredentials: bringsCredentials, cause: cause, who: who, second: second,
-      formerID: formerID)
+      formerID: formerID, fromRadio: from.radio, toRadio: to.radio)
     var facts = AlertFacts(.preferredChanged(change, disagrees: disagrees))
     facts.names = .init(disagreeing)
     facts.network = .init(to)
@@ -146,12 +151,12 @@ extension Home {
     with preferred: DatasetSummary, former: DatasetSummary?, besides agent: BorderAgentID? = nil
   ) -> [String] {
     routers.filter { router in
-      guard router.agent != agent, let dataset = router.dataset,
+      guard router.agent != agent, successor(of: router) == nil, let dataset = router.dataset,
         dataset.network == preferred.network
       else { return false }
       return !dataset.isSame(as: preferred)
         && (dataset.hasKeys(of: preferred) || former.map(dataset.hasKeys(of:)) == true)
-    }.map(\.displayName)
+    }.map(shownName)
   }
 
   /// The alert about a change is a warning until all routers of the network have followed.
@@ -196,6 +201,7 @@ extension Home {
   mutating func removeFormer(at index: Int) {
     changes.records.insert(.former(former[index].id))
     former.remove(at: index)
+    needs.nameCheck = true
   }
 
   /// The oldest goes first; before it one with the same keys as another: whoever changes other parameters again and
@@ -307,23 +313,31 @@ extension Home {
         claimant.dataset, from: .record(.router(claimant.agent)), cause: cause,
         who: shownName(claimant.agent),
         by: KeyChange.Reporter(claimant.agent, routers[claimant.agent]))
-      var event = RouterEvent(.preferredChanged, claimant.agent)
-      event.routerName = shownName(claimant.agent)
+      var event = RouterEvent(.preferredChanged)
       event.network = .init(claimant.dataset)
+      if let router = routers[claimant.agent] { name(router, in: &event) }
       event.differs = claimant.dataset.differences(from: preferred)
       step.output.events.append(.router(event))
       return settleDispute()
     }
-    func names(_ members: some Sequence<PreferredDecision.Member>) -> AlertFacts.Names {
-      .init(members.map { shownName($0.agent) })
+    func names(
+      _ members: some Sequence<PreferredDecision.Member>, successors: Bool = false
+    ) -> AlertFacts.Names {
+      .init(
+        members.compactMap { member in
+          guard let next = routers[member.agent].flatMap(successor) else {
+            return shownName(member.agent)
+          }
+          return successors ? "\(shownName(next)), under its former id \(member.agent)," : nil
+        })
     }
     let claiming = Set(claimants.map(\.agent))
     var facts = AlertFacts(
       .keysDisputed(
         claimed: claimants[0].dataset.activeSeconds, current: preferred.activeSeconds,
-        departed: names(members.departed), hasDamage: members.hasDamage))
+        departed: names(members.departed, successors: true), hasDamage: members.hasDamage))
     facts.router = claimants[0].agent
-    facts.routerName = shownName(claimants[0].agent)
+    facts.routerName = routers[claimants[0].agent]?.name
     facts.names = names(claimants)
     facts.otherNames = names(members.present.lazy.filter { !claiming.contains($0.agent) })
     facts.network = .init(preferred)
@@ -436,8 +450,9 @@ extension Home {
       .movedTo(routers: there.count, of: there.count + lost + others, lost: lost))
     facts.network = .init(movedTo, networkName(of: movedTo))
     facts.preferred = .init(preferred)
-    facts.names = .init(there.map(\.displayName))
-    facts.otherNames = .init(Set(there.compactMap(\.user)).sorted().map(\.text))
+    facts.names = .init(there.map(shownName))
+    facts.otherNames = .init(
+      Set(there.compactMap(\.user)).sorted().map { ShownName.account($0.text) })
     setAlert(key, facts)
   }
 

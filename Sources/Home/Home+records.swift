@@ -96,8 +96,9 @@ extension Home {
       key = .signer(read.key, read.subject)
     case .shared:
       let read: SharedCredentials = try coder(nil)
-      let isNew = shared[read.network, default: [:]].updateValue(read, forKey: read.user) == nil
-      if isNew { countShared(read, 1) }
+      let before = shared[read.network, default: [:]].updateValue(read, forKey: read.user)
+      if before == nil { countShared(read, 1) }
+      nameShared(before, read)
       key = .shared(read.user, read.network)
     }
     guard coder.isAtEnd else { throw RecordError() }
@@ -397,7 +398,7 @@ extension ConsentSubject.Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
       agent: try coder(value?.agent), name: try coder.maybe(value?.name),
-      networkName: try coder(value?.networkName))
+      needsID: try coder(value?.needsID), network: try coder(value?.network))
   }
 }
 

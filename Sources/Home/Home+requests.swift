@@ -81,7 +81,7 @@ extension Home {
       // No router has announced itself under this id: there is nothing else that could change.
       put(router)
       if !event.types.isEmpty {
-        event.routerName = router.displayName
+        name(router, in: &event)
         step.output.events.append(.router(event))
       }
     }

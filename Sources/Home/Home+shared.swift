@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Credentials that logins share which are no border routers. `SharedDecision` has the table of what they mean.
 extension Home {
@@ -58,13 +59,17 @@ extension Home {
   mutating func put(_ one: SharedCredentials) {
     var before = shared[one.network, default: [:]].updateValue(one, forKey: one.user)
     if before == nil { countShared(one, 1) }
+    nameShared(before, one)
     // A number is saved with the next change.
     before?.order = one.order
     if before != one { noteChange(of: one) }
   }
 
   mutating func drop(_ one: SharedCredentials) {
-    if shared[one.network]?.removeValue(forKey: one.user) != nil { countShared(one, -1) }
+    if let before = shared[one.network]?.removeValue(forKey: one.user) {
+      countShared(one, -1)
+      nameShared(before, nil)
+    }
     if shared[one.network]?.isEmpty == true { shared[one.network] = nil }
     noteChange(of: one)
     step.output.audit.append(.sharedDeleted(of: one.user, one.network))
@@ -78,6 +83,14 @@ extension Home {
     } else {
       sharedBy[one.user]?.remove(one.network)
       if sharedBy[one.user]?.isEmpty == true { sharedBy[one.user] = nil }
+    }
+  }
+
+  mutating func nameShared(_ before: SharedCredentials?, _ after: SharedCredentials?) {
+    if before?.dataset.name == after?.dataset.name { return }
+    sharedNames.replace(before?.called, after?.called)
+    for one in [before, after].compactMap(\.self) where hasNamesake(one.network, one.dataset.name) {
+      needs.nameCheck = true
     }
   }
 
@@ -135,7 +148,7 @@ extension Home {
       ) {
         var facts = AlertFacts(message)
         facts.user = one.user
-        facts.names = .init([one.name].compactMap(\.self))
+        facts.names = .init([one.name.flatMap(ShownName.quoted)].compactMap(\.self))
         facts.network = .init(one.dataset)
         facts.preferred = preferred.map { .init($0.dataset) }
         facts.differs = differs

@@ -11,6 +11,7 @@ extension Home {
     needs.keyCheck = true
     needs.changeCheck = true
     needs.sharedCheck = true
+    needs.nameCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
     for key in alerts.keys.sorted() {
       if case .user(let user) = key.subject { endPlaintext(of: user) }

@@ -55,6 +55,8 @@ package struct Home: Sendable {
   /// Networks of which a user shares credentials, and how many there are in all.
   var sharedBy: [ExactName: Set<ExtendedPANID>] = [:]
   var sharedCount = 0
+  /// What their networks are called.
+  var sharedNames = SortedList<Called>()
   /// Until when no person is asked again about what a user shares: it may change its keys again and again.
   var askedUntil: [ExactName: WireTime] = [:]
 
@@ -85,6 +87,8 @@ package struct Home: Sendable {
     var routerChecks = false
     /// What is shared may mean something else now.
     var sharedCheck = false
+    /// Alerts may have to tell networks apart now, or no more.
+    var nameCheck = false
     /// Who has made it wait for the tick is charged for that.
     var isCharged = false
   }
@@ -102,6 +106,8 @@ package struct Home: Sendable {
     /// No router makes room for another one that is only seen.
     var isListFull = false
     var raisedMismatches: [BorderAgentID] = []
+    /// Others that look named as one that came, went or has another name.
+    var namesakes: Set<BorderAgentID> = []
     /// The record of the envelope's number. It is written with what else has changed.
     var signer: RecordKey?
   }
@@ -192,6 +198,7 @@ extension Home {
   }
 
   private mutating func settle(isOfLogin: Bool) {
+    nameAgain()
     let settlesHome = !isOfLogin || isSmall
     if settlesHome {
       settleHome()
@@ -215,7 +222,9 @@ extension Home {
 
   /// Whether a rule looks at all that the home has.
   private var needsAll: Bool {
-    if needs.preferredBefore != nil || needs.keyCheck || needs.routerChecks || needs.sharedCheck {
+    if needs.preferredBefore != nil || needs.keyCheck || needs.routerChecks || needs.sharedCheck
+      || needs.nameCheck
+    {
       return true
     }
     guard needs.changeCheck else { return false }
@@ -237,6 +246,7 @@ extension Home {
     settleMove()
     if needs.routerChecks { checkRouters() }
     settleShared()
+    if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
   }
 
   /// Every router is checked again, because what it is checked against has changed.
@@ -312,8 +322,7 @@ extension Home {
       return
     }
     var event = event
-    event.router = router.agent
-    event.routerName = router.displayName
+    name(router, in: &event)
     if let before, before.isPresent, !before.isOnline, router.isOnline {
       event.types.insert(.online)
       if before.hasNoNetworkYet, let place = router.place {
@@ -337,15 +346,21 @@ extension Home {
 
   /// Puts a router into the table, and notes what of it is to be written and published.
   mutating func put(_ router: Router) {
-    noteNetworks(routers[router.agent], router)
+    let before = routers[router.agent]
+    noteNetworks(before, router)
+    let isNamedAnew = !router.hasNames(of: before)
+    if isNamedAnew { noteNewName(of: router) }
     routers.set(router, firstSeen: now)
     noteChange(of: router.agent)
+    if isNamedAnew { noteNames(before, router) }
   }
 
   /// Nothing is left of a border agent id.
   mutating func drop(_ router: Router) {
+    let before = routers[router.agent]
     routers.remove(router.agent)
     noteChange(of: router.agent)
+    noteNames(before, nil)
   }
 
   private mutating func noteChange(of agent: BorderAgentID) {
@@ -370,9 +385,8 @@ extension Home {
   mutating func unlist(_ router: Router, _ event: RouterEvent) {
     var event = event
     event.types.insert(.left)
-    event.router = router.agent
-    event.routerName = router.displayName
     event.network = router.network.map { .init($0, router.networkName) }
+    name(router, in: &event)
     var ending = router
     endAdoption(of: &ending)
     noteNetworks(router, nil)
@@ -383,11 +397,6 @@ extension Home {
     if router.mayBeInSplit { discovery.needsSplitCheck = true }
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
     step.needsHomeCheck = true
-  }
-
-  /// What people call a border router, for a sentence; its id where it has no name.
-  func shownName(_ agent: BorderAgentID) -> String {
-    routers[agent]?.displayName ?? agent.description
   }
 }
 
@@ -400,9 +409,15 @@ extension Home {
 
   /// Brings an alert in line with whether its condition holds now.
   ///
-  /// - Parameter wanted: nil: it does not.
-  mutating func setAlert(_ key: AlertKey, _ wanted: AlertFacts?) {
+  /// - Parameter facts: nil: it does not.
+  mutating func setAlert(_ key: AlertKey, _ facts: AlertFacts?) {
     guard rules.hasDaemon else { return }
+    var wanted = facts
+    if let facts {
+      var named = facts
+      tellApart(&named)
+      wanted = named
+    }
     let hold = key.name.isHeld(wanted?.message) ? rules.alertsHold : 0
     guard var alert = alerts[key] else {
       guard let wanted else { return }

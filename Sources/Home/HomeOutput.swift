@@ -148,6 +148,8 @@ package struct RouterEvent: Hashable, Sendable {
   package var types: Types
   package var router: BorderAgentID?
   package var routerName: String?
+  /// Others look so named.
+  package var routerNeedsID = false
   package var user: ExactName?
   package var network: AlertFacts.Named?
   package var differs: DatasetDifferences?

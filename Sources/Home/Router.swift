@@ -181,10 +181,10 @@ extension Router {
     adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false
   }
 
-  /// How people call it; the id where its name shows nothing.
-  package var displayName: String {
-    guard let name, name.contains(where: { !$0.isWhitespace }) else { return agent.description }
-    return name
+  /// Whether it and its network have the same names as before.
+  func hasNames(of before: Router?) -> Bool {
+    isPresent == (before?.isPresent ?? false) && name == before?.name
+      && network == before?.network && networkName == before?.networkName
   }
 
   /// Equal in all that is published or checked; numbers and reports of the same state apart.

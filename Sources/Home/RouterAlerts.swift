@@ -94,6 +94,9 @@ struct RouterAlerts {
     }
   }
 
+  /// While an order is carried out: what its agent stops meanwhile, it starts again.
+  private var order: AdoptionState? { shownAdoption == .agreed ? .agreed : nil }
+
   private var stale: AlertFacts? {
     if case .stale(let differs) = check {
       return facts(.behind, differs: differs.isEmpty ? nil : differs)
@@ -124,6 +127,7 @@ struct RouterAlerts {
       router.isAgentSilent && router.isAdvertised
       ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
     if router.offlineReason == .silent { facts.since = lastSeen }
+    if router.offlineReason == .stopped { facts.adoption = order }
     return facts
   }
 
@@ -144,6 +148,7 @@ struct RouterAlerts {
   private var detached: AlertFacts {
     var facts = facts(.detached)
     facts.since = router.threadStateSince
+    facts.adoption = order
     return facts
   }
 

@@ -48,6 +48,9 @@ struct RouterCounts: Equatable, Sendable {
   /// The routers by which a network can be shown; the last one is the best.
   private(set) var shown = SortedList<Shown>()
   private(set) var behind = SortedList<Behind>()
+  private(set) var names = SortedList<Called>()
+  /// By each of their routers.
+  private(set) var networkNames = SortedList<Called>()
 
   /// A router that has left, by its team and since when.
   struct Left: Comparable, Sendable {
@@ -134,8 +137,12 @@ struct RouterCounts: Equatable, Sendable {
     let place: ExtendedPANID?
     let memberOf: ExtendedPANID?
     let example: Example
+    let name: String?
+    let networkName: String?
 
     init(_ router: borrowing Router) {
+      name = router.name
+      networkName = router.networkName
       team = router.team
       user = router.user
       let agent = router.agent
@@ -168,6 +175,12 @@ struct RouterCounts: Equatable, Sendable {
       router.isPresent && router.source == .mdns
     }
 
+    fileprivate var called: Called? { Called(name, example.agent) }
+
+    fileprivate var calledNetwork: Called? {
+      network.flatMap { Called(networkName, $0, by: example.agent.description) }
+    }
+
     fileprivate var shown: Shown? {
       isPresent ? network.map { Shown(network: $0, example: example) } : nil
     }
@@ -197,6 +210,10 @@ struct RouterCounts: Equatable, Sendable {
     if old?.user != new?.user {
       Self.add(-1, &ofUser, old?.user)
       Self.add(1, &ofUser, new?.user)
+    }
+    if old?.name != new?.name { names.replace(old?.called, new?.called) }
+    if old?.network != new?.network || old?.networkName != new?.networkName {
+      networkNames.replace(old?.calledNetwork, new?.calledNetwork)
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
     let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline

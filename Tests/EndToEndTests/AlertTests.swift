@@ -6,6 +6,29 @@ import Testing
 
 @Suite("Alerts", .inTurns, .timeLimit(.minutes(30)))
 struct AlertTests {
+  @Test("Routers and networks of one name are told apart in alerts and lists")
+  func namesakes() async throws {
+    let running = try await RunningHome()
+    let (home, other) = (try ThreadNetwork("Home"), try ThreadNetwork("Home"))
+    let (one, two) = (BorderRouter(number: 1), BorderRouter(number: 2))
+    for (router, network) in [(one, home), (two, other)] {
+      try await running.publish(
+        router.says("announce", ("name", "\"Attic\""), ("dataset", "\"\(try network.hex())\"")))
+      try await running.until("router \(router.agent)") { $0.state(router.topic) != nil }
+    }
+    let summary =
+      #""Attic" (\#(two.agent)) is on "Home" (\#(other.extendedPANID)), not on the preferred network "#
+      + #""Home" (\#(home.extendedPANID))"#
+    try await running.until("the alert") {
+      $0.alerts("alert_raised", "PreferredNetworkMismatch").contains {
+        $0["summary"]?.text == summary
+      }
+    }
+    let list = try await running.installation.run("networks")
+    #expect([one, two].allSatisfy { list.contains("Attic (\($0.agent))") }, "\(list)")
+    try await running.stop()
+  }
+
   @Test("Every alert about a router rises with its condition and resolves with it")
   func conditions() async throws {
     let running = try await RunningHome(more: "presence: {offline_after: 1}")

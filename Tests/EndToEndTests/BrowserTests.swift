@@ -39,7 +39,7 @@ struct BrowserTests {
       "[...document.querySelectorAll('.fault .name')].map(e => e.textContent).join() === 'Attic'")
     let heading = try await tab.evaluate("document.querySelector('#alerts h3').textContent")
     #expect(heading.text?.hasPrefix(summary) == true, "not an identifier: \(heading)")
-    try await tab.waitForText("Attic announced itself.")
+    try await tab.waitForText("\"Attic\" announced itself.")
     try await tab.pictures("page")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(RunningHome.token))
@@ -48,7 +48,7 @@ struct BrowserTests {
     try await home.publish(hub.says("offline"))
     try await tab.waitForText("1 more thing is wrong.")
     try await home.publish(hub.says("heartbeat"))
-    try await tab.waitForText("Hallway hub is back.")
+    try await tab.waitForText("\"Hallway hub\" is back.")
     let text = try await tab.evaluate("document.body.innerText").text ?? ""
     for wrong in ["`", "border_agent_id", "1 border routers", "1 minutes"] {
       #expect(!text.contains(wrong), "\(text)")

@@ -48,8 +48,8 @@ struct PreferredClaimTests {
     try await running.until("the warning") {
       $0.alerts("alert_raised", "PreferredNetworkChanged").contains { alert in
         alert["severity"] == "warning" && alert["reason"] == "disagreement"
-          && alert["remedy"]?.text?.contains("preferred set \(former)") == true
-          && names(alert, others)
+          && alert["summary"]?.text?.contains("channel from 15 to 20") == true
+          && alert["remedy"]?.text?.contains("preferred set") == false && names(alert, others)
       }
     }
 

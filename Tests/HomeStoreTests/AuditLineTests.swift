@@ -19,7 +19,8 @@ import ThreadDataset
     ConsentSubject(
       command,
       network.map { [ConsentNetwork(id: $0, name: "net", team: nil, key: nil)] } ?? [],
-      router: command == .adopt ? .init(agent: agent, name: "Hall", networkName: "old") : nil)
+      router: command == .adopt
+        ? .init(agent: agent, name: "Hall", network: .init(ExtendedPANID(number: 9), "old")) : nil)
   }
 
   private static func record(

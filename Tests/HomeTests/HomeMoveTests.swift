@@ -114,7 +114,8 @@ import ThreadDataset
     let facts = try #require(Self.part(of: "hub").alert(.homeMoved)?.facts)
     #expect(facts.message == .movedTo(routers: 2, of: 4, lost: 2))
     #expect(
-      facts.names == .init(["Attic", "Cellar"]) && facts.otherNames == .init(["hub", "otbr"]))
+      facts.names == .init([#""Attic""#, #""Cellar""#])
+        && facts.otherNames == .init(["hub", "otbr"]))
   }
 
   @Test(

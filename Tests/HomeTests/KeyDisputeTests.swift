@@ -29,7 +29,7 @@ import ThreadDataset
     scene.pass(seconds: 30)
     #expect(scene.alarms == [.of(.preferredKeyDisputed)])
     let facts = try #require(scene.alert(.preferredKeyDisputed)?.facts)
-    #expect(facts.names == .init(["Attic"]) && facts.otherNames == .init(["Cellar"]))
+    #expect(facts.names == .init([#""Attic""#]) && facts.otherNames == .init([#""Cellar""#]))
     #expect(facts.router == 1 && facts.routerName == "Attic")
     #expect(facts.differs == [.networkKey, .pskc] && facts.network == .init(.of(1)))
     #expect(
@@ -47,7 +47,7 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.preferredNetworkChanged)])
     let change = try #require(scene.preferredChange)
     #expect(change.cause == .confirmed(by: 1))
-    #expect(change.who == "Cellar" && change.second == "Attic")
+    #expect(change.who == #""Cellar""# && change.second == #""Attic""#)
   }
 
   enum End: CaseIterable { case back, leaves, moves, deleted, removed, otherParameters }
@@ -78,11 +78,10 @@ import ThreadDataset
     scene.publish(.leave, 2)
     scene.pass(seconds: 30)
     let message = scene.alert(.preferredKeyDisputed)?.facts.message
-    // It has no name any more.
     #expect(
       message
         == .keysDisputed(
-          claimed: 2, current: 1, departed: .init(["0000000000000002"]), hasDamage: false))
+          claimed: 2, current: 1, departed: .init([#""Cellar""#]), hasDamage: false))
     scene.pass(seconds: 30 * Self.day - 31)
     #expect(scene.preferred == .of(1))
     let output = scene.pass(seconds: 1)

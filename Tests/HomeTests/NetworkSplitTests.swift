@@ -34,7 +34,7 @@ import ThreadDataset
     #expect(scene.alarms == [.split(1)])
     let facts = try #require(scene.home.alerts[.split(1)]?.facts)
     let parts = [
-      AlertFacts.Names(["seen 1"]), .init(["seen 2"]),
+      AlertFacts.Names([#""seen 1""#]), .init([#""seen 2""#]),
     ]
     #expect(facts.message == .split(parts, parts: 2) && facts.network == .init(.of(1)))
     #expect(facts.trigger == .mdns)
@@ -111,7 +111,7 @@ import ThreadDataset
     scene.wait(seconds: 3_601)
     scene.see(.of(8), .of(7, partition: 8))
     scene.pass(seconds: 30)
-    #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names(["seen 7"]))
+    #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names([#""seen 7""#]))
     scene.handle(.acceptRouter(7))
     Self.look(&scene)
     #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names())
@@ -132,8 +132,8 @@ import ThreadDataset
     }
     #expect(
       parts == [
-        AlertFacts.Names(first: ["seen 11", "seen 12", "seen 13"], count: 4),
-        .init(["seen 21"]), .init(["seen 22"]),
+        AlertFacts.Names(first: [11, 12, 13].map { "\"seen \($0)\"" }, count: 4),
+        .init([#""seen 21""#]), .init([#""seen 22""#]),
       ])
   }
 

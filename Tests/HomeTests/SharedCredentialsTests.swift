@@ -542,7 +542,7 @@ import ThreadDataset
     let facts = scene.home.alerts[Self.differs]?.facts
     #expect(scene.firing.contains(Self.differs) && facts?.message == .otherPreferred)
     #expect(facts?.network == .init(.of(2)) && facts?.preferred?.id == 1)
-    #expect(facts?.names.first == ["Home Assistant"] && facts?.user == "ha")
+    #expect(facts?.names.first == [#""Home Assistant""#] && facts?.user == "ha")
     scene.share(.of(1), isPreferred: true)
     #expect(!scene.firing.contains(Self.differs))
   }

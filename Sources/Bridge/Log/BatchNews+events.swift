@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import Logging
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// What happened, as lines of the log and as sentences.
 extension BatchNews {
@@ -50,7 +51,7 @@ extension BatchNews {
     case .adoptionChanged(let agent):
       guard hasRoom(.routers) else { return }
       var metadata: Logger.Metadata = ["border_agent_id": "\(agent)"]
-      metadata["router_name"] = (home(name)?.routers[agent]?.displayName).map { "\($0)" }
+      metadata["router_name"] = (home(name)?.routers[agent]?.name).map { "\($0)" }
       append(
         .notice, "the preferred credentials are not given: what was asked for has changed", metadata
       )
@@ -86,8 +87,10 @@ extension BatchNews {
   }
 
   private static func sentence(_ type: RouterEvent.Types, _ event: RouterEvent) -> String? {
-    let router = event.routerName ?? event.router?.description ?? "A border router"
-    let network = event.networkName ?? event.network?.id.description
+    let router =
+      event.router.map { ShownName.named(event.routerName, $0, needsID: event.routerNeedsID) }
+      ?? "A border router"
+    let network = event.network?.shown
     let ofNetwork = network.map { " of \($0)" } ?? ""
     switch type {
     case .discovered:

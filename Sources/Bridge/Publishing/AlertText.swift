@@ -37,17 +37,12 @@ extension AlertFacts {
 }
 
 /// Names for a sentence: at most three, and how many more there are.
-private func list(_ names: AlertFacts.Names, as name: (String) -> String = router) -> String {
-  var shown = names.first.map(name)
+private func list(_ names: AlertFacts.Names) -> String {
+  var shown = names.first
   let more = names.count - shown.count
   if more > 0 { shown.append("\(more) more") }
   guard let last = shown.popLast() else { return "nobody" }
   return shown.isEmpty ? last : "\(shown.joined(separator: ", ")) and \(last)"
-}
-
-/// The name of a router that was named by its id where it has none: an id needs no quotes.
-private func router(_ name: String) -> String {
-  BorderAgentID(hex: name)?.description == name ? name : ShownName.quoted(name) ?? "a border router"
 }
 
 private struct Sentences {
@@ -55,13 +50,16 @@ private struct Sentences {
   let homeOption: String
 
   private var agent: String { facts.router?.description ?? "" }
-  private var name: String { facts.routerName.flatMap(ShownName.quoted) ?? agent }
+  private var name: String {
+    ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID)
+  }
   private var preferredName: String {
-    (facts.preferred?.name).flatMap(ShownName.quoted) ?? "the preferred network"
+    facts.preferred.flatMap { $0.name.isEmpty ? nil : $0.shown } ?? "the preferred network"
   }
   /// The network that its dataset is for.
   private var configured: String {
-    (facts.configured ?? facts.network).flatMap { ShownName.quoted($0.name) } ?? "its network"
+    (facts.configured ?? facts.network).map { $0.name.isEmpty ? "network \($0.id)" : $0.shown }
+      ?? "its network"
   }
   /// The network that it is on.
   private var network: String {
@@ -81,28 +79,29 @@ private struct Sentences {
     case .elsewhere(let isConfigured): elsewhere(isConfigured)
     case .notAttached:
       (
-        "\(name) was given the credentials of \(preferredName) and is not attached to it",
-        facts.adoption?.hasFailed == true
-          ? seeAdoptionFailed
-          : "\(inReach). If it is not attached in time, another alert says what to do."
+        moving ?? "\(name) was given the credentials of \(preferredName) and is not attached to it",
+        adoption ?? "\(inReach). If it is not attached in time, another alert says what to do."
       )
     case .neverMember:
       (
         "\(name) is on \(network), and has never been on the preferred network \(preferredName)",
-        "If that is on purpose, run `threadkeeper networks accept "
+        (facts.looksPreferred
+          ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. "
+          : "")
+          + "If that is on purpose, run `threadkeeper networks accept "
           + "\(facts.network?.id.description ?? "")\(homeOption)`. If not, give "
           + "\(name) the credentials of \(preferredName) in its own app or page."
       )
     case .otherNetwork:
       (
-        "\(name) is on \(network), not on the preferred network \(preferredName)",
+        moving ?? "\(name) is on \(network), not on the preferred network \(preferredName)",
         adoption
           ?? "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
           + "where it should be, move the other routers there instead."
       )
     case .otherCredentials:
       (
-        "\(name) has other credentials for the preferred network \(preferredName)",
+        moving ?? "\(name) has other credentials for the preferred network \(preferredName)",
         adoption
           ?? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
           + "before bring the new ones."
@@ -165,10 +164,12 @@ private struct Sentences {
       )
     case .detached:
       (
-        "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
+        moving
+          ?? "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
           + "to \(configured)",
-        ((facts.configured ?? facts.network)?.id == facts.preferred?.id
-          ? "Check" : "If \(name) should be on \(configured), check")
+        adoption
+          ?? ((facts.configured ?? facts.network)?.id == facts.preferred?.id
+            ? "Check" : "If \(name) should be on \(configured), check")
           + " that another router of \(configured) is on and within radio range, and that "
           + "the dataset of \(name) is complete. If both are so, restart Thread on \(name)."
       )
@@ -232,7 +233,13 @@ private struct Sentences {
         ? "Disable and enable Thread on \(name), so that it joins \(configured)."
         : "Disable Thread on \(name), give it the credentials of \(preferredName), and enable "
           + "Thread again.")
-    return (summary, remedy)
+    return (moving ?? summary, remedy)
+  }
+
+  /// While an order is carried out; nil: none is.
+  private var moving: String? {
+    facts.adoption == .agreed
+      ? "\(name) is being moved to \(preferredName)" : nil
   }
 
   /// Of a router that runs on another network than it is configured for: OpenThread hands a dataset that is set on an
@@ -266,7 +273,9 @@ private struct Sentences {
   }
 
   private func offline(_ reason: OfflineReason?) -> (String, String) {
-    switch reason {
+    // Its agent stops Thread, and starts it again.
+    if let moving, let adoption { return (moving, adoption) }
+    return switch reason {
     case .stopped:
       (
         "Thread is stopped on \(name)",
@@ -397,7 +406,7 @@ private struct Sentences {
   /// What people call the sender is its own word, and the login was checked.
   private func shared() -> (String, String) {
     let login = "login \(user)"
-    let name = facts.names.first.first.flatMap(ShownName.quoted)
+    let name = facts.names.first.first
     let (sender, short) = (name.map { "\($0) (\(login))" } ?? login, name ?? login)
     let id = facts.preferred?.id.description ?? ""
     let write = "start its agent with `--write`, which does so once you have agreed"
@@ -408,9 +417,13 @@ private struct Sentences {
     switch facts.message {
     case .otherPreferred:
       let other = facts.network?.id.description ?? ""
-      let network = (facts.network?.name).flatMap(ShownName.quoted) ?? "a network without a name"
+      let network = facts.network?.shown ?? ""
+      let (theirs, ours) = (
+        ShownName.named(facts.network?.name, other, needsID: true),
+        ShownName.named(facts.preferred?.name, id, needsID: true)
+      )
       return (
-        "\(sender) prefers network \(network) (\(other)), this home prefers \(preferredName) (\(id))",
+        "\(sender) prefers network \(theirs), this home prefers \(ours)",
         "To use \(network) here, too, run `threadkeeper preferred set \(other)\(homeOption)`. To use "
           + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
           + "\(write). \(gone(other))"
@@ -437,9 +450,6 @@ private struct Sentences {
   private func noPreferred(
     _ isForgotten: Bool, _ seen: [AlertFacts.Named], _ count: Int
   ) -> (String, String) {
-    func named(_ network: AlertFacts.Named) -> String {
-      ShownName.quoted(network.name) ?? network.id.description
-    }
     var summary =
       isForgotten
       ? "no network is preferred, because a person has forgotten the last one"
@@ -447,7 +457,7 @@ private struct Sentences {
     if count > 1 {
       let more = count > seen.count ? " and \(count - seen.count) more" : ""
       summary +=
-        "; border routers are on \(count) networks: \(seen.map(named).joined(separator: ", "))\(more)"
+        "; border routers are on \(count) networks: \(seen.map(\.shown).joined(separator: ", "))\(more)"
     }
     var remedy: String
     if seen.isEmpty {
@@ -458,7 +468,7 @@ private struct Sentences {
     } else {
       remedy =
         "Choose the network that is yours: "
-        + seen.map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \(named($0))" }
+        + seen.map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)" }
         .joined(separator: ", ")
     }
     if isForgotten {
@@ -501,23 +511,22 @@ private struct Sentences {
   }
 
   private func changed(_ change: PreferredChange) -> (String, String) {
-    let name = ShownName.quoted(change.to.name) ?? "without a name"
+    let name = change.to.shown
     var summary: String
     if change.bringsCredentials {
       summary = "the credentials of the preferred network \(name) are here now"
     } else if change.to.id != change.from.id {
-      summary =
-        "\(name) is the preferred network now, instead of "
-        + (ShownName.quoted(change.from.name) ?? "one without a name")
+      summary = "\(name) is the preferred network now, instead of \(change.from.shown)"
     } else if change.hasNewKeys {
       summary = "the preferred network \(name) has new keys"
     } else {
-      let words = change.differs.words.joined(separator: ", ")
-      summary = "the preferred network \(name) has other parameters (\(words))"
+      let steps = change.differs.parameters.map { step($0, of: change) }
+      summary =
+        "the preferred network \(name) has other parameters (\(steps.joined(separator: ", ")))"
     }
     summary +=
       ": "
-      + reason(change, who: change.who.map(router) ?? "a border router")
+      + reason(change, who: change.who ?? "a border router")
     let others = facts.names
     if others.count > 0 {
       summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others"
@@ -528,18 +537,38 @@ private struct Sentences {
       ? ""
       : "If the new keys are right, confirm them with `threadkeeper preferred set "
         + "\(PreferredNetwork.currentID)\(homeOption)`; until then each question about them names this change. "
-    guard let former = change.formerID else {
-      return (
-        summary,
-        confirm
-          + "If this is not what you want, choose another one with `threadkeeper preferred set`."
-      )
+    let ways =
+      if !change.hasNewKeys, !change.bringsCredentials {
+        // The daemon would prefer what no router uses.
+        "set the former parameters on a border router, with a later active timestamp: the others follow"
+      } else if let former = change.formerID {
+        "go back with `threadkeeper preferred set \(FormerNetwork.text(of: former))\(homeOption)`"
+      } else {
+        "choose another one with `threadkeeper preferred set`"
+      }
+    return (summary, "\(confirm)If this is not what you want, \(ways).")
+  }
+
+  /// A parameter, from what to what it was changed where that is no secret.
+  private func step(_ parameter: DatasetParameter, of change: PreferredChange) -> String {
+    let word = parameter.rawValue
+    switch parameter {
+    case .networkName:
+      let names = [change.from, change.to].map {
+        ShownName.named($0.name, "none", needsID: false)
+      }
+      return "\(word) from \(names[0]) to \(names[1])"
+    case .channel, .panID:
+      guard let from = change.fromRadio, let to = change.toRadio else { return word }
+      return parameter == .channel
+        ? "\(word) from \(from.channel) to \(to.channel)"
+        : "\(word) from \(hexadecimal(from.panID)) to \(hexadecimal(to.panID))"
+    default: return word
     }
-    return (
-      summary,
-      confirm + "If this is not what you want, go back with `threadkeeper preferred set "
-        + "\(FormerNetwork.text(of: former))\(homeOption)`."
-    )
+  }
+
+  private func hexadecimal(_ number: UInt16) -> String {
+    "0x" + withUnsafeBytes(of: number.bigEndian) { Hexadecimal.encode($0) }
   }
 
   private func reason(_ change: PreferredChange, who: String) -> String {
@@ -547,7 +576,7 @@ private struct Sentences {
     case .first, .sameKeys: facts.user == nil ? "\(who) reports them" : "login \(user) shares them"
     case .onlyMember: "\(who), its only border router, reports them, and nobody else confirms them"
     case .confirmed:
-      "\(who) and \(change.second.map(router) ?? "another border router") report them"
+      "\(who) and \(change.second ?? "another border router") report them"
     case .shared: "login \(user), which `home_assistant.trusted` names, shares them"
     case .owner:
       "a program on this machine, whose team has a border router on the network, has stored or chosen it"
@@ -558,18 +587,12 @@ private struct Sentences {
 
   private func moved(_ routers: Int, of all: Int, lost: Int) -> (String, String) {
     let id = facts.network?.id.description ?? ""
-    let (to, from) = (facts.network?.name ?? "", facts.preferred?.name ?? "")
-    var (place, home) = (ShownName.quoted(to) ?? id, preferredName)
-    // Both may look the same.
-    if ShownName.quoted(to) == ShownName.quoted(from) {
-      place = ShownName.quoted(to).map { "\($0) (\(id))" } ?? id
-      home += " (\(facts.preferred?.id.description ?? ""))"
-    }
+    let (place, home) = (facts.network?.shown ?? id, preferredName)
     let users = facts.otherNames
     let reported =
       users.count == 0
       ? ""
-      : ", as login\(users.count == 1 ? "" : "s") \(list(users, as: ShownName.account)) "
+      : ", as login\(users.count == 1 ? "" : "s") \(list(users)) "
         + "\(users.count == 1 ? "reports" : "report")"
     let rest = all - routers
     let count = rest == 0 ? "all \(routers)" : "\(routers) of \(all)"
@@ -588,11 +611,10 @@ private struct Sentences {
   }
 
   private func split(_ named: [AlertFacts.Names], _ parts: Int) -> (String, String) {
-    let network =
-      (facts.network?.name).flatMap(ShownName.quoted) ?? facts.network?.id.description ?? ""
+    let network = facts.network?.shown ?? ""
     let shown = named.map { part in
       let more = part.count - part.first.count
-      return part.first.map(router).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      return part.first.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
     let others = facts.otherNames
     let it = others.count == 1 ? "it" : "they"

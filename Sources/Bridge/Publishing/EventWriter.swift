@@ -124,11 +124,9 @@ package struct EventWriter: Sendable {
     if event.isLastOfPreferred {
       fields.message = "the last border router of the preferred network left; it stays preferred"
     } else if event.types == .online, let agent = event.router {
-      let name = home.routers[agent]?.name.flatMap(ShownName.quoted) ?? agent.description
+      let name = ShownName.named(event.routerName, agent, needsID: event.routerNeedsID)
       let first = event.isFirstNetwork ? event.network : nil
-      fields.message =
-        first.map { "\(name) is on \(ShownName.quoted($0.name) ?? $0.id.description) now" }
-        ?? "\(name) is back"
+      fields.message = first.map { "\(name) is on \($0.shown) now" } ?? "\(name) is back"
     }
     if let id = event.consent {
       // An earlier "always" has an id of its own.

@@ -295,7 +295,10 @@ extension Publisher.State {
       guard before?.isPresent == true || after?.isPresent == true else { continue }
       dirty.add(place(.router(agent)), row: messages.lowerBound)
       dirty.add(place(.availability(agent)), row: messages.lowerBound)
-      if states.announcesDevices, after?.needsAnnouncement(after: before) ?? true {
+      if states.announcesDevices,
+        after?.needsAnnouncement(after: before) ?? true
+          || new.hasNamesake(agent, after?.name) != old.hasNamesake(agent, before?.name)
+      {
         devices.add(place(.routerDevice(agent)), row: messages.upperBound - 1)
       }
     }

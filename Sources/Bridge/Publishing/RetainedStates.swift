@@ -311,7 +311,8 @@ struct RetainedStates {
     case .routerDevice(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = devices.json(
-          router, base: base(place.home), bridge: bridges[place.home])
+          router, base: base(place.home), bridge: bridges[place.home],
+          needsID: home.hasNamesake(agent, router.name))
       }
     case .questionDevice, .choiceDevice, .disputeDevice:
       publication.payload = button(place, home, at: now)

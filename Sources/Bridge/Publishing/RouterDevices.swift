@@ -94,7 +94,10 @@ struct RouterDevices {
   /// - Parameters:
   ///   - base: the home's base topic.
   ///   - bridge: the id of the home's own device.
-  mutating func json(_ router: Router, base: String, bridge: String) -> [UInt8] {
+  ///   - needsID: others look so named.
+  mutating func json(
+    _ router: Router, base: String, bridge: String, needsID: Bool = false
+  ) -> [UInt8] {
     // Each text once, as it is in JSON, then copies of it.
     var texts = JSONBytes(capacity: 384)
     var ends = (0, 0, 0, 0, 0, 0)
@@ -106,7 +109,8 @@ struct RouterDevices {
     ends.1 = texts.bytes.count
     texts.hex(router.agent)
     ends.2 = texts.bytes.count
-    let name = Self.isVisible(router.name) ? router.name : nil
+    var name = Self.isVisible(router.name) ? router.name : nil
+    if needsID, let unique = name.map({ "\($0) (\(router.agent))" }) { name = unique }
     if let name {
       texts.escaped(name)
     } else {

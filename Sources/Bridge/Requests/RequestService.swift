@@ -78,7 +78,7 @@ package final class RequestService: Sendable {
       try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
     }
     writer.namesHome = homes.count > 1
-    writer.routerName = { state.routers[$0]?.displayName ?? $0.description }
+    writer.routerName = state.shownName
     writer.transactions = callers.transactions(of:)
     return writer
   }
@@ -211,7 +211,7 @@ package final class RequestService: Sendable {
       "a router cannot be sent the preferred credentials",
       metadata: [
         "home": "\(home)", "border_agent_id": "\(order.agent)",
-        "router_name": "\(writer.routerName(order.agent))", "reason": "\(failure.message)",
+        "router": "\(writer.routerName(order.agent))", "reason": "\(failure.message)",
         "remedy": "restore a backup, or choose the network with `threadkeeper preferred set`",
       ])
     return .notSent(message: order.message)

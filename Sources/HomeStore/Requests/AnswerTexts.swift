@@ -233,9 +233,8 @@ extension HomeRefusal {
     of owner: RecordKey, naming name: (BorderAgentID) -> String
   ) -> String {
     guard case .router(let agent) = owner else { return owner.keyOwner ?? "" }
-    let shown = name(agent)
-    return ConsentSubject.Router.shown(
-      agent: agent.description, name: shown == agent.description ? nil : shown)
+    let (id, shown) = (agent.description, name(agent))
+    return shown.contains(id) ? shown : "\(id) \(shown)"
   }
 
   /// How to choose between them.

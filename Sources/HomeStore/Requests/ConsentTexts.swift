@@ -137,11 +137,6 @@ extension ConsentSubject {
   /// The names alone, for templates: `home-thread`.
   package var names: String { listed { ShownName.cleaned($0.name.text) } }
 
-  /// The names alone, for a sentence: `"home-thread"`.
-  private var quotedNames: String {
-    listed { ShownName.quoted($0.name.text) ?? $0.id.description }
-  }
-
   private func listed(_ name: (ConsentNetwork) -> String) -> String {
     let shown = networks.prefix(Self.named).map(name).joined(separator: ", ")
     return networks.count > Self.named ? shown + ", …" : shown
@@ -174,8 +169,9 @@ extension ConsentSubject {
       "\(requester.shown) would get \(what)\(place): with it, devices can be put onto the network and"
       + " what is said on it can be read, also after the consent is taken back\(change)"
     guard let router else { return why }
-    let network = ShownName.quoted(router.networkName) ?? "a network without a name"
-    return "\(router.shown) is on \(network); give it the credentials of \(quotedNames)? \(why)"
+    let names = listed { ShownName.named($0.name.text, $0.id, needsID: router.network.needsID) }
+    return
+      "\(router.shown) is on \(router.network.shown); give it the credentials of \(names)? \(why)"
   }
 
   /// That no person has decided on the keys that the home prefers now.
@@ -213,8 +209,9 @@ extension ConsentQuestion {
 
   /// Who asks, in few words, what was checked of it first: `user bob`, `otbr "Attic"` for a login.
   package var shortRequester: String {
-    let router = subject.router.flatMap { $0.name.flatMap { ShownName.quoted($0) } }
-    return requester.shortName + (router.map { " \($0)" } ?? "")
+    guard let router = subject.router, router.name != nil else { return requester.shortName }
+    return "\(requester.shortName) "
+      + ShownName.named(router.name, router.agent, needsID: router.needsID)
   }
 }
 

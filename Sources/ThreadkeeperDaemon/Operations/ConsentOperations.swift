@@ -217,9 +217,9 @@ extension OperationContext {
     guard case .refused(let refusal) = answer else { return answer }
     var request = ThreadRequest(.approveConsent)
     request.id = id
-    let routers = bridge.loop.home(home)?.routers
+    let state = bridge.loop.home(home)
     let failure = AnswerFailure(
-      refusal, to: request, naming: { routers?[$0]?.displayName ?? $0.description })
+      refusal, to: request, naming: { state?.shownName($0) ?? $0.description })
     throw CommandFailure(deciding: failure, remedy: remedy)
   }
 }

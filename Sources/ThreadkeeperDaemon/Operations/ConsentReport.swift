@@ -146,7 +146,9 @@ extension ConsentReport.Network: CustomStringConvertible {
 extension ConsentReport.Router: CustomStringConvertible {
   init(_ router: ConsentSubject.Router) {
     self.init(
-      agent: router.agent.description, name: router.name, networkName: router.networkName)
+      agent: router.agent.description, name: router.name,
+      networkName: router.network.name.isEmpty ? router.network.id.description : router.network.name
+    )
   }
 
   /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.

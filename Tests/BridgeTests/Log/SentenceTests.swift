@@ -85,7 +85,7 @@ struct RecentEventsTests {
       _ type: RouterEvent.Types, _ network: String? = "home",
       _ fill: (inout RouterEvent) -> Void = { _ in }
     ) {
-      var event = RouterEvent(type)
+      var event = RouterEvent(type, .number(1))
       event.routerName = "eero attic"
       event.network = network.map { .init(ExtendedPANID(number: 1), $0) }
       fill(&event)
@@ -113,17 +113,18 @@ struct RecentEventsTests {
     texts += news.events(at: WireTime(milliseconds: 5)).map(\.text)
     #expect(
       texts == [
-        "eero attic is seen on the local network, on home",
-        "eero attic is seen on the local network, on 0000000000000001",
-        "eero attic is seen on the local network, on no network yet",
-        "eero attic announced itself",
-        "eero attic is back", "eero attic is on home now", "eero attic left",
-        "eero attic has a new dataset of home",
-        "An older dataset of eero attic was ignored",
-        "A dataset of eero attic was ignored: it differs from a stored one of the same age",
-        "The Wi-Fi of eero attic is attic-wifi now", "home is the preferred network now",
-        "The preferred network home has changed", "No network is preferred any more",
-        "eero attic was sent the credentials of home",
+        #""eero attic" is seen on the local network, on "home""#,
+        #""eero attic" is seen on the local network, on 0000000000000001"#,
+        #""eero attic" is seen on the local network, on no network yet"#,
+        #""eero attic" announced itself"#,
+        #""eero attic" is back"#, #""eero attic" is on "home" now"#, #""eero attic" left"#,
+        #""eero attic" has a new dataset of "home""#,
+        #"An older dataset of "eero attic" was ignored"#,
+        #"A dataset of "eero attic" was ignored: it differs from a stored one of the same age"#,
+        #"The Wi-Fi of "eero attic" is attic-wifi now"#,
+        #""home" is the preferred network now"#,
+        #"The preferred network "home" has changed"#, "No network is preferred any more",
+        #""eero attic" was sent the credentials of "home""#,
         "The preferred credentials are not given: what was asked for has changed",
       ])
   }

@@ -25,33 +25,58 @@ struct AlertTextTests {
 
   private static let change = PreferredChange(
     from: preferred, to: other, differs: [.extendedPANID, .networkKey], bringsCredentials: false,
-    cause: .onlyMember, who: "Bob", second: nil, formerID: 0x1234_ABCD)
+    cause: .onlyMember, who: "\"Bob\"", second: nil, formerID: 0x1234_ABCD)
 
   private static func with(
     from: AlertFacts.Named = other, differs: DatasetDifferences = [.channel, .panID],
-    brings: Bool = false, _ cause: PreferredCause, who: String? = "Bob", formerID: UInt32? = nil,
+    brings: Bool = false, _ cause: PreferredCause, who: String? = "\"Bob\"",
+    formerID: UInt32? = nil,
     user: ExactName? = nil
   ) -> AlertFacts {
     facts(
       .preferredChanged(
         PreferredChange(
           from: from, to: other, differs: differs, bringsCredentials: brings, cause: cause,
-          who: who, second: "Eve", formerID: formerID), disagrees: false)
+          who: who, second: "\"Eve\"", formerID: formerID,
+          fromRadio: .init(channel: 11, panID: 0x1234), toRadio: .init(channel: 20, panID: 0xABCD)),
+        disagrees: false)
     ) { $0.user = user }
   }
+
+  private static func quoted(_ names: String...) -> [String] { names.map { "\"\($0)\"" } }
 
   private static func shared(
     _ message: AlertFacts.Message, name: String? = "Home Assistant"
   ) -> AlertFacts {
     facts(message) {
       ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
-      $0.names = .init([name].compactMap(\.self))
+      $0.names = .init([name.map { "\"\($0)\"" }].compactMap(\.self))
     }
   }
 
   private static let summaries: [(AlertFacts, String)] = [
     (facts(.otherNetwork), #""Bob" is on "attic", not on the preferred network "home""#),
     (facts(.otherCredentials), #""Bob" has other credentials for the preferred network "home""#),
+    (
+      facts(.otherNetwork) {
+        $0.routerNeedsID = true
+        $0.network = .init(ExtendedPANID(number: 2), "home")
+        $0.network?.needsID = true
+        $0.preferred?.needsID = true
+      },
+      #""Bob" (0000000000000007) is on "home" (0000000000000002), not on the preferred network "home" "#
+        + "(0000000000000001)"
+    ),
+    (facts(.otherNetwork) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
+    (facts(.offline(.stopped)) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
+    (facts(.detached) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
+    (
+      with(
+        from: .init(ExtendedPANID(number: 2), "old"), differs: [.networkName, .securityPolicy],
+        .sameKeys),
+      #"the preferred network "attic" has other parameters (network_name from "old" to "attic", "#
+        + #"security_policy): "Bob" reports them"#
+    ),
     (
       facts(.elsewhere(isConfiguredForPreferred: false)) {
         $0.configured = .init(ExtendedPANID(number: 3), "cellar")
@@ -89,22 +114,23 @@ struct AlertTextTests {
         + #"3 networks: "home", "attic" and 1 more"#
     ),
     (
-      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(["Dan"]), hasDamage: true)) {
-        $0.names = .init(["Bob", "0000000000000008"])
-        $0.otherNames = .init(["A", "B", "C", "D"])
+      facts(.keysDisputed(claimed: 9, current: 5, departed: .init(["\"Dan\""]), hasDamage: true)) {
+        $0.names = .init([#""Bob""#, "0000000000000008"])
+        $0.otherNames = .init(quoted("A", "B", "C", "D"))
       },
       #""Bob" and 0000000000000008 report other keys of "home" (timestamp 9) than the preferred network "#
         + #"has (timestamp 5), which "A", "B", "C" and 1 more use; "Dan" had the current ones less "#
         + "than 30 days ago; some stored credentials are damaged, so their keys are not known"
     ),
     (
-      facts(.preferredChanged(change, disagrees: true)) { $0.names = .init(["Ann"]) },
+      facts(.preferredChanged(change, disagrees: true)) { $0.names = .init(quoted("Ann")) },
       #""attic" is the preferred network now, instead of "home": "Bob", its only border router, reports "#
         + #"them, and nobody else confirms them, and "Ann" has others"#
     ),
     (
       with(.sameKeys),
-      #"the preferred network "attic" has other parameters (pan_id, channel): "Bob" reports them"#
+      #"the preferred network "attic" has other parameters (pan_id from 0x1234 to 0xabcd, channel from "#
+        + #"11 to 20): "Bob" reports them"#
     ),
     (
       with(differs: .pskc, .confirmed(by: .number(1))),
@@ -117,7 +143,7 @@ struct AlertTextTests {
     ),
     (
       facts(.movedTo(routers: 3, of: 3, lost: 0)) {
-        ($0.names, $0.otherNames) = (.init(["A", "B", "C"]), .init(["otbr"]))
+        ($0.names, $0.otherNames) = (.init(quoted("A", "B", "C")), .init(["otbr"]))
       },
       #"all 3 border routers of the preferred network "home" are on "attic" now: "A", "B" and "C", as "#
         + "login otbr reports"
@@ -138,7 +164,9 @@ struct AlertTextTests {
     (
       facts(.movedTo(routers: 2, of: 4, lost: 2)) {
         $0.network = .init(ExtendedPANID(number: 6), "home")
-        ($0.names, $0.otherNames) = (.init(["A", "B"]), .init(["hub", "-x"]))
+        $0.network?.needsID = true
+        $0.preferred?.needsID = true
+        ($0.names, $0.otherNames) = (.init(quoted("A", "B")), .init(["hub", "\"-x\""]))
       },
       #"2 of 4 border routers of the preferred network "home" (0000000000000001) are on "home" "#
         + #"(0000000000000006) now: "A" and "B", as logins hub and "-x" report; the others cannot be reached"#
@@ -146,11 +174,13 @@ struct AlertTextTests {
     (
       facts(
         .split(
-          [.init(["A"]), .init(first: ["B", "C", "D"], count: 5)], parts: 2)),
+          [.init(quoted("A")), .init(first: quoted("B", "C", "D"), count: 5)], parts: 2)),
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B", "C", "D" and 2 more"#
     ),
     (
-      facts(.split([.init(["A"]), .init(["B"])], parts: 2)) { $0.otherNames = .init(["B"]) },
+      facts(.split([.init(quoted("A")), .init(quoted("B"))], parts: 2)) {
+        $0.otherNames = .init(quoted("B"))
+      },
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B"; nobody has accepted "#
         + #""B", so it may have another key"#
     ),
@@ -178,7 +208,8 @@ struct AlertTextTests {
     ),
     (
       with(.sameKeys, who: "ha", user: "ha"),
-      #"the preferred network "attic" has other parameters (pan_id, channel): login ha shares them"#
+      #"the preferred network "attic" has other parameters (pan_id from 0x1234 to 0xabcd, channel from "#
+        + "11 to 20): login ha shares them"
     ),
     (
       with(brings: true, .shared, who: "a b", user: "a b"),
@@ -199,6 +230,10 @@ struct AlertTextTests {
   private static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.openForCode), "restart \"Bob\", which ends it"),
+    (
+      facts(.neverMember) { $0.network = .init(ExtendedPANID(number: 2), "home") },
+      "Find out whose network this is: it has the name of yours, and its devices are not on yours. If"
+    ),
     (facts(.joined), "routers accept 0000000000000007 --home h`"),
     (
       facts(.wasReset(isOnPreferred: false)),
@@ -284,6 +319,14 @@ struct AlertTextTests {
     #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part))
   }
 
+  @Test("No way back is offered that changes no router: none from parameters with the same keys")
+  func noWayBack() {
+    for cause in [.sameKeys, .person] as [PreferredCause] {
+      let text = AlertText(Self.with(cause, formerID: 7), homeOption: "")
+      #expect(!text.remedy.contains("preferred set"), "\(text.remedy)")
+    }
+  }
+
   @Test("Home Assistant ignores a dataset of the same age: a conflict is not solved by `--write`")
   func sharedConflict() {
     #expect(!AlertText(Self.shared(.sharedConflict), homeOption: "").remedy.contains("--write"))
@@ -302,8 +345,7 @@ struct AlertTextTests {
     }
     let summary = AlertText(facts, homeOption: "").summary
     #expect(summary.hasPrefix("\"x' is fine yyy"))
-    #expect(
-      summary.hasSuffix("…\" announced itself without a dataset, so its credentials are not kept"))
+    #expect(summary.contains("y…yyyyyyyyyy\" announced itself without a dataset"))
   }
 
   @Test("Whatever routers and networks are called, the words around their names stay")

@@ -55,11 +55,15 @@ struct HomeAssistantTests {
             router.vendor = random.maybe(random.text())
             router.model = random.maybe(random.text())
             router.source = random.pick([.mqtt, .mdns])
+            let needsID = Bool.random(using: &random)
+            let isVisible = router.name?.contains { !$0.isWhitespace } == true
+            let told = router.name.map { needsID && isVisible ? "\($0) (\(router.agent))" : $0 }
             let old = HomeAssistantDevice.router(
               .init(
-                agent: router.agent.description, name: router.name, vendor: router.vendor,
+                agent: router.agent.description, name: told, vendor: router.vendor,
                 model: router.model, isOnlySeen: router.source == .mdns), place, login: login)
-            let json = devices.json(router, base: home.base, bridge: place.bridgeID)
+            let json = devices.json(
+              router, base: home.base, bridge: place.bridgeID, needsID: needsID)
             #expect(
               json.text
                 == WireJSON().encode(old).text)
@@ -67,6 +71,26 @@ struct HomeAssistantTests {
         }
       }
     }
+  }
+
+  @Test("Two routers of one name are two names of devices, and one again when one has left")
+  func namesakes() throws {
+    let scene = try connected()
+    func isNamed(_ agent: UInt64, _ name: String) throws -> Bool {
+      try scene.pump()
+      let topic = Self.topic.replacing("_0000000000000001", with: "_000000000000000\(agent)")
+      return scene.broker[topic]?.text.contains(#""name":"\#(name)""#) == true
+    }
+    func announce(_ agent: UInt64) {
+      scene.commit { $0.publish(.announce, agent, .of(7)) { $0.name = "Attic" } }
+    }
+    announce(1)
+    #expect(try isNamed(1, "Attic"))
+    announce(2)
+    #expect(try isNamed(1, "Attic (0000000000000001)"))
+    #expect(try isNamed(2, "Attic (0000000000000002)"))
+    scene.commit { $0.publish(.leave, 2) }
+    #expect(try isNamed(1, "Attic"))
   }
 
   @Test("A device is announced before the router's state, and emptied after its last event")

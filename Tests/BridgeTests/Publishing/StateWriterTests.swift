@@ -191,7 +191,7 @@ struct StateWriterTests {
       let router = random.maybe(
         ConsentSubject.Router(
           agent: BorderAgentID(high: 1, low: 2), name: random.maybe(random.text()),
-          networkName: "old"))
+          network: .init(ExtendedPANID(number: 9), "old")))
       let question = ConsentQuestion(
         id: ConsentID(random.next()), requester: requester,
         subject: ConsentSubject(router == nil ? .nearby : .adopt, networks, router: router),

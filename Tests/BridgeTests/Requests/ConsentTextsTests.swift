@@ -37,7 +37,8 @@ struct ConsentTextsTests {
     #expect(question(bob).shortRequester == "user bob")
 
     let router = ConsentSubject.Router(
-      agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", networkName: "old")
+      agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic",
+      network: .init(ExtendedPANID(number: 9), "old"))
     let moved = question(
       Requester(.login("otbr"), team: "x y"), router: router, keyHasChanged: true)
     #expect(
@@ -48,6 +49,19 @@ struct ConsentTextsTests {
         + "can be read, also after the consent is taken back; the network key has changed since "
         + "\"always\" was approved for this")
     #expect(moved.shortRequester == "otbr \"Attic\"")
+
+    // Another router and another network have the names.
+    var namesake = AlertFacts.Named(ExtendedPANID(number: 9), "home")
+    namesake.needsID = true
+    let alike = question(
+      Requester(.login("otbr"), team: "otbr"),
+      router: .init(
+        agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", needsID: true, network: namesake))
+    #expect(
+      alike.reason(home: nil).hasPrefix(
+        "a1b2c3d4e5f60718 \"Attic\" is on \"home\" (0000000000000009); give it the credentials of "
+          + "\"home-'thread\" (1111111122222222)? "))
+    #expect(alike.shortRequester == "otbr \"Attic\" (a1b2c3d4e5f60718)")
   }
 
   @Test("Keys that no person has confirmed are named with the time and with who changed them")

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// What has a name, by what is seen of it: an index that finds others that look so named.
+struct Called: Comparable, Sendable {
+  let look: String
+  /// Of a border agent id or an Extended PAN ID.
+  let id: (high: UInt64, low: UInt64)
+  /// Who calls it so.
+  let source: String
+
+  /// - Returns: nil where nothing of the name is seen.
+  private init?(_ name: String?, _ id: (high: UInt64, low: UInt64), by source: String) {
+    guard let look = name.map(ShownName.cleaned), !look.isEmpty else { return nil }
+    (self.look, self.id, self.source) = (look, id, source)
+  }
+
+  init?(_ name: String?, _ agent: BorderAgentID) { self.init(name, agent.numbers, by: "") }
+
+  init?(_ name: String?, _ network: ExtendedPANID, by source: String = "") {
+    self.init(name, (network.number, 0), by: source)
+  }
+
+  static func == (a: Self, b: Self) -> Bool {
+    a.id == b.id && a.look == b.look && a.source == b.source
+  }
+
+  static func < (a: Self, b: Self) -> Bool {
+    guard a.look == b.look else { return a.look < b.look }
+    return a.id == b.id ? a.source < b.source : a.id < b.id
+  }
+}
+
+extension SortedList<Called> {
+  /// The first one that looks so named and is another one.
+  fileprivate func other(than one: Called) -> Called? {
+    let first = alike(one.look, atMost: 1).first
+    guard let first, first.id == one.id else { return first }
+    return self.first(
+      1, after: { $0.look == one.look ? $0.id <= one.id : $0.look < one.look },
+      while: { $0.look == one.look }
+    ).first
+  }
+
+  /// Whether any source calls it so.
+  fileprivate func has(_ one: Called) -> Bool {
+    !first(
+      1, after: { ($0.look, $0.id.high, $0.id.low) < (one.look, one.id.high, one.id.low) },
+      while: { $0.look == one.look && $0.id == one.id }
+    ).isEmpty
+  }
+
+  /// The first ones that look so named.
+  fileprivate func alike(_ look: String, atMost most: Int) -> [Called] {
+    first(most, after: { $0.look < look }, while: { $0.look == look })
+  }
+}
+
+/// How sentences name routers and networks: by names alone where these tell them apart.
+extension Home {
+  /// Whether another router on the list looks so named.
+  package func hasNamesake(_ agent: BorderAgentID, _ name: String?) -> Bool {
+    Called(name, agent).flatMap(routers.counts.names.other) != nil
+  }
+
+  /// Whether another network does: of routers, of logins that share one, or one that is or was preferred.
+  package func hasNamesake(_ network: ExtendedPANID, _ name: String) -> Bool {
+    guard let one = Called(name, network) else { return false }
+    let preferred = ([preferred?.dataset] + former.map(\.dataset)).compactMap(\.self)
+    return preferred.contains {
+      $0.network != network && ShownName.cleaned($0.name) == one.look
+    }
+      || routers.counts.networkNames.other(than: one) != nil || sharedNames.other(than: one) != nil
+  }
+
+  /// A router of the home in a sentence.
+  package func shownName(_ agent: BorderAgentID) -> String {
+    routers[agent].map(shownName) ?? agent.description
+  }
+
+  /// One that may not be in the table yet, or not any more.
+  func shownName(_ router: Router) -> String {
+    ShownName.named(
+      router.name, router.agent, needsID: hasNamesake(router.agent, router.name))
+  }
+
+  // MARK: Alerts and events
+
+  /// Notes what the sentence of an alert has to tell apart.
+  func tellApart(_ facts: inout AlertFacts) {
+    facts.routerNeedsID = facts.router.map { hasNamesake($0, facts.routerName) } ?? false
+    let networks = facts.networks
+    facts.changeNetworks { network in
+      network.needsID =
+        hasNamesake(network.id, network.name)
+        || networks.contains { $0.id != network.id && $0.looks(like: network) }
+    }
+  }
+
+  /// Names the router that an event is about, and tells its network from others.
+  func name(_ router: Router, in event: inout RouterEvent) {
+    event.router = router.agent
+    event.routerName = router.name
+    event.routerNeedsID = hasNamesake(router.agent, router.name)
+    if let network = event.network {
+      event.network?.needsID = hasNamesake(network.id, network.name)
+    }
+  }
+
+  /// A router that has left under this id is there under another one: its login publishes for one of the same name.
+  func successor(of left: Router) -> Router? {
+    guard !left.isPresent, let user = left.user, let one = Called(left.name, left.agent) else {
+      return nil
+    }
+    return routers.counts.names.alike(one.look, atMost: 8).lazy
+      .compactMap { routers[BorderAgentID(high: $0.id.high, low: $0.id.low)] }
+      .first { $0.user == user && $0.agent != left.agent }
+  }
+
+  // MARK: What another name means for others
+
+  /// A network takes a name, by a router that is not in the table yet. What a person has accepted is a network that is
+  /// not taken for the preferred one.
+  mutating func noteNewName(of router: Router) {
+    guard router.isPresent, let network = router.network, accepted.contains(network),
+      let preferred = preferred?.dataset, network != preferred.network,
+      let one = Called(router.networkName, network), one.look == ShownName.cleaned(preferred.name),
+      !routers.counts.networkNames.has(one)
+    else { return }
+    setAccepted(network, false)
+  }
+
+  /// The same, where it is the preferred network that takes a name.
+  mutating func noteNewName(ofPreferred preferred: DatasetSummary, before: DatasetSummary?) {
+    guard ShownName.cleaned(preferred.name) != before.map({ ShownName.cleaned($0.name) }) else {
+      return
+    }
+    for network in accepted where network != preferred.network {
+      guard let one = Called(preferred.name, network), routers.counts.networkNames.has(one) else {
+        continue
+      }
+      setAccepted(network, false)
+    }
+  }
+
+  /// A router came, went, or has another name, as may its network.
+  mutating func noteNames(_ before: Router?, _ after: Router?) {
+    let (old, new) = (
+      before?.isPresent == true ? before : nil, after?.isPresent == true ? after : nil
+    )
+    for one in [old, new].compactMap(\.self) {
+      if let network = one.network, hasNamesake(network, one.networkName ?? "") {
+        needs.nameCheck = true
+      }
+    }
+    if old?.name == new?.name { return }
+    for one in [old, new].compactMap(\.self) {
+      guard let look = Called(one.name, one.agent)?.look else { continue }
+      // One that is alone now, or was until now, is shown otherwise.
+      let others = routers.counts.names.alike(look, atMost: 3)
+        .map { BorderAgentID(high: $0.id.high, low: $0.id.low) }.filter { $0 != one.agent }
+      if others.count == 1 { step.namesakes.formUnion(others) }
+    }
+  }
+
+  /// Alerts and devices of routers that are alone with their names now, or not any more.
+  mutating func nameAgain() {
+    for agent in step.namesakes.sorted(by: { $0.numbers < $1.numbers }) {
+      changes.routers.insert(agent)
+      discovery.needsSplitCheck = true
+      guard routersWithAlerts.contains(agent) else { continue }
+      for name in AlertName.ofRouters { nameAgain(AlertKey(name, .router(agent))) }
+    }
+    step.namesakes = []
+  }
+
+  mutating func nameAgain(_ key: AlertKey) {
+    guard let alert = alerts[key], alert.phase != .resolved else { return }
+    setAlert(key, alert.heldFacts ?? alert.facts)
+  }
+}
