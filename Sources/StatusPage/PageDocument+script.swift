@@ -13,14 +13,14 @@ extension PageDocument {
         const tone = item.fault === "critical" ? " bad" : isFault(item) ? " warn" : item.online ? " good" : " dim";
         return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
           (item.fault === "critical" ? "grave" : ""),
-          mark, make("span", "name", item.name), make("span", "state" + tone, label));
+          mark, make("span", "name", title(item)), make("span", "state" + tone, label));
       }
       // Remarks about a router beside that it is there; null: none.
       function remark(home, item) {
         const body = {home, border_agent_id: item.id};
         const words = (item.online ? [] : ["offline"]).concat(item.notes);
         if (!words.length) return null;
-        const line = make("li", "", make("span", "name", item.name), ": ",
+        const line = make("li", "", make("span", "name", title(item)), ": ",
           make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
         if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
         if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
@@ -34,8 +34,8 @@ extension PageDocument {
             item.only_seen ? ", on the local network only" : ""));
       }
       function network(home, item, heading) {
-        const title = make(heading, "", item.id ? item.name || "Network without a name" : "Without a network");
-        const head = make("div", "head", title);
+        const head = make("div", "head",
+          make(heading, "", item.id ? title(item) || "Network without a name" : "Without a network"));
         if (item.preferred) head.append(make("span", "badge", "preferred"));
         else if (item.accepted) head.append(make("span", "badge", "accepted"));
         if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));

@@ -135,6 +135,7 @@ extension PageDocument {
     function fullName(item) {
       return item.name && item.name !== item.id ? item.name + " (" + item.id + ")" : item.id;
     }
+    function title(item) { return item.is_alike ? fullName(item) : item.name; }
     const drawn = new WeakMap();
     // Draws those items again that have changed, each under its key.
     function update(box, items, keyOf, draw) {
@@ -245,8 +246,7 @@ extension PageDocument {
     .fault.grave .dot::after{background:var(--bad)}
     .dot svg{display:block;width:100%;height:100%;fill:none;stroke:currentColor;stroke-width:2;\
     stroke-linecap:round;stroke-linejoin:round}
-    .mesh .name{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden;\
-    font-size:.9rem}
+    .mesh .name{display:block;font-size:.9rem}
     .mesh .state{display:block;font-size:.8rem}
     .rows li{padding:.4rem 0;border-top:1px solid var(--line)}.rows button{display:block}
     details{margin-top:.5rem}summary{color:var(--mark);cursor:pointer;min-height:1.75rem}

@@ -6,6 +6,7 @@ import ServiceDiscovery
 import Synchronization
 import ThreadDataset
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// A network, and the border routers that are on it.
 struct NetworkListing: Encodable, Sendable {
@@ -16,6 +17,8 @@ struct NetworkListing: Encodable, Sendable {
     let model: String?
     let partitionID: UInt32?
     let isOnline: Bool
+    /// Others of the list look so named.
+    var isAlike = false
 
     enum CodingKeys: String, CodingKey {
       case borderAgentID = "border_agent_id"
@@ -24,7 +27,12 @@ struct NetworkListing: Encodable, Sendable {
       case isOnline = "online"
     }
 
-    var text: String { (name ?? borderAgentID) + (isOnline ? "" : " (offline)") }
+    var look: String? { name.map(ShownName.cleaned) }
+
+    var text: String {
+      let shown = name.map { isAlike ? "\($0) (\(borderAgentID))" : $0 } ?? borderAgentID
+      return shown + (isOnline ? "" : " (offline)")
+    }
   }
 
   /// Nil for what is found by a scan, and for routers without a network.
@@ -32,7 +40,7 @@ struct NetworkListing: Encodable, Sendable {
   let home: String?
   let networkName: String?
   let extendedPANID: String?
-  let routers: [Router]
+  private(set) var routers: [Router]
 
   init(_ state: NetworkState, _ routers: [RouterState]) {
     self.state = state
@@ -72,6 +80,20 @@ struct NetworkListing: Encodable, Sendable {
         .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
       return known.map { NetworkListing($0, placed[$0.extendedPANID] ?? []) } + others
     }
+  }
+
+  /// Routers that look named as others of the list have their ids.
+  static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
+    let looks = all.flatMap(\.routers).compactMap(\.look)
+    let counts = Dictionary(looks.map { ($0, 1) }, uniquingKeysWith: +)
+    var all = all
+    for network in all.indices {
+      for router in all[network].routers.indices {
+        let look = all[network].routers[router].look
+        all[network].routers[router].isAlike = look.flatMap { counts[$0] } ?? 0 > 1
+      }
+    }
+    return all
   }
 
   var cells: [String] {

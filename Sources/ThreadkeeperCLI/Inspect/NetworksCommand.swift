@@ -59,7 +59,7 @@ struct NetworksListCommand: AsyncParsableCommand {
         columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS", "SHARED BY"
       )
       : Table(columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
-    for network in networks { table.add(network.cells) }
+    for network in NetworkListing.toldApart(networks) { table.add(network.cells) }
     return table.isEmpty ? none : table.text(style: .init(of: .output))
   }
 }

@@ -23,6 +23,8 @@ struct PageState: Encodable {
   struct Router: Encodable {
     var id: String
     var name: String
+    /// Others look so named.
+    var isAlike: Bool
     /// Vendor and model.
     var make: String?
     var online: Bool
@@ -42,6 +44,8 @@ struct PageState: Encodable {
     /// Nil for routers without a network.
     var id: String?
     var name: String
+    /// Others look so named.
+    var isAlike: Bool
     var channel: Int?
     var preferred: Bool
     /// False: it is preferred by its Extended PAN ID alone.
@@ -155,7 +159,13 @@ extension PageState {
     self.events = events.map { Event($0) }
     let all = snapshot.inOrder(of: settings)
     consents = snapshot.waitingQuestions(at: now).map { question in
-      Consent(question.value, home: all.count > 1 ? question.home : nil)
+      Consent(
+        question.value, home: all.count > 1 ? question.home : nil,
+        isAlike: { network in
+          all.contains {
+            $0.name == question.home && $0.home.hasNamesake(network.id, network.name.text)
+          }
+        })
     }
     let alerts = try all.flatMap { name, home in
       try home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
@@ -181,7 +191,8 @@ extension PageState.Home {
     for router in home.routers.lazy.filter(\.isPresent).prefix(PageState.routersShown) {
       groups[router.network, default: []].append(
         PageState.Router(
-          router, home.verdict(of: router), fault: faults[router.agent.description],
+          router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
+          fault: faults[router.agent.description],
           seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
@@ -190,23 +201,27 @@ extension PageState.Home {
     }
     networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
       PageState.Network(
-        $0, groups[$0.id] ?? [],
+        $0, groups[$0.id] ?? [], isAlike: home.hasNamesake($0.id, $0.name),
         credentials: !$0.isPreferred || home.preferred?.dataset.hasCredentials == true)
     }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
       networks.append(
         .init(
-          id: nil, name: "", channel: nil, preferred: false, credentials: true, accepted: false,
+          id: nil, name: "", isAlike: false, channel: nil, preferred: false, credentials: true,
+          accepted: false,
           sharedBy: [], preferable: false, routers: routers))
     }
   }
 }
 
 extension PageState.Network {
-  init(_ network: NetworkView, _ routers: [PageState.Router], credentials: Bool) {
+  init(
+    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool, credentials: Bool
+  ) {
     id = network.id.description
     name = network.name
+    self.isAlike = isAlike
     channel = network.dataset?.parameters.map { Int($0.channelNumber) }
     preferred = network.isPreferred
     self.credentials = credentials
@@ -219,8 +234,11 @@ extension PageState.Network {
 
 extension PageState.Router {
   /// - Parameter seen: nil while it is seen on the local network.
-  init(_ router: Router, _ verdict: PreferredCheck, fault: String?, seen: WireTime?) {
+  init(
+    _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, fault: String?, seen: WireTime?
+  ) {
     id = router.agent.description
+    self.isAlike = isAlike
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
@@ -277,14 +295,18 @@ extension PageState.Alert {
 }
 
 extension PageState.Consent {
-  /// - Parameter home: named where there are several.
-  init(_ question: ConsentQuestion, home: String?) {
+  /// - Parameters:
+  ///   - home: named where there are several.
+  ///   - isAlike: whether another network looks so named.
+  init(_ question: ConsentQuestion, home: String?, isAlike: (ConsentNetwork) -> Bool) {
     id = question.id.questionText
     requester = question.requester.shown.printable
     fingerprint = question.requester.fingerprint
     router = question.subject.router?.shown.printable
     reason = question.reason(home: home).printable
-    networks = question.subject.networks.map(\.name.text.printable)
+    networks = question.subject.networks.map {
+      $0.name.text.printable + (isAlike($0) ? " (\($0.id))" : "")
+    }
     offers = question.subject.command == .accept
     expires = question.expiresAt.description
   }

@@ -95,6 +95,12 @@ struct NetworkListingTests {
       listing.cells == [
         "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", "",
       ])
+    let alike = NetworkListing.toldApart([
+      listing,
+      NetworkListing(
+        network: "1", name: nil, home: nil, routers: [router("Kitchen "), router("Hall")]),
+    ])
+    #expect(alike[1].cells[4].contains("Kitchen  (") && alike[1].cells[4].hasPrefix("Hall, "))
     let none = NetworkListing(network: nil, name: nil, home: nil, routers: [router("Kitchen")])
     #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
   }

@@ -233,6 +233,18 @@ struct PageStateTests {
     #expect(home.networks.allSatisfy { $0.credentials })
   }
 
+  @Test("Networks and routers that have a name of others are marked")
+  func alike() throws {
+    var sample = try sample()
+    try sample.share(
+      SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "other") })
+    try sample.publish(.announce, 2, on: .home) { $0.name = "Attic" }
+    try sample.publish(.announce, 3) { $0.name = "Attic" }
+    let networks = try shown(sample).networks
+    #expect(networks.filter(\.isAlike).map(\.name) == ["other", "other"])
+    #expect(networks.flatMap(\.routers).filter(\.isAlike).map(\.name) == ["Attic", "Attic"])
+  }
+
   @Test("A router has its remarks and its worst alert")
   func remarks() throws {
     let home = try shown(try sample())
