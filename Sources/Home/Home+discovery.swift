@@ -307,10 +307,15 @@ extension Home {
     var partitions: [ExtendedPANID: [UInt32: [Router]]] = [:]
     for (network, routers) in found {
       partitions[network] = Dictionary(grouping: withKey(of: network, routers)) {
-        $0.shownPartition ?? 0
+        Self.inAnyOrder($0.shownPartition ?? 0)
       }
     }
     return partitions
+  }
+
+  /// Publishers write the id of a partition in one order of its bytes or the other.
+  private static func inAnyOrder(_ partition: UInt32) -> UInt32 {
+    min(partition, partition.byteSwapped)
   }
 
   /// Those that have the key of their network, as far as that is known: by radio, another key is another network. Which

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Which alerts a router's state calls for. Every one names the router, the network, what differs and what to do. What
 /// one of them says to do, no other one speaks against: while `AdoptionFailed` fires, the mismatch refers to it; and
@@ -141,7 +142,7 @@ struct RouterAlerts {
       return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil
     }
     var facts = facts(.wasReset(isOnPreferred: check.isOnPreferred))
-    facts.names = .init([former.name ?? former.agent.description])
+    facts.names = .init([ShownName.named(former.name, former.agent, needsID: false)])
     return facts
   }
 

@@ -57,6 +57,18 @@ import ThreadDataset
     #expect(!scene.alarms.contains(.split(1)))
   }
 
+  @Test("Ids of partitions that are each other's bytes reversed are one partition")
+  func byteOrder() {
+    for (other, isSplit) in [
+      (0x7856_3412, false), (0x1234_5679, true), (0x3412_7856, true),
+    ] as [(UInt32, Bool)] {
+      var scene = Self.scene()
+      scene.see(.of(1, partition: 0x1234_5678), .of(2, partition: other))
+      scene.pass(seconds: 31)
+      #expect(scene.alarms.contains(.split(1)) == isSplit)
+    }
+  }
+
   @Test("A network that is neither preferred nor accepted may be split")
   func foreign() {
     var scene = Self.scene()

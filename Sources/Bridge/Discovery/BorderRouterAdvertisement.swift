@@ -12,7 +12,7 @@ package typealias BorderRouterAdvertisement = Advertisement
 /// ```
 /// id  16 bytes   border agent id              sb  4 bytes   state bitmap, big-endian
 /// xa   8 bytes   extended address             at  8 bytes   active timestamp
-/// xp   8 bytes   Extended PAN ID              pt  4 bytes   partition id, big-endian
+/// xp   8 bytes   Extended PAN ID              pt  4 bytes   partition id, in either order
 /// nn, vn, mn, tv   text: network name, vendor, model, Thread version
 /// ```
 extension Advertisement {
