@@ -61,10 +61,12 @@ extension Home {
       for twin in rows.dropFirst() where twin.isPresent && twin.source == .mdns { unlistSeen(twin) }
     }
     // Who is listed already comes first, so that nobody who is there has to make room.
+    let withoutRecord = seen(besides: visited, at: new.compactMap(\.extendedAddress))
     for one in new {
       let stored = rows(of: one, atAddress).first
+      let former = one.extendedAddress.flatMap { withoutRecord[$0] }
       guard visited.insert(stored?.agent ?? one.agents[0]).inserted, !isRemoved(one),
-        add(one, stored)
+        former.map({ move($0, one) }) == true || add(one, stored)
       else {
         refused += 1
         continue
@@ -182,6 +184,47 @@ extension Home {
         && $0.vendor == new.vendor && $0.model == new.model && $0.firstSeenAt < now
         && (routers.lastSeen($0.agent) >= earliest || $0.isAdvertised)
     }.sorted { $0.firstSeenAt < $1.firstSeenAt }
+  }
+
+  /// Routers that their records have made and that have none of these, by address.
+  private func seen(
+    besides visited: Set<BorderAgentID>, at addresses: [UInt64]
+  ) -> [UInt64: Router] {
+    if addresses.isEmpty { return [:] }
+    let wanted = Set(addresses)
+    var found: [UInt64: Router] = [:]
+    for router in routers where router.isPresent && router.source == .mdns {
+      if let address = router.extendedAddress, wanted.contains(address),
+        !visited.contains(router.agent)
+      {
+        found[address] = router
+      }
+    }
+    return found
+  }
+
+  /// An update adds an id to the record of a router: what is known of it moves over.
+  ///
+  /// - Returns: whether it is the same: it has the same name, host, port and address.
+  private mutating func move(_ stored: Router, _ advertisement: Advertisement) -> Bool {
+    guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil,
+      mayBeListed(advertisement, nil),
+      stored.team == nil, stored.dataset == nil,
+      let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
+      advertisement.name == stored.name
+    else { return false }
+    var router = stored
+    router.agent = advertisement.agents[0]
+    router.take(advertisement, at: now)
+    for name in AlertName.ofRouters {
+      setAlert(AlertKey(name, .router(stored.agent)), nil)
+    }
+    noteNetworks(stored, nil)
+    drop(stored)
+    step.needsHomeCheck = true
+    write(router, before: nil, RouterEvent(), trigger: .mdns)
+    routers.see(router.agent, at: now)
+    return true
   }
 
   private var isFirstLook: Bool {

@@ -370,7 +370,7 @@ extension Home {
     needs.changeCheck = true
   }
 
-  private mutating func noteNetworks(_ before: Router?, _ after: Router?) {
+  mutating func noteNetworks(_ before: Router?, _ after: Router?) {
     let old = before?.isPresent == true ? before?.network : nil
     let new = after?.isPresent == true ? after?.network : nil
     guard

@@ -4,7 +4,7 @@ import ThreadDataset
 
 /// A border router, or a border agent id that belongs to a team while its router is not there.
 package struct Router: Hashable, Sendable {
-  package let agent: BorderAgentID
+  package internal(set) var agent: BorderAgentID
 
   // MARK: Whose it is
 

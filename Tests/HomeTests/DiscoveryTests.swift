@@ -195,6 +195,70 @@ import ThreadDataset
     #expect(scene.verdict(of: 1) == .match && scene.alarms == [])
   }
 
+  // MARK: An id that an update adds
+
+  /// Of router 1 before its update.
+  private static let before = Advertisement.of(1) {
+    ($0.name, $0.endpoint, $0.extendedAddress) = ("Hall", "hall.local, 49152", 1)
+  }
+
+  struct Update: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let isSame: Bool
+    let record: Advertisement
+
+    init(
+      _ description: String, isSame: Bool = false,
+      _ change: (inout Advertisement) -> Void = { _ in }
+    ) {
+      (testDescription, self.isSame) = (description, isSame)
+      record = Advertisement.of(5, 1) {
+        ($0.name, $0.endpoint) = (before.name, before.endpoint)
+        $0.extendedAddress = before.extendedAddress
+        change(&$0)
+      }
+    }
+  }
+
+  @Test(
+    "A record with another id, and the same name, host, port and address, is the same router's",
+    arguments: [
+      Update("the same", isSame: true),
+      Update("another name") { $0.name = "Hall (2)" },
+      Update("another host or port") { $0.endpoint = "hall.local, 49153" },
+      Update("another address") { $0.extendedAddress = 2 },
+    ], [0, 7_200])
+  func update(_ update: Update, seconds: Int) {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.see(Self.before)
+    let first = scene.router(1)?.firstSeenAt
+    if seconds > 0 {
+      scene.wait(seconds: seconds)
+      scene.see()
+      #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    }
+    let output = scene.see(update.record)
+    #expect((scene.router(1) == nil) == update.isSame)
+    #expect(scene.router(5)?.isPresent == true && scene.router(5)?.isOnline == true)
+    #expect((scene.router(5)?.firstSeenAt == first) == (update.isSame || seconds == 0))
+    guard update.isSame else { return }
+    #expect(output.types.isEmpty && scene.router(5)?.isKnown == true && scene.alarms == [])
+    #expect(scene.looks == [1, 0])
+  }
+
+  @Test("A router with an added id that is announced in another home does not move over")
+  func updateElsewhere() {
+    var scene = HomeScene { $0.isAnnouncedElsewhere = { $0 == 5 } }
+    scene.see(Self.before)
+    scene.see(
+      .of(5, 1) {
+        ($0.name, $0.endpoint) = (Self.before.name, Self.before.endpoint)
+        $0.extendedAddress = Self.before.extendedAddress
+      })
+    #expect(scene.router(5) == nil && scene.looks == [0, 1])
+  }
+
   // MARK: Limits
 
   @Test("At most 200 are listed, and those that are gone and were never members make room")

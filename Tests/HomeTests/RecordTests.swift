@@ -27,6 +27,7 @@ import ThreadDataset
     router.formerKey = FormerKey(key: Hash128(high: 1, low: 2), until: now)
     router.credentialsGoneAt = now
     router.name = "Hall"
+    router.endpoint = "router.local, 49152"
     router.vendor = "Vendor"
     router.model = "Model"
     router.extendedAddress = .max
