@@ -62,6 +62,9 @@ class Router:
 
     def reset(self):
         self.agent, self.address = secrets.token_hex(16), secrets.token_hex(8)
+        self.lose()
+
+    def lose(self):
         self.active = self.pending = None
         self.current = None  # the dataset that it runs with
         self.sharing = None  # None: no key; else the state of the one that there is
@@ -302,9 +305,7 @@ class Control(BaseHTTPRequestHandler):
                 router.since = 0
             elif action == "mgmt_set":
                 world.mgmt_set(router, body)
-            elif action == "reset":
-                router.reset()
-            elif action in ("enable", "disable"):
+            elif action in ("reset", "lose", "enable", "disable"):  # lose: no dataset any more
                 getattr(router, action)()
             elif action == "freeze_after":
                 router.freeze_after = body

@@ -23,7 +23,7 @@ Usage: border-router.sh COMMAND [OPTION...]
 Commands
   announce            the router is on the Thread network; with its dataset, where one is given
   dataset             its dataset has changed
-  leave               it has left the Thread network: its credentials are deleted
+  leave               it has left the home for good: its credentials are deleted
   heartbeat           it can be reached; once sent, silence counts as offline
   offline             it cannot be reached; its credentials stay
   ssid NEW [OLD]      the Wi-Fi of its access point has another name
@@ -36,7 +36,7 @@ Options, each with the variable that stands for it
   --ext-address HEX   EXT_ADDRESS      16 hex digits
   --access-point TEXT ACCESS_POINT     announce: a name of its Wi-Fi; ssid: instead of --id
   --dataset-file FILE DATASET_FILE     TLVs in hex; - is standard input
-  --reason WORD       OFFLINE_REASON   offline: stopped, unreachable or frozen
+  --reason WORD       OFFLINE_REASON   offline: stopped, unreachable, frozen or no_network
   --sealed                             seal all of it to threadkeeper and sign it; on when
                                        DAEMON_LINE is set
 
@@ -385,8 +385,8 @@ main() {
     fail "$BAD_INPUT" "a border agent id has 16 or 32 hex digits"
   fi
   case $reason in
-    '' | stopped | unreachable | frozen) ;;
-    *) fail "$USAGE" "--reason is stopped, unreachable or frozen" ;;
+    '' | stopped | unreachable | frozen | no_network) ;;
+    *) fail "$USAGE" "--reason is stopped, unreachable, frozen or no_network" ;;
   esac
   id=$(lower "$id")
   find_keys

@@ -91,7 +91,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 /// | `sent` | reported: with a reason that is final | that reason |
 /// | `sent` | reported: what it reported before | the same; what it reports is kept |
 /// | `sent` | reported: something else | `disagreement` |
-/// | `due` | clock: the router is online | `asked`, `agreed` by an earlier grant, a key obstacle, ends where nothing is to be adopted, or `due` |
+/// | `due` | clock: the router is online, or has no network | `asked`, `agreed` by an earlier grant, a key obstacle, ends where nothing is to be adopted, or `due` |
 /// | a key obstacle | clock: another obstacle; none any more | that one; as `due` |
 /// | `asked` | clock: the question is gone | `expired` |
 /// | `asked` | decided: approved, and the same holds still | `agreed` |
@@ -116,8 +116,8 @@ package struct Adoption: Hashable, Sendable {
     package let team: ExactName
     package let fingerprint: String
     package internal(set) var preferred: DatasetSummary
-    /// What the router reports that it uses.
-    package internal(set) var reported: DatasetSummary
+    /// What the router reports that it uses; nil: it has never had a network.
+    package internal(set) var reported: DatasetSummary?
     /// Of the question, or of the grant that made one needless.
     package internal(set) var consent: ConsentID
     /// Names the message, however often it is sent; 0 before it is sent first.
@@ -169,7 +169,7 @@ extension Adoption {
   /// What holds now of a router that is checked against the preferred network.
   struct Situation {
     let preferred: DatasetSummary
-    let reported: DatasetSummary
+    let reported: DatasetSummary?
     let user: ExactName
     let team: ExactName
     let key: AdoptionKey
@@ -182,7 +182,9 @@ extension Adoption {
 
     /// Timestamps make no other network.
     func isSame(as terms: Terms) -> Bool {
-      isSameToSend(as: terms) && reported.isSame(as: terms.reported)
+      guard isSameToSend(as: terms) else { return false }
+      guard let reported, let before = terms.reported else { return reported == terms.reported }
+      return reported.isSame(as: before)
     }
   }
 
@@ -247,15 +249,17 @@ extension Adoption {
     case disagreement
   }
 
-  /// - Parameter isAwaited: as for `decide`.
+  /// - Parameters:
+  ///   - incoming: nil: it has none.
+  ///   - isAwaited: as for `decide`.
   /// - Returns: nil where the report does not count. One that comes after the time to wait is over counts as it would
   ///   have in time, where the router uses what it was sent.
-  func report(_ incoming: DatasetSummary, isAttached: Bool, isAwaited: Bool) -> Report? {
+  func report(_ incoming: DatasetSummary?, isAttached: Bool, isAwaited: Bool) -> Report? {
     guard state.mayBeConfirmed, let terms else { return nil }
     var report = Report.disagreement
-    if incoming.isSame(as: terms.preferred) {
+    if incoming?.isSame(as: terms.preferred) == true {
       report = isAttached ? .confirmed : .configured
-    } else if incoming.isSame(as: terms.reported) {
+    } else if incoming.map({ terms.reported?.isSame(as: $0) == true }) ?? true {
       report = .notYet
     }
     if state == .sent { return isAwaited ? report : nil }

@@ -204,9 +204,10 @@ package struct AlertFacts: Hashable, Sendable {
     case reportsConflict
     // Other alerts of a router.
     case noDataset
-    /// Its Thread is off, and it has never been on a network.
-    case noNetworkYet
     case offline(OfflineReason?)
+    /// It has lost its network. One that never had one here is offline for that reason.
+    /// - isLast: no other border router is online there.
+    case lostNetwork(isLast: Bool)
     /// A router that was only seen is not seen any more, or says that its Thread is off.
     case notSeen(isStopped: Bool)
     /// Its record is on the local network, and its login is silent.
@@ -245,6 +246,14 @@ package struct AlertFacts: Hashable, Sendable {
     case sharedConflict
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
+
+    /// Whether the router of such an alert needs the preferred credentials, once it is raised.
+    func isMismatch(_ name: AlertName) -> Bool {
+      switch self {
+      case .lostNetwork, .offline(.noNetwork): true
+      default: name == .preferredNetworkMismatch
+      }
+    }
   }
 
   /// What has set or changed an alert.
@@ -338,6 +347,7 @@ extension AlertKey {
     switch (name, facts.message) {
     case (.adoptionFailed, .adoptionFailed(.denied, _)): .info
     case (.preferredNetworkMismatch, .neverMember): facts.looksPreferred ? .warning : .info
+    case (.borderRouterOffline, .lostNetwork(isLast: true)): .critical
     case (.preferredNetworkChanged, .preferredChanged(let change, let disagrees)):
       disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):

@@ -68,7 +68,7 @@ extension AlertFacts.Message: Recorded {
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
     .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
     .daemon, .otherPreferred, .sharedOlder, .sharedConflict,
-    .noNetworkYet, .openForCode,
+    .openForCode,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -92,7 +92,6 @@ extension AlertFacts.Message: Recorded {
     case .otherPreferred: 16
     case .sharedOlder: 17
     case .sharedConflict: 18
-    case .noNetworkYet: 19
     case .openForCode: 20
     case .elsewhere: 32
     case .offline: 33
@@ -105,6 +104,7 @@ extension AlertFacts.Message: Recorded {
     case .movedTo: 40
     case .split: 41
     case .wasReset: 42
+    case .lostNetwork: 43
     }
   }
 
@@ -153,6 +153,8 @@ extension AlertFacts.Message: Recorded {
     case (42, .wasReset(let isOnPreferred)):
       return .wasReset(isOnPreferred: try coder(isOnPreferred))
     case (42, nil): return .wasReset(isOnPreferred: try coder(nil))
+    case (43, .lostNetwork(let isLast)): return .lostNetwork(isLast: try coder(isLast))
+    case (43, nil): return .lostNetwork(isLast: try coder(nil))
     default:
       guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message

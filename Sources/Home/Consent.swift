@@ -108,8 +108,8 @@ package struct ConsentSubject: Hashable, Sendable {
     package let name: String?
     /// Others look so named.
     package var needsID = false
-    /// The network that it is on.
-    package let network: AlertFacts.Named
+    /// The network that it is on; nil: it is on none.
+    package let network: AlertFacts.Named?
   }
 
   init(_ command: Command, _ networks: [ConsentNetwork], router: Router? = nil) {

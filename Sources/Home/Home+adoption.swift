@@ -20,7 +20,8 @@ extension Home {
     else { return check }
     let isAwaited = isAwaited(router)
     let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
-    let key = AlertKey(.preferredNetworkMismatch, .router(router.agent))
+    let key = AlertKey(
+      router.hasNoNetwork ? .borderRouterOffline : .preferredNetworkMismatch, .router(router.agent))
     let decision = Adoption.decide(
       router.adoption, check, situation(of: router, counting), isEnabled: isEnabled,
       isAwaited: isAwaited, isToStay: isToStay(router),
@@ -39,15 +40,16 @@ extension Home {
   /// Whether the router's report is waited for. Not when something else is stored for it than it has reported: then
   /// that counts.
   private func isAwaited(_ router: Router) -> Bool {
-    router.adoption?.state == .sent && router.adoption?.terms?.reported == router.dataset
+    guard router.adoption?.state == .sent, let terms = router.adoption?.terms else { return false }
+    return terms.reported == router.dataset
   }
 
   private func situation(of router: Router, _ terms: Adoption.Terms?) -> Adoption.Situation? {
-    guard let reported = router.dataset, let preferred = preferredCredentials,
+    guard router.dataset != nil || router.hasNoNetwork, let preferred = preferredCredentials,
       let (user, key) = addressee(of: router, terms)
     else { return nil }
     return Adoption.Situation(
-      preferred: preferred, reported: reported, user: user, team: team(of: user), key: key)
+      preferred: preferred, reported: router.dataset, user: user, team: team(of: user), key: key)
   }
 
   /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns:
@@ -96,12 +98,13 @@ extension Home {
     _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router,
     _ stored: Router?
   ) -> Adoption.Report? {
-    guard let incoming, var adoption = router.adoption, let terms = adoption.terms else {
-      return nil
-    }
+    // Without a dataset, what counts is that one without a network says why it does not use what it was sent.
+    guard incoming != nil || failure != nil && stored?.hasNoNetwork == true,
+      var adoption = router.adoption, let terms = adoption.terms
+    else { return nil }
     let report = adoption.report(
-      incoming,
-      isAttached: router.isAttached(to: incoming.network), isAwaited: isAwaited(router))
+      incoming, isAttached: incoming.map { router.isAttached(to: $0.network) } ?? false,
+      isAwaited: isAwaited(router))
     guard let report else { return nil }
     // The order is sent again, and the change may end in time: only in the last minute that reason is final.
     let isEarly =
@@ -144,12 +147,12 @@ extension Home {
     // Another network or key is another question.
     if let terms = adoption.terms, isOutdated(terms, stored) { return finish(stored, stored) }
     switch adoption.state {
-    case .due: if stored.isOnline { ask(about: stored, &tooMany) }
+    case .due: if stored.isReached { ask(about: stored, &tooMany) }
     case .notEnrolled, .damagedKeys:
       let obstacle = addressee(of: stored, nil)?.key.obstacle
       if let obstacle {
         if obstacle != adoption.state { replaceAdoption(of: stored, by: obstacle) }
-      } else if stored.isOnline {
+      } else if stored.isReached {
         ask(about: stored, &tooMany)
       } else {
         replaceAdoption(of: stored, by: .due)
@@ -171,7 +174,7 @@ extension Home {
     guard let adoption = router.adoption, router.isPresent else { return false }
     if let terms = adoption.terms, isOutdated(terms, router) { return true }
     switch adoption.state {
-    case .due: return router.isOnline
+    case .due: return router.isReached
     case .notEnrolled, .damagedKeys:
       return addressee(of: router, nil)?.key.obstacle != adoption.state
     case .asked, .agreed, .sent: return true
@@ -185,11 +188,13 @@ extension Home {
   }
 
   /// What is to be given to a router now; nil where it needs none, or is to stay where it is.
-  private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary)? {
-    guard let preferred = preferredCredentials, let dataset = router.dataset,
+  private func target(
+    of router: Router
+  ) -> (preferred: DatasetSummary, reported: DatasetSummary?)? {
+    guard let preferred = preferredCredentials,
       case .mismatch = PreferredCheck(router, preferred: preferred), !isToStay(router)
     else { return nil }
-    return (preferred, dataset)
+    return (preferred, router.dataset)
   }
 
   /// Asks whether a router may be given the preferred credentials; not where "always" was approved.
@@ -233,8 +238,10 @@ extension Home {
     requester.fingerprint = terms.fingerprint
     let elsewhere = router.isElsewhere ? router.currentNetwork : nil
     var network =
-      elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) } ?? .init(terms.reported)
-    network.needsID = hasNamesake(network.id, network.name)
+      elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) }
+      ?? terms.reported.map { AlertFacts.Named($0) }
+    if router.hasNoNetwork { network = nil }
+    network?.needsID = network.map { hasNamesake($0.id, $0.name) } ?? false
     let subject = ConsentSubject(
       .adopt, [ConsentNetwork(terms.preferred, of: nil)],
       router: .init(

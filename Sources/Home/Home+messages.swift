@@ -219,7 +219,8 @@ extension Home {
     router.extendedAddress = message.extendedAddress ?? router.extendedAddress
     router.accessPoint = message.accessPoint ?? router.accessPoint
     router.isPresent = true
-    router.takeThreadReport(message.thread, isWhole: true, at: now)
+    router.takeThreadReport(
+      message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
   }
 
   /// What is stored for the router, and what that means for the preferred network.

@@ -314,7 +314,7 @@ extension Adoption.Terms: Recorded {
     Self(
       user: try coder(value?.user), team: try coder(value?.team),
       fingerprint: try coder(value?.fingerprint), preferred: try coder(value?.preferred),
-      reported: try coder(value?.reported),
+      reported: try coder.maybe(value?.reported),
       consent: try coder(value?.consent), message: try coder(value?.message),
       deadline: try coder(value?.deadline))
   }
@@ -398,7 +398,7 @@ extension ConsentSubject.Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
       agent: try coder(value?.agent), name: try coder.maybe(value?.name),
-      needsID: try coder(value?.needsID), network: try coder(value?.network))
+      needsID: try coder(value?.needsID), network: try coder.maybe(value?.network))
   }
 }
 

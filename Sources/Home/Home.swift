@@ -244,6 +244,7 @@ extension Home {
     }
     settlePreferredChange()
     settleMove()
+    checkWithoutNetwork()
     if needs.routerChecks { checkRouters() }
     settleShared()
     if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
@@ -253,6 +254,13 @@ extension Home {
   private mutating func checkRouters() {
     step.work += routers.count
     for router in routers where router.isPresent { check(router) }
+  }
+
+  /// Whether a network that a router has lost has others depends on them all.
+  private mutating func checkWithoutNetwork() {
+    guard needs.changeCheck else { return }
+    let lost = routersWithAlerts.compactMap { routers[$0] }.filter(\.hasNoNetwork)
+    for router in lost.sorted(by: { $0.agent.numbers < $1.agent.numbers }) { check(router) }
   }
 
   private mutating func check(_ before: Router) {
@@ -446,7 +454,7 @@ extension Home {
       } else {
         routersWithAlerts.insert(agent)
       }
-      if news == .raised, key.name == .preferredNetworkMismatch {
+      if news == .raised, alert.facts.message.isMismatch(key.name) {
         step.raisedMismatches.append(agent)
       }
     }
@@ -466,7 +474,8 @@ extension Home {
       lastSeen: routers.lastSeen(router.agent),
       currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
       isExplainedByHome: isExplained(router),
-      isAccepted: isAccepted(router, check, preferred: preferred?.dataset))
+      isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
+      hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
       let key = AlertKey(name, .router(router.agent))

@@ -48,6 +48,11 @@ package enum PreferredCheck: Hashable, Sendable {
   /// A router, and where it reports to be. One that was sent the preferred credentials matches only when it is attached
   /// with them, where it reports that.
   init(_ router: Router, preferred: DatasetSummary?) {
+    // What is stored for it is not what it has.
+    if router.hasNoNetwork, preferred != nil {
+      self = .mismatch([])
+      return
+    }
     if router.isOnlySeen, let advertised = router.advertised {
       self.init(advertised, preferred: preferred)
       return

@@ -146,13 +146,19 @@ extension Router {
 
   /// Whether its Thread is off because it has never been on a network.
   var hasNoNetworkYet: Bool {
-    offlineReason == .stopped && dataset == nil && datasetChangedAt == nil
+    (offlineReason == .stopped || hasNoNetwork) && dataset == nil && datasetChangedAt == nil
   }
 
   /// Whether a login has announced it that publishes nothing for it now.
   var isAgentSilent: Bool {
     isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
   }
+
+  /// Whether its agent says that it has no network: it is new, or has lost the one that its stored dataset is for.
+  package var hasNoNetwork: Bool { offlineReason == .noNetwork }
+
+  /// Whether what is sent to it arrives.
+  var isReached: Bool { isOnline || hasNoNetwork }
 
   /// Whether it takes part in a network, as far as it reports that.
   func isAttached(to network: ExtendedPANID) -> Bool {
@@ -204,7 +210,11 @@ extension Router {
   ///
   /// A heartbeat without these fields leaves them as they are. An announcement describes the router as a whole: what it
   /// leaves out is not known any more, so a publisher that never reports them is checked by its datasets alone.
-  mutating func takeThreadReport(_ report: ThreadReport, isWhole: Bool, at now: WireTime) {
+  mutating func takeThreadReport(
+    _ report: ThreadReport, isWhole: Bool, bringsDataset: Bool = false, at now: WireTime
+  ) {
+    // That Thread is off is no news of a router that has no network.
+    let hadNoNetwork = hasNoNetwork || isAnnounced && dataset == nil && datasetChangedAt == nil
     // What its record said meanwhile is over.
     if isAgentSilent, isAdvertised { currentNetwork = nil }
     isRecordGone = false
@@ -216,7 +226,7 @@ extension Router {
     }
     if threadState == .disabled {
       // The agent of a stopped router continues to name the previous network.
-      takeOffline(.stopped, at: now)
+      takeOffline(hadNoNetwork && !bringsDataset ? .noNetwork : .stopped, at: now)
     } else if isWhole || report.network != nil {
       currentNetwork = report.network
     }
@@ -229,7 +239,7 @@ extension Router {
     isOnline = false
     offlineReason = reason
     reportedPartition = nil
-    guard reason == .stopped else { return }
+    guard reason == .stopped || reason == .noNetwork else { return }
     setThreadState(.disabled, at: now)
     // Thread that is off is on no network, whatever was reported before.
     currentNetwork = nil

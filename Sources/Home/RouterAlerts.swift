@@ -18,6 +18,8 @@ struct RouterAlerts {
   let isExplainedByHome: Bool
   /// Whether a person has accepted that it is on its network, which is not the preferred one.
   let isAccepted: Bool
+  /// Whether another border router is online on the network that it is configured for.
+  let hasOthers: Bool
 
   /// Nil where the condition does not hold.
   func facts(_ name: AlertName) -> AlertFacts? {
@@ -68,7 +70,9 @@ struct RouterAlerts {
   private var isVisitor: Bool { router.isOnlySeen && router.memberOf == nil }
 
   private var mismatch: AlertFacts? {
-    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted else { return nil }
+    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted,
+      !router.hasNoNetwork
+    else { return nil }
     if !router.isElsewhere, isNeverMember {
       // Of one that was reset, one alert says all of it.
       return router.resetFrom == nil ? facts(.neverMember, differs: .extendedPANID) : nil
@@ -112,15 +116,21 @@ struct RouterAlerts {
 
   /// The record of a router has no credentials.
   private var missing: AlertFacts? {
-    guard router.credential == .missing, router.source == .mqtt else { return nil }
-    return facts(router.hasNoNetworkYet ? .noNetworkYet : .noDataset)
+    router.credential == .missing && router.source == .mqtt && !router.hasNoNetwork
+      ? facts(.noDataset) : nil
   }
 
   private var offline: AlertFacts? {
     guard !router.isOnline else {
       return !router.beats && router.isRecordGone ? facts(.recordGone) : nil
     }
-    guard !isVisitor, !router.hasNoNetworkYet else { return nil }
+    guard !isVisitor else { return nil }
+    if router.hasNoNetwork {
+      var facts = facts(
+        router.dataset == nil ? .offline(.noNetwork) : .lostNetwork(isLast: !hasOthers))
+      facts.adoption = shownAdoption
+      return facts
+    }
     if router.source == .mdns {
       return facts(.notSeen(isStopped: router.offlineReason == .stopped))
     }

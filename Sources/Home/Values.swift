@@ -93,6 +93,8 @@ package enum OfflineReason: UInt8, Hashable, Sendable, CaseIterable {
   case frozen
   /// On its own machine, a program of another user than its agent's listens in its place.
   case untrusted
+  /// Its agent can be reached; it has no dataset, so it is on no network: it is new, or has lost it.
+  case noNetwork
   /// Its heartbeats stopped. Found by the home, not reported.
   case silent
 }

@@ -58,6 +58,56 @@ import ThreadDataset
     #expect(scene.waiting.isEmpty && scene.output.orders.isEmpty)
   }
 
+  /// Router 1 of anna's, who is enrolled, has lost its network; or it never had one.
+  private static func withoutNetwork(_ had: DatasetSummary?) -> HomeScene {
+    var scene = HomeScene { $0.adoptTimeout = 300 }
+    scene.announce(2, .home, from: "hub")
+    scene.enroll("anna")
+    scene.announce(1, had, from: "anna") {
+      $0.name = "Living room"
+      $0.thread.state = had == nil ? .disabled : .leader
+    }
+    scene.publish(.offline, 1, from: "anna") { $0.offlineReason = .noNetwork }
+    scene.live(31)
+    return scene
+  }
+
+  @Test(
+    "A router without a network is asked about, whichever it had, and is given the preferred one",
+    arguments: [nil, .home, .guest] as [DatasetSummary?])
+  func noNetwork(_ had: DatasetSummary?) throws {
+    var scene = Self.withoutNetwork(had)
+    #expect(scene.state == .asked && scene.routerAlerts == [.borderRouterOffline])
+    let question = try #require(scene.waiting.first)
+    #expect(
+      question.subject.router == .init(agent: 1, name: "Living room", networkName: nil))
+    // Its agent starts again.
+    scene.announce(1, from: "anna") { $0.thread.state = .disabled }
+    scene.publish(.offline, 1, from: "anna") { $0.offlineReason = .noNetwork }
+    scene.live(1)
+    #expect(scene.waiting == [question])
+    scene.approve()
+    scene.live(1)
+    #expect(scene.state == .sent && scene.output.orders.map(\.agent) == [1])
+    scene.report(.home)
+    #expect(scene.state == nil && scene.dataset == .home && scene.routerAlerts.isEmpty)
+  }
+
+  @Test(
+    "A router without a network says why it does not use what it was sent",
+    arguments: [nil, .home] as [DatasetSummary?])
+  func refusedWithoutNetwork(_ had: DatasetSummary?) {
+    var scene = Self.withoutNetwork(had)
+    scene.approve()
+    scene.live(1)
+    scene.announce(1, from: "anna") {
+      $0.thread.state = .disabled
+      $0.adoptionFailure = .refused
+    }
+    #expect(scene.state == .refused)
+    #expect(scene.routerAlerts == [.borderRouterOffline, .adoptionFailed])
+  }
+
   // MARK: A check
 
   static let underWay: [AdoptionState?] = [.asked, .agreed, .sent]

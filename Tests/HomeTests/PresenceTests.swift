@@ -161,8 +161,8 @@ import ThreadDataset
     var scene = HomeScene { $0.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1) { $0.thread.state = .disabled }
-    #expect(scene.alarms == [.of(.credentialsMissing, 1)])
-    #expect(scene.alert(.credentialsMissing, 1)?.facts.message == .noNetworkYet)
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .offline(.noNetwork))
     let announced = try #require(
       scene.announce(1, .of(1)) { $0.thread = .init(state: .router, network: 1) }
         .routerEvents.first)
@@ -191,6 +191,45 @@ import ThreadDataset
     #expect(scene.router(1)?.network == nil && scene.home.networks.isEmpty)
     scene.see(.of(1))
     #expect(scene.router(1)?.network == 1)
+  }
+
+  @Test(
+    "A router that loses its network stays, with its credentials; the alert says who is left there")
+  func lostNetwork() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
+    scene.announce(2, .of(1)) { $0.thread = .init(state: .router, network: 1) }
+    let output = scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
+    #expect(output.secrets.isEmpty && output.types.isEmpty)
+    let router = try #require(scene.router(1))
+    #expect(router.isPresent && router.dataset == .of(1) && router.credential == .stored)
+    #expect(router.threadState == .disabled && router.currentNetwork == nil)
+    #expect(scene.verdict(of: 1) == .mismatch([]) && scene.preferred == .of(1))
+    func message() -> AlertFacts.Message? { scene.alert(.borderRouterOffline, 1)?.facts.message }
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    #expect(message() == .lostNetwork(isLast: false))
+    scene.publish(.offline, 2)
+    #expect(message() == .lostNetwork(isLast: true))
+    scene.publish(.heartbeat, 2)
+    #expect(message() == .lostNetwork(isLast: false))
+    // Its agent starts again: an announcement says no more than that Thread is off.
+    scene.announce(1) { $0.thread.state = .disabled }
+    #expect(message() == .lostNetwork(isLast: false))
+    scene.publish(.heartbeat, 1) { $0.thread = .init(state: .leader, network: 1) }
+    #expect(scene.alarms == [] && scene.verdict(of: 1) == .match)
+  }
+
+  @Test("A new router without a network is listed, and one alert says so")
+  func noNetwork() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.announce(1) { $0.thread.state = .disabled }
+    scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .offline(.noNetwork))
+    #expect(scene.router(1)?.network == nil && scene.router(1)?.credential == .missing)
+    scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
+    #expect(scene.alarms == [])
   }
 
   @Test("An offline router shows no role and no partition, but that its Thread is off")

@@ -156,7 +156,7 @@ extension HomeScene {
         router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
         preferred: home.preferred?.dataset, trigger: .start, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router),
-        isAccepted: !home.verdict(of: router).isMismatch)
+        isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)
       for name in AlertName.ofRouters {
         let key = AlertKey(name, .router(router.agent))
         let holds = router.isPresent && conditions.facts(name) != nil

@@ -151,10 +151,10 @@ import ThreadDataset
     case .reportsOlder: .sameAge
     case .sameAge: .reportsConflict
     case .reportsConflict: .noDataset
-    case .noDataset: .noNetworkYet
-    case .noNetworkYet: .offline(nil)
+    case .noDataset: .offline(nil)
     case .offline(nil): .offline(.frozen)
-    case .offline: .notSeen(isStopped: true)
+    case .offline: .lostNetwork(isLast: true)
+    case .lostNetwork: .notSeen(isStopped: true)
     case .notSeen: .agentSilent(.silent)
     case .agentSilent: .recordGone
     case .recordGone: .detached

@@ -102,7 +102,7 @@ enum AdoptionRestoration {
   /// What a router needs on which an earlier run of this agent has disabled Thread, and has died: with the dataset that
   /// it had, or with the one that a person has agreed to. Nil: nothing; without a dataset it cannot run.
   static func step(afterDeath report: RouterReport) -> HTTPRequest? {
-    report.state == .disabled && !report.hasLeft ? .setThread(enabled: true) : nil
+    report.state == .disabled && !report.hasNoNetwork ? .setThread(enabled: true) : nil
   }
 }
 

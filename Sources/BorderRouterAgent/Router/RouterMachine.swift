@@ -7,23 +7,25 @@ import ThreadDataset
 /// What is published about one border router, decided from one look after the other. Pure: the caller brings the time
 /// and does the effects.
 ///
-/// A look finds the router *up* (Thread runs), *stopped* (Thread is disabled, the dataset is there), *gone* (disabled,
-/// and 204 for the dataset) or *silent* (refused, no answer in time, garbage). Nothing is published without a
-/// connection to the broker, which is made when the router's id is known.
+/// A look finds the router *up* (Thread runs), *stopped* (Thread is disabled, the dataset is there), *empty* (disabled,
+/// and 204 for the dataset: it has no network) or *silent* (refused, no answer in time, garbage). Nothing is published
+/// without a connection to the broker, which is made when the router's id is known.
 ///
 /// | published before | what is found | what follows |
 /// |---|---|---|
-/// | nothing | up or stopped, no connection for this id | `connect` |
+/// | nothing | up, stopped or empty, no connection for this id | `connect` |
 /// | nothing | up or stopped, connected | `announce` |
-/// | nothing | gone, silent | nothing |
+/// | nothing | empty, connected | `offline`, `no_network`: threadkeeper may know it; before it `announce`, where it takes datasets |
+/// | nothing | silent | nothing |
 /// | this id | up, another complete dataset | `dataset`, also while detached |
 /// | this id | up, another network, partition or Thread state; or it was offline | `heartbeat` at once |
 /// | this id | up, as before | `heartbeat` when one is due; each hour `announce`, for a daemon that has lost its store |
 /// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
-/// | this id | silent or stopped for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
-/// | this id | silent or stopped for less | nothing: an agent restarts in 5 s |
-/// | this id | gone, three times in a row | `leave` |
-/// | another id | up, stopped or gone, three times in a row | `leave` for that id, then as for nothing |
+/// | this id | empty for the hold | `offline`, `no_network`: it has lost its network, which nobody has wished |
+/// | this id | silent, stopped or empty for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
+/// | this id | silent, stopped or empty for less | nothing: an agent restarts in 5 s |
+/// | this id, or nothing | empty, and the agent is told that this is a leave | `leave` after three looks in a row; or nothing |
+/// | another id | up, stopped or empty, three times in a row | `leave` for that id, then as for nothing |
 /// | another id | and another agent of this process sees that one | no `leave`; then as for nothing |
 /// | any | the connection is there again | what holds now, once more: a last will may have said otherwise |
 /// | any | threadkeeper does not know the router | `announce` |
@@ -50,6 +52,16 @@ package struct RouterMachine: Sendable {
       self.hold = hold
       self.announce = announce
     }
+  }
+
+  /// What is done about a router that has no network.
+  package enum WhenEmpty: Sendable {
+    /// Where threadkeeper knows it, that it has lost its network is an alert.
+    case publish
+    /// It is announced as well: it can be given a network.
+    case announce
+    /// It has left.
+    case leave
   }
 
   package enum Event: Equatable, Sendable {
@@ -93,6 +105,7 @@ package struct RouterMachine: Sendable {
   static let looksForLeave = 3
 
   let rhythm: Rhythm
+  let whenEmpty: WhenEmpty
   var published: Published?
   var finding = Finding()
   /// For which the connection is.
@@ -114,7 +127,9 @@ package struct RouterMachine: Sendable {
   /// What other agents of this process see.
   package var elsewhere: Set<BorderAgentID> = []
 
-  package init(_ rhythm: Rhythm = Rhythm()) { self.rhythm = rhythm }
+  package init(_ rhythm: Rhythm = Rhythm(), whenEmpty: WhenEmpty = .publish) {
+    (self.rhythm, self.whenEmpty) = (rhythm, whenEmpty)
+  }
 
   /// - Parameter now: from any origin, never falling.
   package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
@@ -183,8 +198,9 @@ extension RouterMachine {
     }
     switch (standing, look) {
     case (.silent(let silence), _): effects += silent(silence, at: now)
-    case (.gone, _): effects += gone()
-    case (.stopped, .report(let report)): effects += stopped(report, at: now)
+    case (.empty, _) where whenEmpty == .leave: effects += left()
+    case (.stopped, .report(let report)), (.empty, .report(let report)):
+      effects += stopped(report, at: now)
     case (.up, .report(let report)): effects += up(report, at: now)
     default: break
     }
@@ -198,7 +214,7 @@ extension RouterMachine {
     return effects(of: RouterEvent(.leave, of: agent))
   }
 
-  private mutating func gone() -> [Effect] {
+  private mutating func left() -> [Effect] {
     guard isConnected, let published, finding.count >= Self.looksForLeave else { return [] }
     return leave(published.agent)
   }
@@ -224,10 +240,18 @@ extension RouterMachine {
   private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {
     guard let published else { return first(report, at: now) }
     guard isConnected else { return [] }
-    if wantsAnnounce, now >= quietUntil { return publish(.announce, report, at: now) }
+    if wantsAnnounce, isAnnounced(report), now >= quietUntil {
+      return publish(.announce, report, at: now)
+    }
     guard now - finding.downSince >= rhythm.hold else { return [] }
     return hasNews(report, published) && now >= quietUntil
-      ? publish(.dataset, report, at: now) : offline(.stopped, at: now)
+      ? publish(.dataset, report, at: now)
+      : offline(report.hasNoNetwork ? .noNetwork : .stopped, at: now)
+  }
+
+  /// One without a network, which cannot be given one, is no border router of the home.
+  private func isAnnounced(_ report: RouterReport) -> Bool {
+    !report.hasNoNetwork || whenEmpty == .announce
   }
 
   private mutating func up(_ report: RouterReport, at now: Duration) -> [Effect] {
@@ -254,7 +278,10 @@ extension RouterMachine {
       isConnected = false
       return [.connect(report.agent)]
     }
-    return isConnected && now >= quietUntil ? publish(.announce, report, at: now) : []
+    guard isConnected, now >= quietUntil else { return [] }
+    if isAnnounced(report) { return publish(.announce, report, at: now) }
+    published = Published(agent: report.agent, at: now, announcedAt: now)
+    return offline(.noNetwork, at: now)
   }
 
   /// Whether its dataset is complete, and not the one that was published. The order of the TLVs changes by itself.
@@ -286,7 +313,11 @@ extension RouterMachine {
     needsPublish = false
     var event = RouterEvent(kind, report, dataset: dataset)
     event.adoptionFailure = failure
+    guard report.hasNoNetwork else { return effects(of: event) }
+    // An announcement says no more than that Thread is disabled.
+    published?.reason = .noNetwork
     return effects(of: event)
+      + effects(of: RouterEvent(.offline, of: report.agent, reason: .noNetwork))
   }
 
   /// With a line for the log, but for heartbeats.

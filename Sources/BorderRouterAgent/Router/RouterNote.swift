@@ -21,7 +21,8 @@ package struct RouterNote: Equatable, Sendable {
     switch standing {
     case .silent(let silence): self.init(.warning, silence.description)
     case .stopped(let agent): self.init(.warning, "\(agent): Thread is stopped on it")
-    case .gone(let agent): self.init(.info, "\(agent): it has no dataset, and Thread is disabled")
+    case .empty(let agent):
+      self.init(.warning, "\(agent): it has no network: no dataset, and Thread is disabled")
     case .up(let agent):
       guard let old, old.agent == nil else { return nil }
       self.init(.info, "\(agent): it answers again")
@@ -78,13 +79,13 @@ struct Finding: Sendable {
   enum Standing: Equatable {
     case up(BorderAgentID)
     case stopped(BorderAgentID)
-    case gone(BorderAgentID)
+    case empty(BorderAgentID)
     case silent(RouterSilence)
 
     init(_ look: RouterLook) {
       switch look {
       case .silent(let silence): self = .silent(silence)
-      case .report(let report) where report.hasLeft: self = .gone(report.agent)
+      case .report(let report) where report.hasNoNetwork: self = .empty(report.agent)
       case .report(let report) where report.state == .disabled: self = .stopped(report.agent)
       case .report(let report): self = .up(report.agent)
       }
@@ -99,7 +100,7 @@ struct Finding: Sendable {
 
     var agent: BorderAgentID? {
       switch self {
-      case .up(let agent), .stopped(let agent), .gone(let agent): agent
+      case .up(let agent), .stopped(let agent), .empty(let agent): agent
       case .silent: nil
       }
     }

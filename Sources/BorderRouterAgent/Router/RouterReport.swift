@@ -54,8 +54,8 @@ package struct RouterReport: Equatable, Sendable {
     if case .complete(let dataset) = dataset { dataset } else { nil }
   }
 
-  /// Disabled and without a dataset: after a factory reset, or `DELETE /node`.
-  package var hasLeft: Bool { state == .disabled && dataset == .none }
+  /// Disabled and without a dataset: new, after a factory reset or `DELETE /node`, or it has lost its settings.
+  package var hasNoNetwork: Bool { state == .disabled && dataset == .none }
 
   /// Whether it takes part in the network of this dataset with these parameters.
   package func uses(_ dataset: OperationalDataset) -> Bool {

@@ -42,7 +42,7 @@ struct RouterTask: AgentTask {
     client = OTBRClient(
       configuration.address, of: configuration.users, timeout: configuration.requestTimeout,
       signal: context.stop)
-    machine = RouterMachine(configuration.rhythm)
+    machine = RouterMachine(configuration.rhythm, whenEmpty: configuration.whenEmpty)
     writer = configuration.writer
   }
 
@@ -317,6 +317,8 @@ package struct RouterConfiguration: AgentConfiguration {
   package var description = RouterDescription()
   /// Whether it takes datasets from the daemon; needs keys.
   package var adopts = false
+  /// Whether a router without a network has left, and what is stored of it goes. Not of one that takes datasets.
+  package var leaves = false
   /// What the next run has to know; nil: none can be kept.
   package var notes: AdoptionNotes?
   /// Shared by all agents of the process.
@@ -345,7 +347,7 @@ package struct RouterConfiguration: AgentConfiguration {
     try await SystemThread.result {
       let client = OTBRClient(address, of: users, timeout: requestTimeout)
       var reader = RouterReader()
-      var machine = RouterMachine(rhythm)
+      var machine = RouterMachine(rhythm, whenEmpty: whenEmpty)
       let look = try client.look(&reader)
       var effects = machine.handle(.looked(look), at: .zero)
       effects += machine.handle(.connected, at: .zero)
@@ -358,6 +360,8 @@ package struct RouterConfiguration: AgentConfiguration {
       }
     }
   }
+
+  var whenEmpty: RouterMachine.WhenEmpty { adopts ? .announce : leaves ? .leave : .publish }
 
   var writer: EventWriter {
     EventWriter(base: login.base, user: login.user, description: description, keys: login.keys)

@@ -24,6 +24,7 @@ extension AlertFacts {
     switch message {
     case .neverMember: "never_member"
     case .offline(let reason), .agentSilent(let reason): reason?.word
+    case .lostNetwork: OfflineReason.noNetwork.word
     case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
     case .adoptionFailed(let state, _): state.word
     case .noPreferred(_, let networks, let more):
@@ -134,14 +135,18 @@ private struct Sentences {
         "\(name) announced itself without a dataset, so its credentials are not kept",
         "Let its publisher send `dataset` with the active operational dataset."
       )
-    case .noNetworkYet:
-      (
-        "\(name) has no network yet",
-        facts.preferred == nil
-          ? "Form a Thread network in its own app or page: the first one becomes the preferred network."
-          : "Give \(name) the credentials of \(preferredName) in its own app or page."
-      )
     case .offline(let reason): offline(reason)
+    case .lostNetwork(let isLast):
+      (
+        isLast
+          ? "\(name) has lost its Thread network; \(configured) has no border router any more: its devices reach "
+            + "nothing now"
+          : "\(name) has lost its Thread network \(configured), on which other border routers are",
+        adoption
+          ?? "Give \(name) the credentials of \(configured) again: `threadkeeper credentials get \(agent) "
+          + "--show-secrets\(homeOption)` shows what it had. Form no new network on it: the devices of "
+          + "\(configured) do not know that one."
+      )
     case .notSeen(let isStopped):
       (
         isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
@@ -300,6 +305,16 @@ private struct Sentences {
         "Find that program on the machine of \(name) with `sudo ss -ltnp`, and stop it; then start the "
           + "agent (`systemctl restart otbr-agent`). If the agent runs as that user, give `threadkeeper "
           + "agent otbr` the user with `--router-user`."
+      )
+    case .noNetwork:
+      (
+        "\(name) has no Thread network yet",
+        facts.preferred == nil
+          ? "Form a Thread network in its own app or page: the first one becomes the preferred network."
+          : adoption
+            ?? "Give \(name) the credentials of \(preferredName) in its own app or page. With "
+            + "`preferred.on_mismatch: adopt` and `threadkeeper agent otbr --adopt` you are asked whether it "
+            + "gets them."
       )
     case .silent:
       (

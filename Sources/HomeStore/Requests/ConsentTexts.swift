@@ -169,9 +169,10 @@ extension ConsentSubject {
       "\(requester.shown) would get \(what)\(place): with it, devices can be put onto the network and"
       + " what is said on it can be read, also after the consent is taken back\(change)"
     guard let router else { return why }
-    let names = listed { ShownName.named($0.name.text, $0.id, needsID: router.network.needsID) }
-    return
-      "\(router.shown) is on \(router.network.shown); give it the credentials of \(names)? \(why)"
+    let needsID = router.network?.needsID == true
+    let names = listed { ShownName.named($0.name.text, $0.id, needsID: needsID) }
+    let standing = router.network.map { "is on \($0.shown)" } ?? "has no Thread network"
+    return "\(router.shown) \(standing); give it the credentials of \(names)? \(why)"
   }
 
   /// That no person has decided on the keys that the home prefers now.

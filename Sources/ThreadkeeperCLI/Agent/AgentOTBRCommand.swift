@@ -15,8 +15,8 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     abstract: "Publish for OpenThread Border Routers, until stopped.",
     discussion: """
       Asks each router over its REST interface and publishes its announcement, each change of its dataset, \
-      network and Thread state, heartbeats, why it is offline, and that it has left. With the daemon's line \
-      all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop it cleanly: it \
+      network and Thread state, heartbeats, why it is offline, and that it has another id after a reset. \
+      With the daemon's line all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop it cleanly: it \
       publishes that the routers are offline.
 
       Examples:
@@ -67,6 +67,15 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
+      "Publish that a router has left where it has no network any more.",
+      discussion: """
+        Its stored credentials are deleted then. Without it, that a router has lost its network is an alert, and \
+        its credentials stay.
+        """))
+  var leave = false
+
+  @Flag(
+    help: ArgumentHelp(
       "Show a code of 9 digits with which a phone gets the network's credentials, and end.",
       discussion: """
         Only on a terminal, and only for routers that have credential sharing. Needs no broker, and may be \
@@ -100,14 +109,18 @@ struct AgentOTBRCommand: AsyncParsableCommand {
           + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself."
       )
     }
+    guard !adopt || !leave else {
+      throw ValidationError(
+        "--adopt has a router without a network given one, --leave has it leave: give one of them.")
+    }
     _ = try users()
     guard credentialSharing else { return try login.broker.requireLogin() }
     guard StandardStream.output.isTerminal else {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
     }
-    guard !adopt, !dryRun else {
+    guard !adopt, !leave, !dryRun else {
       throw ValidationError(
-        "--credential-sharing shows a code and ends: leave out --adopt and --dry-run.")
+        "--credential-sharing shows a code and ends: leave out --adopt, --leave and --dry-run.")
     }
   }
 
@@ -174,6 +187,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       configuration.census = census
       configuration.users = try users()
       configuration.adopts = adopt
+      configuration.leaves = leave
       agent.apply(to: &configuration)
       return configuration
     }

@@ -27,8 +27,8 @@ package enum ConsentReport {
     package let agent: String
     /// What people call it; any login may choose it.
     package let name: String?
-    /// The network that it is on.
-    package let networkName: String
+    /// The network that it is on; nil: it is on none.
+    package let networkName: String?
 
     enum CodingKeys: String, CodingKey {
       case agent = "border_agent_id"

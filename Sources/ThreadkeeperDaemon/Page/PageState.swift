@@ -248,13 +248,14 @@ extension PageState.Router {
       WireTime(milliseconds: $0.milliseconds / minute * minute).description
     }
     notes = []
-    if verdict.isMismatch { notes.append("not on the preferred network") }
+    if verdict.isMismatch, !router.hasNoNetwork { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }
     switch router.offlineReason {
     case .stopped: notes.append("Thread is stopped")
     case .unreachable: notes.append("cannot be reached")
     case .frozen: notes.append("does not answer")
     case .untrusted: notes.append("is not asked: another user listens in its place")
+    case .noNetwork: notes.append("has no Thread network")
     case .silent: notes.append("sends no heartbeat")
     case nil: break
     }

@@ -135,7 +135,7 @@ struct AdoptionMachineTests {
 
   @Test("A stopped router: set, enable; 201 for its first dataset")
   mutating func stopped() throws {
-    #expect(ordered(try Sample.gone()) == [active])
+    #expect(ordered(try Sample.empty()) == [active])
     #expect(answered(201) == ["\"enable\""])
   }
 
@@ -386,7 +386,7 @@ struct AdoptionMachineTests {
     #expect(
       AdoptionRestoration.step(afterDeath: try Sample.report(.disabled, dataset: partial))
         == enable)
-    for report in [try Sample.gone(), try Sample.report(.detached), try Sample.report(.child)] {
+    for report in [try Sample.empty(), try Sample.report(.detached), try Sample.report(.child)] {
       #expect(AdoptionRestoration.step(afterDeath: report) == nil)
     }
   }

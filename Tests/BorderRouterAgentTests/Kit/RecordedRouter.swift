@@ -81,8 +81,8 @@ enum Sample {
       id: id, agent: try agent(), dataset: dataset, issuedAt: issuedAt, expiresAt: issuedAt + 300)
   }
 
-  /// One that has left its network.
-  static func gone(_ digit: Character = "1") throws -> RouterReport {
+  /// One that has no network.
+  static func empty(_ digit: Character = "1") throws -> RouterReport {
     try report(.disabled, of: digit, dataset: RouterReport.Reading.none)
   }
 

@@ -20,21 +20,21 @@ struct RouterReaderTests {
     #expect(report.network.map { "\($0)" } == "46f884013203dcdf")
     #expect(report.networkName == "home")
     #expect(report.active?.networkName == "home")
-    #expect(report.pending == nil && !report.hasLeft)
+    #expect(report.pending == nil && !report.hasNoNetwork)
   }
 
-  @Test("A fresh router, and one after a factory reset, has left: 204, and disabled")
-  func gone() throws {
-    #expect(try RecordedRouter("fresh").report().hasLeft)
+  @Test("A fresh router, and one after a factory reset, has no network: 204, and disabled")
+  func empty() throws {
+    #expect(try RecordedRouter("fresh").report().hasNoNetwork)
     let reset = try RecordedRouter("reset").report()
-    #expect(reset.hasLeft)
+    #expect(reset.hasNoNetwork)
     #expect(try reset.agent != RecordedRouter("leader").report().agent)
   }
 
-  @Test("A stopped router has a dataset, and has not left")
+  @Test("A stopped router has a dataset, and so a network")
   func stopped() throws {
     let report = try RecordedRouter("stopped").report()
-    #expect(report.state == .disabled && report.active != nil && !report.hasLeft)
+    #expect(report.state == .disabled && report.active != nil && !report.hasNoNetwork)
     #expect(report.partition == nil)
   }
 
@@ -57,7 +57,7 @@ struct RouterReaderTests {
   @Test("A dataset without all parameters is there, and of no use")
   func partial() throws {
     let report = try RecordedRouter("partial").report()
-    #expect(report.active == nil && report.dataset != .none && !report.hasLeft)
+    #expect(report.active == nil && report.dataset != .none && !report.hasNoNetwork)
   }
 
   @Test("Keys in both spellings, and states as numbers, mean the same")

@@ -47,8 +47,10 @@ struct RouterMachineTests {
   }
 
   /// From the beginning: announced and online.
-  private mutating func announced(_ report: RouterReport? = nil) throws {
-    (machine, now) = (RouterMachine(), .zero)
+  private mutating func announced(
+    _ report: RouterReport? = nil, whenEmpty: RouterMachine.WhenEmpty = .publish
+  ) throws {
+    (machine, now) = (RouterMachine(whenEmpty: whenEmpty), .zero)
     look(try report ?? Sample.report())
     handle(.connected)
   }
@@ -85,13 +87,53 @@ struct RouterMachineTests {
     #expect(handle(.stopping) == [])
   }
 
-  @Test("Nothing is published, gone or silent: nothing")
+  @Test("Nothing is published, silent, or empty where that is a leave: nothing")
   mutating func nothing() throws {
-    for look in [
-      unreachable, .report(try Sample.gone()),
-    ] {
+    machine = RouterMachine(whenEmpty: .leave)
+    for look in [unreachable, .report(try Sample.empty())] {
       for _ in 0..<20 { #expect(handle(.looked(look)) == []) }
     }
+  }
+
+  @Test(
+    "Nothing is published, empty: where it takes datasets it is announced, and that it has no network is"
+  )
+  mutating func empty() throws {
+    let empty = try Sample.empty()
+    let news = RouterMachine.Effect.publish(
+      RouterEvent(.offline, of: empty.agent, reason: .noNetwork))
+    for (whenEmpty, isAnnounced) in [(RouterMachine.WhenEmpty.publish, false), (.announce, true)] {
+      machine = RouterMachine(whenEmpty: whenEmpty)
+      #expect(handle(.looked(.report(empty))) == [.connect(empty.agent)])
+      let effects = handle(.connected)
+      #expect(effects.last == news && effects.count == (isAnnounced ? 2 : 1))
+      if isAnnounced {
+        let first = try #require(effects.first?.event)
+        #expect(first.kind == .announce && first.dataset == nil && first.threadState == .disabled)
+      }
+      for _ in 0..<20 { #expect(look(empty) == []) }
+      // threadkeeper does not know it.
+      let again = handle(.rejected(.offline, code: "not_found", field: "border_agent_id"))
+      #expect(again.compactMap { $0.event?.kind } == (isAnnounced ? [.announce, .offline] : []))
+      // It gets one.
+      let first = try event(.looked(.report(Sample.report())))
+      #expect(first.kind == (isAnnounced ? .dataset : .announce) && first.dataset != nil)
+    }
+  }
+
+  @Test(
+    "It loses its network: offline, no_network, after the hold, once; and back with a heartbeat")
+  mutating func losesNetwork() throws {
+    try announced()
+    let empty = try Sample.empty()
+    for _ in 0..<6 { #expect(look(empty) == []) }
+    #expect(
+      handle(.looked(.report(empty)))
+        == [.publish(RouterEvent(.offline, of: empty.agent, reason: .noNetwork))])
+    for _ in 0..<100 { #expect(look(empty) == []) }
+    handle(.disconnected)
+    #expect(try event(.connected).reason == .noNetwork)
+    #expect(look(try Sample.report()) == [.heartbeat])
   }
 
   @Test("A dataset that lacks parameters is not published; the router is announced all the same")
@@ -229,22 +271,22 @@ struct RouterMachineTests {
     #expect(try look(.leader, on: .guest) == [.heartbeat])
   }
 
-  @Test("Gone, three times in a row: leave, once; less is not enough")
+  @Test("Empty, three times in a row, where that is a leave: leave, once; less is not enough")
   mutating func leaves() throws {
-    let gone = try Sample.gone()
-    try announced()
-    #expect(look(gone) == [])
+    let empty = try Sample.empty()
+    try announced(whenEmpty: .leave)
+    #expect(look(empty) == [])
     #expect(look(try Sample.report()) == [])
-    #expect(look(gone) == [])
-    #expect(look(gone) == [])
+    #expect(look(empty) == [])
+    #expect(look(empty) == [])
     #expect(look(unreachable) == [])
-    for _ in 0..<2 { #expect(look(gone) == []) }
-    #expect(look(gone) == [.leave])
-    #expect(look(gone) == [])
+    for _ in 0..<2 { #expect(look(empty) == []) }
+    #expect(look(empty) == [.leave])
+    #expect(look(empty) == [])
     #expect(look(try Sample.report()) == [.announce])
   }
 
-  @Test("Detached without a dataset is not gone")
+  @Test("Detached without a dataset is not empty")
   mutating func idle() throws {
     try announced()
     let idle = try Sample.report(.detached, dataset: RouterReport.Reading.none)
@@ -269,16 +311,24 @@ struct RouterMachineTests {
     }
   }
 
-  @Test("Another id without a dataset: leave for the old one, and nothing for the new one")
+  @Test(
+    "Another id without a dataset: leave for the old one, and the new one is announced where it takes them"
+  )
   mutating func factoryResetWithoutDataset() throws {
-    let new = try Sample.gone("2")
-    try announced()
-    for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
-    #expect(
-      try handle(.looked(.report(new))) == [
-        .publish(RouterEvent(.leave, of: Sample.agent("1")))
-      ])
-    #expect(handle(.looked(.report(new))) == [])
+    let new = try Sample.empty("2")
+    for (whenEmpty, kinds) in [
+      (RouterMachine.WhenEmpty.publish, [.offline]), (.announce, [.announce, .offline]),
+      (.leave, nil),
+    ] as [(RouterMachine.WhenEmpty, [InboundEventKind]?)] {
+      try announced(whenEmpty: whenEmpty)
+      for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
+      let leave = RouterMachine.Effect.publish(RouterEvent(.leave, of: try Sample.agent("1")))
+      #expect(
+        try handle(.looked(.report(new)))
+          == (kinds == nil ? [leave] : [leave, .connect(Sample.agent("2"))]))
+      #expect(handle(.looked(.report(new))) == [])
+      #expect(handle(.connected).compactMap { $0.event?.kind } == kinds ?? [])
+    }
   }
 
   @Test("The connection is there again: what holds is published once more, also that it is offline")
@@ -296,7 +346,7 @@ struct RouterMachineTests {
     #expect(look(unreachable) == [])
   }
 
-  @Test("A router that is gone or another while there is no connection leaves when there is one")
+  @Test("A router that is another one while there is no connection leaves when there is one")
   mutating func leavesLater() throws {
     try announced()
     handle(.disconnected)
@@ -360,8 +410,8 @@ struct RouterMachineTests {
       kinds = []
       for _ in 0..<7 { take(unreachable) }
       #expect(kinds.contains(.offline), "\(code)")
-      let gone = try Sample.gone()
-      for _ in 0..<3 { take(.report(gone)) }
+      let reset = try Sample.empty("2")
+      for _ in 0..<3 { take(.report(reset)) }
       #expect(kinds.contains(.leave), "\(code)")
     }
   }

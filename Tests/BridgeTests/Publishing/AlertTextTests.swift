@@ -97,6 +97,15 @@ struct AlertTextTests {
       facts(.offline(.silent)) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" has sent no heartbeat since 1970-01-01T00:00:00Z"#
     ),
+    (facts(.offline(.noNetwork)), #""Bob" has no Thread network yet"#),
+    (
+      facts(.lostNetwork(isLast: true)),
+      #""Bob" has lost its Thread network; "attic" has no border router any more: its devices reach nothing now"#
+    ),
+    (
+      facts(.lostNetwork(isLast: false)),
+      #""Bob" has lost its Thread network "attic", on which other border routers are"#
+    ),
     (
       facts(.agentSilent(.silent)) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" is on the local network, and its agent is silent: no heartbeat since 1970-01-01T00:00:00Z"#
@@ -240,6 +249,11 @@ struct AlertTextTests {
       "routers accept 0000000000000007 --home h`: it keeps its name"
     ),
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
+    (
+      facts(.lostNetwork(isLast: true)),
+      "`threadkeeper credentials get 0000000000000007 --show-secrets --home h` shows what it had"
+    ),
+    (facts(.lostNetwork(isLast: true)) { $0.adoption = .asked }, "`threadkeeper consent list`"),
     (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),

@@ -62,6 +62,10 @@ struct ConsentTextsTests {
         "a1b2c3d4e5f60718 \"Attic\" is on \"home\" (0000000000000009); give it the credentials of "
           + "\"home-'thread\" (1111111122222222)? "))
     #expect(alike.shortRequester == "otbr \"Attic\" (a1b2c3d4e5f60718)")
+    let new = ConsentSubject.Router(agent: .number(7), name: nil, network: nil)
+    #expect(
+      question(Requester(.login("otbr"), team: "x"), router: new).reason(home: nil)
+        .hasPrefix("0000000000000007 has no Thread network; give it the credentials of"))
   }
 
   @Test("Keys that no person has confirmed are named with the time and with who changed them")

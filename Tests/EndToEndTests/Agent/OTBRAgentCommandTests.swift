@@ -35,7 +35,9 @@ struct OTBRAgentCommandTests {
     let audience = try await Audience.start(broker)
     let routers = try await ThreadRouters(1)
     let none = try await run(arguments(routers.url(0), "--dry-run"))
-    #expect(none.status == 69 && none.output.contains("nothing to announce"), "\(none.error)")
+    #expect(none.status == 0 && none.output.contains("no_network"), "\(none.error)")
+    let left = try await run(arguments(routers.url(0), "--dry-run", "--leave"))
+    #expect(left.status == 69 && left.output.contains("nothing to announce"), "\(left.error)")
     let away = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
     #expect(away.status == 69 && away.output.contains("is it off?"), "\(away)")
     let id = try routers.order(0, "form", home.hex()).agent
@@ -118,6 +120,7 @@ struct OTBRAgentCommandTests {
       (arguments(good, good + "/"), "twice"),
       (arguments(good, "--name", "a", "--name", "b"), "more names"),
       (arguments(good, "--credential-sharing"), "terminal"),
+      (arguments(good, "--adopt", "--leave", "--daemon", "x"), "--leave"),
       (arguments(good, "--hold", "-1"), "--hold"),
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),

@@ -109,7 +109,7 @@ struct RandomHome: RandomNumberGenerator {
     if chance(30) { message.accessPoint = "ap" }
     if chance(20) { message.extendedAddress = pick([1, 2]) }
     if kind == .ssid { message.ssid = pick(["home", "guest"]) }
-    if kind == .offline { message.offlineReason = pick([nil, .stopped, .unreachable]) }
+    if kind == .offline { message.offlineReason = pick([nil, .stopped, .unreachable, .noNetwork]) }
     if chance(40) {
       message.thread = ThreadReport(
         state: pick([nil, .leader, .router, .detached, .disabled]),

@@ -122,12 +122,15 @@ extension OfflineReason: WireWord {
     case .unreachable: "unreachable"
     case .frozen: "frozen"
     case .untrusted: "untrusted"
+    case .noNetwork: "no_network"
     case .silent: "silent"
     }
   }
 
   /// What an `offline` event may give as its reason.
-  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted]
+  package static let reported: [OfflineReason] = [
+    .stopped, .unreachable, .frozen, .untrusted, .noNetwork,
+  ]
 }
 
 extension AdoptionState: WireWord {

@@ -161,7 +161,7 @@ struct InboundThreadReportTests {
         ["", "Leader", "sleepy", String(repeating: "x", count: 10_000)]
       ),
       (
-        [.offline], "reason", "expected one of stopped, unreachable, frozen, untrusted",
+        [.offline], "reason", "expected one of stopped, unreachable, frozen, untrusted, no_network",
         ["silent", "", "off"]
       ),
     ])
@@ -174,7 +174,7 @@ struct InboundThreadReportTests {
     }
   }
 
-  @Test("offline says why: stopped, unreachable, frozen or untrusted")
+  @Test("offline says why: stopped, unreachable, frozen, untrusted or no_network")
   func reasons() throws {
     for reason in OfflineReason.reported {
       let event = try Samples.decode(.offline, ["reason": reason.word.description])
