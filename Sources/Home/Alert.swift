@@ -34,6 +34,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case anotherDaemon = 28
   case anchorAltered = 29
   case credentialSharingOpen = 32
+  case preferredNetworkEmpty = 30
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
@@ -65,7 +66,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
       .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
-      .homeAssistantDiffers, .credentialSharingOpen:
+      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty:
       true
     }
   }
@@ -224,7 +225,8 @@ package struct AlertFacts: Hashable, Sendable {
     case openForCode
     case adoptionFailed(AdoptionState, isConfiguredForPreferred: Bool)
     // Alerts of the home.
-    /// - networks: how many its routers are on; `names` and their ids are the first ones.
+    /// - networks: how many its routers are on; `names` and their ids are the first ones. `user` prefers `network`,
+    ///   and none of them is there.
     case noPreferred(isForgotten: Bool, networks: [Named], more: Int)
     case plaintext
     /// `names` claim other keys, `otherNames` use the current ones.
@@ -234,6 +236,8 @@ package struct AlertFacts: Hashable, Sendable {
     /// So many of the members are on `network`, `names` as the logins `otherNames` report. Of the others, `lost` cannot
     /// be reached.
     case movedTo(routers: Int, of: Int, lost: Int)
+    /// So many border routers are on `network`, and so many on others.
+    case preferredEmpty(routers: Int, elsewhere: Int)
     /// The routers of the first ones of so many parts. Nobody has accepted `otherNames`, which are parts of their own:
     /// they may have another key.
     case split([Names], parts: Int)
@@ -351,7 +355,7 @@ extension AlertKey {
     case (.preferredNetworkChanged, .preferredChanged(let change, let disagrees)):
       disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
-      networks.count > 1 ? .warning : .info
+      networks.count > 1 || facts.user != nil ? .warning : .info
     case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),
       (.brokerAuthenticationFailed, _),
       (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _),
@@ -362,7 +366,7 @@ extension AlertKey {
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
       (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
-      (.homeAssistantDiffers, _), (.credentialSharingOpen, _):
+      (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _):
       .warning
     }
   }

@@ -105,6 +105,7 @@ extension AlertFacts.Message: Recorded {
     case .split: 41
     case .wasReset: 42
     case .lostNetwork: 43
+    case .preferredEmpty: 44
     }
   }
 
@@ -155,6 +156,9 @@ extension AlertFacts.Message: Recorded {
     case (42, nil): return .wasReset(isOnPreferred: try coder(nil))
     case (43, .lostNetwork(let isLast)): return .lostNetwork(isLast: try coder(isLast))
     case (43, nil): return .lostNetwork(isLast: try coder(nil))
+    case (44, .preferredEmpty(let routers, let elsewhere)):
+      return .preferredEmpty(routers: try coder(routers), elsewhere: try coder(elsewhere))
+    case (44, nil): return .preferredEmpty(routers: try coder(nil), elsewhere: try coder(nil))
     default:
       guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message

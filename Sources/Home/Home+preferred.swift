@@ -270,6 +270,7 @@ extension Home {
     {
       return true
     }
+    if isPreferredEmpty, router.isOnlySeen { return true }
     return isClaim(router, preferred)
   }
 
@@ -456,6 +457,38 @@ extension Home {
     setAlert(key, facts)
   }
 
+  // MARK: With nobody on it
+
+  /// Finds whether the preferred network is one on which nobody is, or was, while others are seen elsewhere: as where
+  /// what Home Assistant prefers is gone. Then their makers have no use for advice about each.
+  mutating func findEmpty() {
+    guard isNobodyThere != isPreferredEmpty else { return }
+    isPreferredEmpty.toggle()
+    needs.routerChecks = true
+  }
+
+  var isNobodyThere: Bool {
+    guard let preferred = preferred?.dataset.network, routers.counts.seen > 0,
+      routers.counts.networks[preferred] == nil, routers.counts.places[preferred] == nil
+    else { return false }
+    return routers.counts.networks.keys.contains { !accepted.contains($0) }
+  }
+
+  mutating func settleEmpty() {
+    guard needs.preferredBefore != nil || needs.changeCheck || needs.routerChecks else { return }
+    let key = AlertKey(.preferredNetworkEmpty)
+    findEmpty()
+    guard isPreferredEmpty, let preferred = preferred?.dataset else { return setAlert(key, nil) }
+    let others = routers.counts.networks.filter { !accepted.contains($0.key) }.mapValues(\.routers)
+    let most = others.max { ($0.value, $1.key.number) < ($1.value, $0.key.number) }
+    guard let most else { return }
+    var facts = AlertFacts(
+      .preferredEmpty(routers: most.value, elsewhere: others.values.reduce(-most.value, +)))
+    facts.network = .init(most.key, networkName(of: most.key))
+    facts.preferred = .init(preferred)
+    setAlert(key, facts)
+  }
+
   // MARK: Without one
 
   /// The most networks that the alert names.
@@ -476,11 +509,15 @@ extension Home {
     needsNetworkNames = false
     guard lacksPreferred else { return }
     let named = firstNetworks(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
-    setAlert(
-      AlertKey(.noPreferredNetwork),
-      AlertFacts(
-        .noPreferred(
-          isForgotten: isPreferredForgotten, networks: named,
-          more: routers.counts.networks.count - named.count)))
+    var facts = AlertFacts(
+      .noPreferred(
+        isForgotten: isPreferredForgotten, networks: named,
+        more: routers.counts.networks.count - named.count))
+    let wanted = allShared.first { $0.isPreferredThere && isOffTheAir($0.network) }
+    if let wanted, !isPreferredForgotten {
+      facts.network = .init(wanted.dataset)
+      facts.user = wanted.user
+    }
+    setAlert(AlertKey(.noPreferredNetwork), facts)
   }
 }

@@ -112,6 +112,7 @@ extension Home {
       if case .router(let agent) = key.subject { routersWithAlerts.insert(agent) }
     }
     (movedTo, isMoveExplaining) = (destination, isMoveWhole)
+    isPreferredEmpty = isNobodyThere
   }
 }
 

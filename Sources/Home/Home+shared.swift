@@ -52,6 +52,8 @@ extension Home {
     }
     let decision = decision(of: one)
     if case .becomes(let cause) = decision { become(one, cause) }
+    // The alert that none is preferred names what is shared.
+    if preferred == nil { step.needsHomeCheck = true }
     // What changes nothing is looked at again where a person may be asked again, or its time may have come.
     if decision != .nothing { needs.sharedCheck = true }
   }
@@ -106,8 +108,15 @@ extension Home {
 
   private func decision(of one: SharedCredentials) -> SharedDecision {
     SharedDecision(
-      one, preferred: preferred?.dataset, needsChoice: needsChoice,
+      one, preferred: preferred?.dataset,
+      needsChoice: needsChoice || preferred == nil && isOffTheAir(one.network),
       isTrusted: one.isSigned && rules.trustsShared(one.user), at: now)
+  }
+
+  /// Whether no border router is online on a network, and some are listed on others: it may have been given up long ago.
+  func isOffTheAir(_ network: ExtendedPANID) -> Bool {
+    let networks = routers.counts.networks
+    return (networks[network]?.online ?? 0) == 0 && networks.keys.contains { $0 != network }
   }
 
   /// - Parameter person: who has chosen it.
@@ -123,12 +132,13 @@ extension Home {
     noteChoice(before, one.dataset, person == nil ? one.user : person?.login)
   }
 
-  /// The preferred network is another one, or the settings are: a user that they trust may have its credentials.
+  /// The preferred network is another one, or the settings are: a user that they trust may have its credentials. Or none
+  /// is preferred, and a router is now on the network that a user prefers.
   mutating func settlePreferredByShared() {
-    guard needs.sharedCheck || needs.preferredBefore != nil,
-      let network = preferred?.dataset.network
+    guard
+      needs.sharedCheck || needs.preferredBefore != nil || preferred == nil && needs.changeCheck
     else { return }
-    for one in shared(of: network) {
+    for one in preferred.map({ shared(of: $0.dataset.network) }) ?? allShared {
       if case .becomes(let cause) = decision(of: one) {
         return become(one, cause)
       }

@@ -43,6 +43,8 @@ package struct Home: Sendable {
   package internal(set) var movedTo: ExtendedPANID?
   /// That explains why the routers there differ from the preferred network: their own alerts are spared.
   var isMoveExplaining = false
+  /// No router is, or was, on the preferred network, and others are seen elsewhere.
+  var isPreferredEmpty = false
   /// Routers that have an alert: most have none, and are spared the look.
   var routersWithAlerts: Set<BorderAgentID> = []
   var discovery = DiscoveryMemory()
@@ -244,6 +246,7 @@ extension Home {
     }
     settlePreferredChange()
     settleMove()
+    settleEmpty()
     checkWithoutNetwork()
     if needs.routerChecks { checkRouters() }
     settleShared()
@@ -348,6 +351,7 @@ extension Home {
       step.needsHomeCheck = true
     }
     findMove()
+    findEmpty()
     setAlerts(of: router, check, trigger: trigger)
     if let former = before?.user, former != router.user { endPlaintext(of: former) }
   }

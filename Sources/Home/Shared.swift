@@ -34,7 +34,7 @@ package struct SharedCredentials: Hashable, Sendable {
 ///
 /// | the preferred network | what is shared | what follows |
 /// |---|---|---|
-/// | none, and nobody has to choose one | preferred there | becomes it: `first` |
+/// | none, and nobody has to choose one | preferred there, and a router is online on it, or none is listed on another | becomes it: `first` |
 /// | none otherwise | | nothing |
 /// | another one | preferred there | alert: the sender prefers another one |
 /// | another one | not preferred there | nothing |

@@ -127,6 +127,7 @@ import ThreadDataset
       ),
       (.preferredKeyDisputed, .daemon, .warning),
       (.homeMoved, .movedTo(routers: 2, of: 2, lost: 0), .warning),
+      (.preferredNetworkEmpty, .preferredEmpty(routers: 2, elsewhere: 0), .warning),
       (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
       (.stateAltered, .daemon, .critical), (.anotherDaemon, .daemon, .critical),
       (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),

@@ -87,6 +87,11 @@ import ThreadDataset
     var scene = Self.scene()
     scene.see(.of(1, at: 5))
     scene.prefer(.of(2))
+    // One for the home, as nobody is on it yet.
+    #expect(scene.alarms.contains(.of(.preferredNetworkEmpty)))
+    #expect(!scene.alarms.contains(Self.mismatch))
+    scene.announce(8, .of(2))
+    #expect(!scene.alarms.contains(.of(.preferredNetworkEmpty)))
     #expect(scene.alarms.contains(Self.mismatch) && Self.severity(scene) == .info)
     scene.handle(.acceptNetwork(1, isAccepted: true))
     #expect(!scene.alarms.contains(Self.mismatch))
@@ -252,6 +257,47 @@ import ThreadDataset
     scene.see(.of(1))
     scene.see()
     #expect(scene.alarms == [])
+  }
+
+  // MARK: Nobody on the preferred network
+
+  @Test(
+    "Where nobody is or was on the preferred network, that is one alert and none for each router")
+  func empty() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.prefer(.of(1, at: 5))
+    scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 3))
+    let key = AlertKey.of(.preferredNetworkEmpty)
+    #expect(scene.alarms == [key])
+    let facts = try #require(scene.alert(.preferredNetworkEmpty)?.facts)
+    #expect(facts.message == .preferredEmpty(routers: 2, elsewhere: 1))
+    #expect(facts.network == .init(.of(2)) && facts.preferred == .init(.of(1)))
+    // Accepted networks are where their routers should be.
+    scene.handle(.acceptNetwork(2, isAccepted: true))
+    #expect(scene.alert(.preferredNetworkEmpty)?.facts.network?.id == 3 && scene.alarms == [key])
+    scene.handle(.acceptNetwork(3, isAccepted: true))
+    #expect(scene.alarms == [])
+    scene.handle(.acceptNetwork(2, isAccepted: false))
+    #expect(scene.alarms == [key])
+    // The first one on it, also when it is off later, makes the others routers that are elsewhere.
+    scene.see(.of(1, on: 2), .of(2, on: 1, at: 5), .of(3, on: 3))
+    #expect(scene.alarms == [Self.mismatch, .of(.unknownRouter, 2)])
+    scene.see(.of(1, on: 2), .of(3, on: 3))
+    #expect(
+      scene.alarms == [Self.mismatch, .of(.unknownRouter, 2), .of(.borderRouterOffline, 2)])
+  }
+
+  @Test("Nobody who was announced is explained by it: each of them can be given the credentials")
+  func emptyWithLogin() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(2))
+    scene.see(.of(1, on: 2))
+    scene.prefer(.of(1, at: 5))
+    #expect(
+      scene.alarms.isSuperset(of: [
+        .of(.preferredNetworkEmpty), .of(.preferredNetworkMismatch, 9),
+      ]))
+    #expect(!scene.alarms.contains(Self.mismatch))
   }
 
   // MARK: Routers that were not there before

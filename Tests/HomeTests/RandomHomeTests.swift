@@ -142,7 +142,7 @@ extension Home {
     b.routers = RouterTable()
     a.signers = [:]
     b.signers = [:]
-    return a == b && a.movedTo == b.movedTo
+    return a == b && a.movedTo == b.movedTo && a.isPreferredEmpty == b.isPreferredEmpty
       && a.routersWithAlerts == b.routersWithAlerts
   }
 }
@@ -178,6 +178,7 @@ extension HomeScene {
     check(
       .noPreferredNetwork, home.preferred == nil && home.routers.contains(where: \.isPresent))
     check(.homeMoved, home.destination != nil)
+    check(.preferredNetworkEmpty, home.isNobodyThere)
     let claims = home.preferred.map { preferred in
       home.members(of: preferred.dataset).present.contains {
         preferred.dataset.hasCredentials && $0.dataset.relation(to: preferred.dataset) == .newer

@@ -172,7 +172,8 @@ import ThreadDataset
     case .preferredChanged(let old, _):
       cause(after: old.cause).map { .preferredChanged(change(because: $0), disagrees: false) }
         ?? .movedTo(routers: 3, of: 4, lost: 1)
-    case .movedTo: .split([.init(["a"])], parts: 2)
+    case .movedTo: .preferredEmpty(routers: 2, elsewhere: 1)
+    case .preferredEmpty: .split([.init(["a"])], parts: 2)
     case .split: .otherPreferred
     case .otherPreferred: .sharedOlder
     case .sharedOlder: .sharedConflict

@@ -117,6 +117,44 @@ import ThreadDataset
     #expect(scene.output == HomeOutput() && scene.home.takeChanges().records.contains(key))
   }
 
+  @Test(
+    "What a login prefers is not taken where no router is in the air and others are: a person chooses",
+    arguments: [false, true])
+  func offTheAir(isListed: Bool) throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 1))
+    scene.see(.of(1, on: 2), .of(2, on: 2))
+    if !isListed { scene.handle(.remove(3)) }
+    scene.tick()
+    let key = AlertKey.of(.noPreferredNetwork)
+    #expect(
+      key.severity(try #require(scene.alert(.noPreferredNetwork)).facts)
+        == (isListed ? .warning : .info))
+    scene.share(.of(1), isPreferred: true)
+    scene.tick()
+    #expect(scene.preferred == nil && scene.alarms.contains(key))
+    let facts = try #require(scene.alert(.noPreferredNetwork)?.facts)
+    #expect(facts.network == .init(.of(1)) && facts.user == "ha" && key.severity(facts) == .warning)
+    // A power cut is no reason.
+    scene.see()
+    scene.share(.of(1), isPreferred: true)
+    #expect(scene.preferred == nil)
+    // One that is back on it is enough.
+    scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 1))
+    #expect(scene.preferred == .of(1) && !scene.alarms.contains(key))
+  }
+
+  @Test(
+    "Where routers are seen after it was taken, and none is on it, one alert of the home says so")
+  func offTheAirAlone() {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.share(.of(1), isPreferred: true)
+    #expect(scene.preferred == .of(1))
+    // Its routers were not there when it came.
+    scene.see(.of(1, on: 2), .of(2, on: 2))
+    #expect(scene.alarms == [.of(.preferredNetworkEmpty)])
+  }
+
   @Test("A user shares at most 32 networks, and of them prefers one")
   func limits() {
     var scene = HomeScene()

@@ -28,7 +28,7 @@ extension AlertFacts {
     case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
     case .adoptionFailed(let state, _): state.word
     case .noPreferred(_, let networks, let more):
-      networks.count + more > 1 ? "several_networks" : nil
+      networks.count + more > 1 || user != nil ? "several_networks" : nil
     case .preferredChanged(let change, let disagrees):
       disagrees
         ? AdoptionState.disagreement.word : change.hasUnconfirmedKeys ? "unconfirmed_keys" : nil
@@ -219,6 +219,7 @@ private struct Sentences {
       disputed(claimed, current, departed, hasDamage)
     case .preferredChanged(let change, _): changed(change)
     case .movedTo(let routers, let all, let lost): moved(routers, of: all, lost: lost)
+    case .preferredEmpty(let routers, let elsewhere): empty(routers, elsewhere)
     case .split(let named, let parts): split(named, parts)
     case .otherPreferred, .sharedOlder, .sharedConflict: shared()
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
@@ -474,6 +475,14 @@ private struct Sentences {
       summary +=
         "; border routers are on \(count) networks: \(seen.map(\.shown).joined(separator: ", "))\(more)"
     }
+    let wanted = facts.user == nil ? nil : facts.network
+    if let wanted {
+      summary +=
+        count > 1
+        ? ", none is on \(named(wanted)), which login \(user) prefers"
+        : "; no border router is on \(named(wanted)), which login \(user) prefers; they are on "
+          + seen.map(named).joined()
+    }
     var remedy: String
     if seen.isEmpty {
       remedy =
@@ -483,7 +492,8 @@ private struct Sentences {
     } else {
       remedy =
         "Choose the network that is yours: "
-        + seen.map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)" }
+        + (seen + [wanted].compactMap(\.self))
+        .map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)" }
         .joined(separator: ", ")
     }
     if isForgotten {
@@ -598,6 +608,18 @@ private struct Sentences {
     // Not a name that anybody has chosen.
     case .person: "a person has chosen it (\(change.who ?? "nobody"))"
     }
+  }
+
+  private func empty(_ routers: Int, _ elsewhere: Int) -> (String, String) {
+    let id = facts.network?.id.description ?? ""
+    let (place, home) = (facts.network?.shown ?? id, preferredName)
+    return (
+      "no border router is on the preferred network \(home); \(routers) \(routers == 1 ? "is" : "are") on "
+        + place + (elsewhere == 0 ? "" : ", \(elsewhere) on others"),
+      "If \(place) is your network, run `threadkeeper preferred set \(id)\(homeOption)`. If \(home) is, give "
+        + "the border routers its credentials in the apps of their makers. If they are on another one on "
+        + "purpose, run `threadkeeper networks accept \(id)\(homeOption)`."
+    )
   }
 
   private func moved(_ routers: Int, of all: Int, lost: Int) -> (String, String) {

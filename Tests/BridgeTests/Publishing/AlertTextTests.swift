@@ -107,6 +107,22 @@ struct AlertTextTests {
       #""Bob" has lost its Thread network "attic", on which other border routers are"#
     ),
     (
+      facts(.preferredEmpty(routers: 2, elsewhere: 1)),
+      #"no border router is on the preferred network "home"; 2 are on "attic", 1 on others"#
+    ),
+    (
+      facts(.preferredEmpty(routers: 1, elsewhere: 0)) {
+        $0.network = .init(ExtendedPANID(number: 6), "home")
+      },
+      #"no border router is on the preferred network "home" (0000000000000001); 1 is on "home" "#
+        + "(0000000000000006)"
+    ),
+    (
+      facts(.noPreferred(isForgotten: false, networks: [preferred], more: 0)) { $0.user = "ha" },
+      #"no network is preferred, so no router can be checked; no border router is on "attic", which login ha "#
+        + #"prefers; they are on "home""#
+    ),
+    (
       facts(.agentSilent(.silent)) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" is on the local network, and its agent is silent: no heartbeat since 1970-01-01T00:00:00Z"#
     ),
@@ -254,6 +270,15 @@ struct AlertTextTests {
       "`threadkeeper credentials get 0000000000000007 --show-secrets --home h` shows what it had"
     ),
     (facts(.lostNetwork(isLast: true)) { $0.adoption = .asked }, "`threadkeeper consent list`"),
+    (
+      facts(.preferredEmpty(routers: 2, elsewhere: 0)),
+      #"If "attic" is your network, run `threadkeeper preferred set 0000000000000002 --home h`. If "home" is"#
+    ),
+    (
+      facts(.noPreferred(isForgotten: false, networks: [preferred], more: 0)) { $0.user = "ha" },
+      #"`threadkeeper preferred set 0000000000000001 --home h` for "home", `threadkeeper preferred set "#
+        + #"0000000000000002 --home h` for "attic"."#
+    ),
     (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),

@@ -35,6 +35,7 @@ struct AlertNameTests {
     (.anotherDaemon, "AnotherDaemon"),
     (.anchorAltered, "AnchorAltered"),
     (.credentialSharingOpen, "CredentialSharingOpen"),
+    (.preferredNetworkEmpty, "PreferredNetworkEmpty"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

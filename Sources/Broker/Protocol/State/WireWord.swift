@@ -63,6 +63,7 @@ extension AlertName: WireWord {
     case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
     case .credentialSharingOpen: "CredentialSharingOpen"
+    case .preferredNetworkEmpty: "PreferredNetworkEmpty"
     }
   }
 }
