@@ -241,7 +241,7 @@ extension Home {
       elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) }
       ?? terms.reported.map { AlertFacts.Named($0) }
     if router.hasNoNetwork { network = nil }
-    network?.needsID = network.map { hasNamesake($0.id, $0.name) } ?? false
+    if let shown = network { network?.needsID = hasNamesake(shown.id, shown.name) }
     let subject = ConsentSubject(
       .adopt, [ConsentNetwork(terms.preferred, of: nil)],
       router: .init(
