@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An Extended PAN ID: 8 bytes, the identity of a Thread network.
+/// An Extended PAN ID: 8 bytes that are not all zero, the identity of a Thread network.
 ///
 /// Thread specification: Extended PAN ID TLV.
 public struct ExtendedPANID: Sendable, Hashable {
   @usableFromInline
   let value: UInt64
 
-  /// - Parameter bytes: 8 bytes; `nil` for any other number.
+  /// - Parameter bytes: 8 bytes; `nil` for any other number, and where all are zero.
   @inlinable
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 8 else { return nil }
     value = UInt64(bigEndianBytes: bytes)
+    if value == 0 { return nil }
   }
 
-  /// - Parameter hex: 16 hexadecimal digits in upper or lower case; `nil` for anything else.
+  /// - Parameter hex: 16 hexadecimal digits in upper or lower case, not all 0; `nil` for anything else.
   public init?(hex: some StringProtocol) {
     guard let bytes = Hexadecimal.decode(hex) else { return nil }
     self.init(bytes: bytes)
@@ -37,7 +38,8 @@ extension ExtendedPANID: CustomStringConvertible {
 /// The identity of a border router: 8 bytes (the MAC extended address, `xa` in its announcement)
 /// or 16 bytes (`id` in its announcement).
 ///
-/// 16 bytes of which the last eight are zero are the 8 bytes in a longer form: they become the 8.
+/// 16 bytes of which the last eight are zero are the 8 bytes in a longer form: they become the 8. Zeros alone are what
+/// has no identity yet, and none.
 ///
 /// Thread specification: Border Agent ID TLV, and the service instance `_meshcop._udp`.
 public struct BorderAgentID: Sendable, Hashable {
@@ -47,13 +49,18 @@ public struct BorderAgentID: Sendable, Hashable {
   @usableFromInline
   let low: UInt64
 
-  /// - Parameter bytes: 8 or 16 bytes; `nil` for any other number.
+  /// - Parameter bytes: 8 or 16 bytes; `nil` for any other number, and where all are zero.
   @inlinable
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 8 || bytes.count == 16 else { return nil }
     high = UInt64(bigEndianBytes: bytes.prefix(8))
     low = bytes.count == 16 ? UInt64(bigEndianBytes: bytes.suffix(8)) : 0
+    if isZero { return nil }
   }
+
+  /// Of what has no identity yet.
+  @inlinable
+  package var isZero: Bool { high == 0 && low == 0 }
 
   /// For a compact form.
   package var numbers: (high: UInt64, low: UInt64) { (high, low) }
@@ -66,7 +73,7 @@ public struct BorderAgentID: Sendable, Hashable {
   /// 8 or 16 bytes.
   public var bytes: [UInt8] { high.bigEndianBytes + (low == 0 ? [] : low.bigEndianBytes) }
 
-  /// - Parameter hex: 16 or 32 hexadecimal digits in upper or lower case; `nil` for anything else.
+  /// - Parameter hex: 16 or 32 hexadecimal digits in upper or lower case, not all 0; `nil` for anything else.
   public init?(hex: some StringProtocol) {
     guard let bytes = Hexadecimal.decode(hex) else { return nil }
     self.init(bytes: bytes)

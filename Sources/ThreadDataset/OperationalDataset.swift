@@ -122,7 +122,8 @@ extension OperationalDataset {
     value(of: .extendedPANID).flatMap(ExtendedPANID.init(bytes:))
   }
 
-  /// Network Name, 1 to 16 bytes of UTF-8. It came from outside and may hold control characters.
+  /// Network Name, 1 to 16 bytes of UTF-8 without control characters. It came from outside: format characters turn the
+  /// direction of what is written after it.
   public var networkName: String? {
     value(of: .networkName).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -147,8 +148,7 @@ extension OperationalDataset {
     value(of: .securityPolicy).flatMap(SecurityPolicy.init(bytes:))
   }
 
-  /// Thread Domain Name, 0 to 16 bytes of UTF-8. It came from outside and may hold control
-  /// characters.
+  /// Thread Domain Name, 0 to 16 bytes of UTF-8, as the Network Name.
   public var domainName: String? {
     value(of: .domainName).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -10,9 +10,9 @@ public enum TLVType: UInt8, Sendable, Hashable, CaseIterable {
   case channel = 0
   /// PAN ID, 2 bytes.
   case panID = 1
-  /// Extended PAN ID, 8 bytes: the identity of the network.
+  /// Extended PAN ID, 8 bytes that are not all zero: the identity of the network.
   case extendedPANID = 2
-  /// Network Name, 1 to 16 bytes of UTF-8.
+  /// Network Name, 1 to 16 bytes of UTF-8 without control characters.
   case networkName = 3
   /// PSKc, 16 bytes, secret.
   case pskc = 4
@@ -30,7 +30,7 @@ public enum TLVType: UInt8, Sendable, Hashable, CaseIterable {
   case delayTimer = 52
   /// Channel Mask, a list of entries with page, length and mask.
   case channelMask = 53
-  /// Thread Domain Name, 0 to 16 bytes of UTF-8.
+  /// Thread Domain Name, 0 to 16 bytes of UTF-8 without control characters.
   case domainName = 59
   /// Wake-up Channel page and number, 3 bytes.
   case wakeUpChannel = 74
@@ -121,16 +121,29 @@ extension TLVType {
     case .meshLocalPrefix:
       value.first == MeshLocalPrefix.firstByte ? nil : "a prefix that begins with 0xFD"
     case .networkName, .domainName:
-      // ASCII is, and looking at it is faster than making a text of it.
-      value.allSatisfy { $0 < 0x80 } || String(validating: value, as: UTF8.self) != nil
-        ? nil : "UTF-8"
+      Self.isName(value) ? nil : "UTF-8 without control characters such as NUL"
     case .channelMask:
-      ChannelMask.isSound(value)
-        ? nil : "entries of page, length and mask; 4 bytes of mask on page 0"
-    case .extendedPANID, .pskc, .networkKey, .securityPolicy, .activeTimestamp,
-      .pendingTimestamp, .delayTimer:
+      if !ChannelMask.isSound(value) {
+        "entries of page, length and mask; 4 bytes of mask on page 0"
+      } else if ChannelMask(bytes: value)?.channels.allSatisfy(Channel.numbersOfPage0.contains)
+        != true
+      {
+        "channels 11 to 26 on page 0, channel 0 in the highest bit: 001fffe0 for all of them"
+      } else {
+        nil
+      }
+    case .extendedPANID:
+      ExtendedPANID(bytes: value) == nil ? "bytes that are not all zero" : nil
+    case .pskc, .networkKey, .securityPolicy, .activeTimestamp, .pendingTimestamp, .delayTimer:
       nil
     }
+  }
+
+  private static func isName(_ value: ArraySlice<UInt8>) -> Bool {
+    // Most are ASCII, and looking at that is faster than making a text of it.
+    if value.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
+    guard let text = String(validating: value, as: UTF8.self) else { return false }
+    return !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }
 

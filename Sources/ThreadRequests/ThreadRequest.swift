@@ -112,14 +112,16 @@ package struct ThreadRequest: Sendable, Hashable {
   private static func agent(_ fields: RequestFields) throws(AnswerFailure) -> BorderAgentID {
     guard let text = fields.borderAgentID, let agent = BorderAgentID(hex: text) else {
       throw AnswerFailure(
-        .invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits")
+        .invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits that are not all 0"
+      )
     }
     return agent
   }
 
   private static func network(_ fields: RequestFields) throws(AnswerFailure) -> ExtendedPANID {
     guard let text = fields.extendedPANID, let network = ExtendedPANID(hex: text) else {
-      throw AnswerFailure(.invalidPayload, field: "ext_pan_id", "expected 16 hex digits")
+      throw AnswerFailure(
+        .invalidPayload, field: "ext_pan_id", "expected 16 hex digits that are not all 0")
     }
     return network
   }

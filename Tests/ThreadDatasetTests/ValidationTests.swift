@@ -43,6 +43,13 @@ struct ValidationTests {
     .init("a mesh-local prefix fe80", "0708fe80000000000000", .badValue, 7, at: 0),
     .init("a name that is not UTF-8", "0302c328", .badValue, 3, at: 0),
     .init("a domain name that is not UTF-8", "3b01ff", .badValue, 59, at: 0),
+    .init("a name filled up with NUL", "0304686f0000", .badValue, 3, at: 0),
+    .init("a name with a control character", "0303680765", .badValue, 3, at: 0),
+    .init("a domain name with DEL", "3b027f41", .badValue, 59, at: 0),
+    .init("a name with a control character of two bytes", "0303c28541", .badValue, 3, at: 0),
+    .init("an Extended PAN ID of zeros", "02080000000000000000", .badValue, 2, at: 0),
+    .init("a channel mask in reversed order", "3506000407fff800", .badValue, 53, at: 0),
+    .init("a channel mask with channel 27", "35060004001ffff0", .badValue, 53, at: 0),
     .init("a channel mask with 3 bytes on page 0", "35050003001fff", .badValue, 53, at: 0),
     .init("a second mask entry cut off", "350900040" + "01fffe00204ff", .badValue, 53, at: 0),
   ]

@@ -122,10 +122,11 @@ struct ChannelMaskTests {
 
 @Suite("Identities and prefixes")
 struct IdentityTests {
-  @Test("An Extended PAN ID has 8 bytes")
+  @Test("An Extended PAN ID has 8 bytes that are not all zero")
   func extendedPANID() {
     #expect(ExtendedPANID(hex: "00000000DEADBEEF")?.description == "00000000deadbeef")
     #expect(ExtendedPANID(hex: "deadbeef") == nil)
+    #expect(ExtendedPANID(hex: "0000000000000000") == nil)
     #expect(ExtendedPANID(bytes: [1, 2, 3, 4, 5, 6, 7, 8])?.bytes == [1, 2, 3, 4, 5, 6, 7, 8])
   }
 
@@ -160,6 +161,7 @@ struct BorderAgentIDTests {
     "Anything else is none",
     arguments: [
       "", "a1", "a1b2c3d4e5f607", "a1b2c3d4e5f60718a1", "x1b2c3d4e5f60718", " a1b2c3d4e5f6071",
+      "0000000000000000", "00000000000000000000000000000000",
     ])
   func refused(hex: String) {
     #expect(BorderAgentID(hex: hex) == nil)

@@ -88,7 +88,7 @@ struct PlainEventReader {
         agent = BorderAgentID(high: high, low: low)
       default: break
       }
-      return agent != nil
+      return agent?.isZero == false
     case .dataset:
       guard kind != .heartbeat else { return true }
       dataset = hexadecimal(value, bytes)
@@ -99,7 +99,7 @@ struct PlainEventReader {
     case .network:
       let network = value.count == 16 ? word(value, bytes) : nil
       message.thread.network = network.map { ExtendedPANID(number: $0) }
-      return network != nil
+      return network != nil && network != 0
     case .threadState:
       message.thread.state = state(value, bytes)
       return message.thread.state != nil

@@ -57,7 +57,8 @@ struct PlainEventReaderTests {
     arguments: [
       "", "{", "{}", "[]", "{\(agent)", "{\(agent)}x", "{\(agent),}", "{,\(agent)}",
       "{\(agent),\(agent)}", #"{"border_agent_id":"a1"}"#, #"{"border_agent_id":null}"#,
-      #"{"border_agent_id":"g1b2c3d4e5f60718"}"#, #"{\#(agent),"name":1}"#,
+      #"{"border_agent_id":"g1b2c3d4e5f60718"}"#, #"{"border_agent_id":"0000000000000000"}"#,
+      #"{\#(agent),"ext_pan_id":"0000000000000000"}"#, #"{\#(agent),"name":1}"#,
       #"{\#(agent),"name":null}"#, #"{\#(agent),"name":"\u0041"}"#, #"{\#(agent),"name":"é"}"#,
       "{\(agent),\"name\":\"a\u{1}\"}", #"{\#(agent),"seq":01}"#, #"{\#(agent),"seq":-1}"#,
       #"{\#(agent),"seq":1.0}"#, #"{\#(agent),"seq":1e3}"#, #"{\#(agent),"seq":"1"}"#,

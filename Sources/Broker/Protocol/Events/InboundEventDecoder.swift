@@ -106,7 +106,8 @@ package struct InboundEventDecoder: Sendable {
     guard let agent = BorderAgentID(hex: text) else {
       throw Rejection(
         .badBorderAgentID, field: "border_agent_id",
-        message: "expected 16 or 32 hex digits, found \(text.utf8.count) characters")
+        message:
+          "expected 16 or 32 hex digits that are not all 0, found \(text.utf8.count) characters")
     }
     return agent
   }
@@ -189,7 +190,8 @@ extension InboundEvent {
     guard let text else { return nil }
     guard let network = ExtendedPANID(hex: text) else {
       throw Rejection(
-        .badValue, field: "ext_pan_id", message: "expected 16 hex digits (8 bytes)")
+        .badValue, field: "ext_pan_id",
+        message: "expected 16 hex digits (8 bytes) that are not all 0")
     }
     return network
   }

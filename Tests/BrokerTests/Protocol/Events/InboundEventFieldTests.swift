@@ -56,12 +56,12 @@ struct InboundEventFieldTests {
   }
 
   @Test(
-    "An id of a wrong length or of other characters is named",
+    "An id of a wrong length, of other characters or of zeros is named",
     arguments: [
       "", "a", "a1b2c3d4e5f6071", "a1b2c3d4e5f607", "a1b2c3d4e5f607180", "a1b2c3d4e5f6071800",
       "a1b2c3d4e5f60718a1b2c3d4e5f607", "a1b2c3d4e5f60718a1b2c3d4e5f6071800", "g1b2c3d4e5f60718",
       " a1b2c3d4e5f6071", "a1:b2:c3:d4:e5:f6", "0xa1b2c3d4e5f607", "a1b2c3d4e5f60718\n",
-      "é1b2c3d4e5f60718",
+      "é1b2c3d4e5f60718", "0000000000000000", "00000000000000000000000000000000",
     ])
   func badIDs(id: String) throws {
     for kind in InboundEventKind.allCases {
@@ -153,8 +153,8 @@ struct InboundThreadReportTests {
         ["", "00", "0011223344556677889", "00112233445566", "001122334455667z"]
       ),
       (
-        reporting, "ext_pan_id", "expected 16 hex digits (8 bytes)",
-        ["", "dead00beef00caf", "dead00beef00cafe0", "dead00beef00cafg"]
+        reporting, "ext_pan_id", "expected 16 hex digits (8 bytes) that are not all 0",
+        ["", "dead00beef00caf", "dead00beef00cafe0", "dead00beef00cafg", "0000000000000000"]
       ),
       (
         reporting, "thread_state", "expected one of disabled, detached, child, router, leader",
