@@ -135,6 +135,8 @@ package struct AlertFacts: Hashable, Sendable {
   package var user: ExactName?
   package var differs: DatasetDifferences?
   package var since: WireTime?
+  /// What the REST interface of a router that is offline answers.
+  package var httpStatus: UInt16?
   /// How far the router's adoption is: that changes what is to be done.
   package var adoption: AdoptionState?
   /// As `message` says.
@@ -184,6 +186,9 @@ package struct AlertFacts: Hashable, Sendable {
       self.first = first
       self.count = count
     }
+
+    /// All that a dataset lacks.
+    init(lacking types: [TLVType]) { self.init(first: types.map(\.name), count: types.count) }
   }
 
   /// Which sentence it is.
@@ -204,6 +209,7 @@ package struct AlertFacts: Hashable, Sendable {
     case sameAge
     case reportsConflict
     // Other alerts of a router.
+    /// - otherNames: what the dataset lacks that it has announced itself with; none: it has named no dataset.
     case noDataset
     case offline(OfflineReason?)
     /// It has lost its network. One that never had one here is offline for that reason.
@@ -244,6 +250,8 @@ package struct AlertFacts: Hashable, Sendable {
     // About credentials that a login shares: `names` is what people call it.
     /// It prefers `network`, and the home another one.
     case otherPreferred
+    /// What it shares lacks `otherNames` to be complete.
+    case sharedPartial
     /// Its dataset of the preferred network is older.
     case sharedOlder
     /// Its dataset of the preferred network is of the same age and differs, or its timestamp is too far ahead.

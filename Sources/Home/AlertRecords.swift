@@ -40,6 +40,7 @@ extension AlertFacts: Recorded {
     facts.user = try coder.maybe(value?.user)
     facts.differs = try coder.maybe(value?.differs)
     facts.since = try coder.maybe(value?.since)
+    facts.httpStatus = try coder.maybe(value?.httpStatus)
     facts.adoption = try coder.maybe(value?.adoption)
     facts.names = try coder(value?.names)
     facts.otherNames = try coder(value?.otherNames)
@@ -67,8 +68,7 @@ extension AlertFacts.Message: Recorded {
   private static let plain: [Self] = [
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
     .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
-    .daemon, .otherPreferred, .sharedOlder, .sharedConflict,
-    .openForCode,
+    .daemon, .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict, .openForCode,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -93,6 +93,7 @@ extension AlertFacts.Message: Recorded {
     case .sharedOlder: 17
     case .sharedConflict: 18
     case .openForCode: 20
+    case .sharedPartial: 31
     case .elsewhere: 32
     case .offline: 33
     case .notSeen: 34

@@ -21,7 +21,7 @@ extension Home {
       case .network: try takeCredentials(message, from: user)
       }
       // Only signed events of this user count: then there is nothing left that could come as plaintext.
-      if message.dataset != nil, clients[user]?.trust == .signed {
+      if message.hasKeys, clients[user]?.trust == .signed {
         setAlert(AlertKey(.plaintextCredentials, .user(user)), nil)
       }
     } catch {
@@ -70,7 +70,7 @@ extension Home {
     if isWhole {
       // Without a preferred network, or its keys, a repeated report may make one.
       guard preferred?.dataset.hasCredentials == true else { return false }
-      if message.dataset != nil, !isActive(AlertKey(.plaintextCredentials, .user(user))) {
+      if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) {
         return false
       }
     }
@@ -95,6 +95,7 @@ extension Home {
         && (message.model == nil || message.model == router.model)
         && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
         && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
+        && message.lacks == router.lacks
         && (message.dataset == nil
           || Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
@@ -181,12 +182,13 @@ extension Home {
     case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
     case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
     }
-    if message.dataset != nil, message.signature == nil { notePlaintext(from: user) }
+    if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     describe(&router, by: message, team)
     var event = RouterEvent()
     event.user = user
     if stored?.isPresent != true { step.needsHomeCheck = true }
     if stored?.isAnnounced != true { event.types.insert(.announced) }
+    router.lacks = message.lacks
     let report = reportOfAdoption(message.dataset, message.adoptionFailure, &router, stored)
     if let incoming = message.dataset {
       takeDataset(incoming, report, team, &router, &event)
@@ -246,6 +248,7 @@ extension Home {
       event.types.insert(.preferredChanged)
     }
     event.note(change, of: incoming)
+    router.conflict = if case .conflict(let differs) = change { differs } else { [] }
     router.credential =
       switch change {
       case .ignoreOlder: .stale
@@ -327,7 +330,7 @@ extension Home {
         _ = reportOfAdoption(router.dataset, nil, &router, stored)
       }
     } else {
-      router.takeOffline(message.offlineReason, at: now)
+      router.takeOffline(message.offlineReason, httpStatus: message.httpStatus, at: now)
     }
     write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
   }

@@ -257,6 +257,8 @@ extension Router: Recorded {
     try coder.field(&router.ssid)
     try coder.field(&router.dataset)
     try coder.field(&router.credential)
+    try coder.field(&router.conflict)
+    try coder.field(&router.lacks)
     try coder.field(&router.credentialCreatedAt)
     try coder.field(&router.credentialChangedAt)
     try coder.field(&router.datasetChangedAt)
@@ -271,6 +273,7 @@ extension Router: Recorded {
     try coder.field(&router.isOnline)
     try coder.field(&router.beats)
     try coder.field(&router.offlineReason)
+    try coder.field(&router.httpStatus)
     try coder.field(&router.source)
     try coder.field(&router.isAdvertised)
     router.advertised = try coder.maybe(router.advertised)
@@ -327,7 +330,8 @@ extension SharedCredentials: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
       user: try coder(value?.user), dataset: try coder(value?.dataset),
-      agent: try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
+      lacks: try coder(value?.lacks), agent: try coder.maybe(value?.agent),
+      name: try coder.maybe(value?.name),
       isPreferredThere: try coder(value?.isPreferredThere), createdAt: try coder(value?.createdAt),
       changedAt: try coder(value?.changedAt), isSigned: try coder(value?.isSigned),
       follows: try coder(value?.follows), denied: try coder(value?.denied),

@@ -240,7 +240,7 @@ extension Home {
   /// What routers have, and what is shared of other networks.
   private var allCredentials: [StoredCredentials] {
     let known = Set(routers.lazy.compactMap(\.dataset?.network))
-    let others = allShared.filter { !known.contains($0.network) }
+    let others = allShared.filter { $0.dataset.hasCredentials && !known.contains($0.network) }
     return routers.compactMap(credentials(of:)) + others.map(credentials(of:))
   }
 
@@ -414,7 +414,7 @@ extension Home {
       }
     }
     let isOnlyShared = known.isEmpty
-    for one in shared(of: network) where mayChoose(one, context) {
+    for one in shared(of: network) where one.dataset.hasCredentials && mayChoose(one, context) {
       known.append((.shared(one.user, network), one.dataset))
     }
     guard var best = known.first else { return try seen(network, context) }

@@ -34,11 +34,18 @@ extension Home {
     one.name = message.name
     one.isPreferredThere = message.isPreferred
     one.isSigned = message.signature != nil
+    one.lacks = message.lacks
     if stored?.dataset.hasSameBytes(as: incoming) != true {
       one.dataset = incoming
       one.changedAt = now
-      step.output.secrets.append(SecretMove(to: .shared(user, network), from: .input))
-      step.output.audit.append(.sharedStored(by: user, network, isNew: stored == nil))
+      let hasSecret = incoming.hasCredentials
+      step.output.secrets.append(
+        SecretMove(to: .shared(user, network), from: hasSecret ? .input : .nothing))
+      if hasSecret {
+        step.output.audit.append(.sharedStored(by: user, network, isNew: stored == nil))
+      } else if stored?.dataset.hasCredentials == true {
+        step.output.audit.append(.sharedDeleted(of: user, network))
+      }
     }
     one.follows =
       preferredCredentials.map {
@@ -162,6 +169,7 @@ extension Home {
         facts.network = .init(one.dataset)
         facts.preferred = preferred.map { .init($0.dataset) }
         facts.differs = differs
+        facts.otherNames = AlertFacts.Names(lacking: one.lacks)
         wanted[AlertKey(name, subject)] = wanted[AlertKey(name, subject)] ?? facts
       }
       let network = AlertSubject.network(one.network)
@@ -170,6 +178,7 @@ extension Home {
       case .older(let differs): alert(.staleDataset, network, .sharedOlder, differs)
       case .conflict(let differs): alert(.datasetConflict, network, .sharedConflict, differs)
       case .otherPreferred: alert(.homeAssistantDiffers, .user(one.user), .otherPreferred)
+      case .partial: alert(.credentialsMissing, network, .sharedPartial)
       case .nothing, .becomes: break
       }
     }
@@ -190,7 +199,9 @@ extension Home {
     }
     let ofShared = alerts.keys.filter {
       switch ($0.name, $0.subject) {
-      case (.homeAssistantDiffers, _), (.staleDataset, .network), (.datasetConflict, .network): true
+      case (.homeAssistantDiffers, _), (.staleDataset, .network), (.datasetConflict, .network),
+        (.credentialsMissing, .network):
+        true
       default: false
       }
     }
@@ -300,6 +311,7 @@ extension Home {
 
   /// What a team shares of which a border agent is named.
   func credentials(sharedBy team: ExactName) -> [StoredCredentials] {
-    allShared.map(credentials(of:)).filter { $0.team == team && $0.agent != nil }
+    allShared.filter(\.dataset.hasCredentials).map(credentials(of:))
+      .filter { $0.team == team && $0.agent != nil }
   }
 }

@@ -141,10 +141,15 @@ package struct RouterMessage: Hashable, Sendable {
   package var accessPoint: String?
   package var ssid: String?
   package var previousSSID: String?
+  /// Of `credentials` that lack something, only the network and its name are known.
   package var dataset: DatasetSummary?
+  /// What the dataset lacks to be complete.
+  package var lacks: [TLVType] = []
   package var thread = ThreadReport()
   /// Of `offline`.
   package var offlineReason: OfflineReason?
+  /// Of `offline`, with the reason `failing`: what its REST interface answers.
+  package var httpStatus: UInt16?
   /// Of `announce` and `dataset`: why the router does not use what it was sent.
   package var adoptionFailure: AdoptionState?
   /// Of `credentials`: the border agent that the sender names for them.
@@ -156,6 +161,9 @@ package struct RouterMessage: Hashable, Sendable {
     self.kind = kind
     self.subject = subject
   }
+
+  /// Whether it brings keys of a network along, perhaps not all.
+  var hasKeys: Bool { dataset != nil || !lacks.isEmpty }
 }
 
 /// A user of the broker whose keys the daemon knows.

@@ -188,6 +188,7 @@ extension RawRepresentable where RawValue == UInt8, Self: Recorded {
 
 extension OfflineReason: Recorded {}
 extension ThreadState: Recorded {}
+extension TLVType: Recorded {}
 extension CredentialState: Recorded {}
 extension RouterSource: Recorded {}
 extension AdoptionState: Recorded {}

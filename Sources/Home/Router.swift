@@ -38,6 +38,10 @@ package struct Router: Hashable, Sendable {
   /// What is stored for it; its secrets lie in the store under the router's record.
   package var dataset: DatasetSummary?
   package var credential = CredentialState.missing
+  /// In what the dataset differs that it reported last, where that is a conflict.
+  package var conflict: DatasetDifferences = []
+  /// What the dataset lacks that it announced itself with last, which is not stored.
+  package var lacks: [TLVType] = []
   package var credentialCreatedAt: WireTime?
   package var credentialChangedAt: WireTime?
   package var datasetChangedAt: WireTime?
@@ -64,6 +68,8 @@ package struct Router: Hashable, Sendable {
   var beats = false
   /// Nil while it is online, and where it is not known.
   package var offlineReason: OfflineReason?
+  /// What its REST interface answered, where that is why it is offline.
+  package var httpStatus: UInt16?
   package var source = RouterSource.mqtt
   package var firstSeenAt: WireTime
   /// Whether its record is on the local network now.
@@ -219,7 +225,7 @@ extension Router {
     if isAgentSilent, isAdvertised { currentNetwork = nil }
     isRecordGone = false
     isOnline = true
-    offlineReason = nil
+    (offlineReason, httpStatus) = (nil, nil)
     // A router that can be reached and reports no more was restarted.
     if report.state != nil || isWhole || threadState == .disabled {
       setThreadState(report.state, at: now)
@@ -235,10 +241,13 @@ extension Router {
     }
   }
 
-  mutating func takeOffline(_ reason: OfflineReason?, at now: WireTime) {
+  mutating func takeOffline(
+    _ reason: OfflineReason?, httpStatus: UInt16? = nil, at now: WireTime
+  ) {
     isOnline = false
     offlineReason = reason
     reportedPartition = nil
+    self.httpStatus = reason == .failing ? httpStatus : nil
     guard reason == .stopped || reason == .noNetwork else { return }
     setThreadState(.disabled, at: now)
     // Thread that is off is on no network, whatever was reported before.
@@ -357,7 +366,7 @@ extension Router {
       extendedAddress = advertisement.extendedAddress ?? extendedAddress
       if advertisement.isThreadActive {
         isOnline = true
-        offlineReason = nil
+        (offlineReason, httpStatus) = (nil, nil)
         setThreadState(advertisement.role, at: now)
         // A record outlives its router in caches: of two leaders one may be gone.
         threadStateReportedAt = nil

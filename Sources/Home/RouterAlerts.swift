@@ -111,13 +111,18 @@ struct RouterAlerts {
 
   private var conflict: AlertFacts? {
     if case .conflict(let differs) = check { return facts(.sameAge, differs: differs) }
-    return router.credential == .conflict ? facts(.reportsConflict) : nil
+    guard router.credential == .conflict else { return nil }
+    return facts(.reportsConflict, differs: router.conflict.isEmpty ? nil : router.conflict)
   }
 
-  /// The record of a router has no credentials.
+  /// The record of a router has no credentials, or it has announced itself with a dataset that is not complete.
   private var missing: AlertFacts? {
-    router.credential == .missing && router.source == .mqtt && !router.hasNoNetwork
-      ? facts(.noDataset) : nil
+    guard router.source == .mqtt, !router.hasNoNetwork,
+      router.credential == .missing || !router.lacks.isEmpty
+    else { return nil }
+    var facts = facts(.noDataset)
+    facts.otherNames = AlertFacts.Names(lacking: router.lacks)
+    return facts
   }
 
   private var offline: AlertFacts? {
@@ -139,6 +144,7 @@ struct RouterAlerts {
       ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
     if router.offlineReason == .silent { facts.since = lastSeen }
     if router.offlineReason == .stopped { facts.adoption = order }
+    facts.httpStatus = router.httpStatus
     return facts
   }
 

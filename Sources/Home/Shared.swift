@@ -10,6 +10,8 @@ package struct SharedCredentials: Hashable, Sendable {
 
   package let user: ExactName
   package internal(set) var dataset: DatasetSummary
+  /// What it lacks to be complete. Without credentials, its network is known and no more.
+  package internal(set) var lacks: [TLVType] = []
   package internal(set) var agent: BorderAgentID?
   /// What people call the sender.
   package internal(set) var name: String?
@@ -36,6 +38,7 @@ package struct SharedCredentials: Hashable, Sendable {
 /// |---|---|---|
 /// | none, and nobody has to choose one | preferred there, and a router is online on it, or none is listed on another | becomes it: `first` |
 /// | none otherwise | | nothing |
+/// | the same, or none otherwise | preferred there, or the same, and not complete | alert: what it lacks |
 /// | another one | preferred there | alert: the sender prefers another one |
 /// | another one | not preferred there | nothing |
 /// | the same, by its Extended PAN ID alone | too far ahead | alert: conflict |
@@ -53,6 +56,7 @@ enum SharedDecision: Hashable {
   case older(DatasetDifferences)
   case conflict(DatasetDifferences)
   case otherPreferred
+  case partial
 
   /// - Parameters:
   ///   - needsChoice: no first network becomes the preferred one by itself.
@@ -63,11 +67,17 @@ enum SharedDecision: Hashable {
   ) {
     let dataset = shared.dataset
     guard let preferred else {
-      self = shared.isPreferredThere && !needsChoice ? .becomes(.first) : .nothing
+      self =
+        !shared.isPreferredThere
+        ? .nothing : !needsChoice ? .becomes(.first) : dataset.hasCredentials ? .nothing : .partial
       return
     }
     guard dataset.network == preferred.network else {
       self = shared.isPreferredThere ? .otherPreferred : .nothing
+      return
+    }
+    guard dataset.hasCredentials else {
+      self = .partial
       return
     }
     let isTooFarAhead = (dataset.activeSeconds ?? 0) > now.seconds + Membership.mostAhead

@@ -94,9 +94,11 @@ package enum OfflineReason: UInt8, Hashable, Sendable, CaseIterable {
   /// On its own machine, a program of another user than its agent's listens in its place.
   case untrusted
   /// Its agent can be reached; it has no dataset, so it is on no network: it is new, or has lost it.
-  case noNetwork
+  case noNetwork = 6
+  /// What answers there is an error, or not what a border router answers.
+  case failing = 7
   /// Its heartbeats stopped. Found by the home, not reported.
-  case silent
+  case silent = 5
 }
 
 /// The state of a border router's Thread interface, as `/node/state` of an OpenThread Border Router names it.

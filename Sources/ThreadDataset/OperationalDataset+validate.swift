@@ -72,6 +72,9 @@ extension OperationalDataset {
     }
   }
 
+  /// The types that it lacks to be complete, in the order of ``requireComplete()``.
+  package var missing: [TLVType] { missing(among: presentTypes) }
+
   private var presentTypes: TypeSet {
     var types = TypeSet()
     for tlv in TLVSequence(bytes) {

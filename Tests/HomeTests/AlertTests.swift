@@ -135,6 +135,7 @@ import ThreadDataset
       (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
       (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
       (.homeAssistantDiffers, .otherPreferred, .warning),
+      (.credentialsMissing, .sharedPartial, .warning),
       (.staleDataset, .sharedOlder, .warning), (.datasetConflict, .sharedConflict, .critical),
     ])
   func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {

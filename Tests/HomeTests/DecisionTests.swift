@@ -240,6 +240,16 @@ import ThreadDataset
       Row("none is preferred, and a person has to choose", .nothing) {
         ($0.preferred, $0.isPreferredThere, $0.needsChoice) = (nil, true, true)
       },
+      Row("the first network, preferred there, and not complete", .becomes(.first)) {
+        ($0.preferred, $0.dataset, $0.isPreferredThere) = (nil, named, true)
+      },
+      Row("not complete, and a person has to choose", .partial) {
+        ($0.preferred, $0.dataset, $0.isPreferredThere, $0.needsChoice) = (nil, named, true, true)
+      },
+      Row("not complete", .partial) { $0.dataset = named },
+      Row("not complete, and ours by its id alone, of a trusted user", .partial) {
+        ($0.preferred, $0.dataset, $0.isTrusted) = (named, named, true)
+      },
       Row("another network, preferred there", .otherPreferred) {
         ($0.dataset, $0.isPreferredThere) = (.of(2), true)
       },

@@ -35,6 +35,8 @@ import ThreadDataset
     router.ssid = "ssid"
     router.dataset = .of(1)
     router.credential = .conflict
+    router.conflict = .pskc
+    router.lacks = [.pskc, .channelMask]
     router.credentialCreatedAt = now
     router.credentialChangedAt = now
     router.datasetChangedAt = now
@@ -49,6 +51,7 @@ import ThreadDataset
     router.isOnline = true
     router.beats = true
     router.offlineReason = .untrusted
+    router.httpStatus = 599
     router.source = .mdns
     router.isAdvertised = true
     router.advertised = .init(network: 3, networkName: "seen", activeSeconds: 9)
@@ -79,7 +82,7 @@ import ThreadDataset
     var order = SequenceWindow()
     _ = order.take(.number(5))
     return SharedCredentials(
-      user: "ha", dataset: .of(2), agent: 4, name: "Home Assistant",
+      user: "ha", dataset: .of(2), lacks: [.pskc], agent: 4, name: "Home Assistant",
       isPreferredThere: true, createdAt: now, changedAt: now.adding(seconds: 1), follows: true,
       denied: [Hash128(low: 7)],
       order: order)
@@ -175,7 +178,8 @@ import ThreadDataset
     case .movedTo: .preferredEmpty(routers: 2, elsewhere: 1)
     case .preferredEmpty: .split([.init(["a"])], parts: 2)
     case .split: .otherPreferred
-    case .otherPreferred: .sharedOlder
+    case .otherPreferred: .sharedPartial
+    case .sharedPartial: .sharedOlder
     case .sharedOlder: .sharedConflict
     case .sharedConflict: .daemon
     case .daemon: nil

@@ -28,7 +28,7 @@ import ThreadDataset
       differs: [.extendedPANID, .networkName], begin: announce(.of(2)), end: announce(.of(1, at: 5))
     ),
     Case(
-      name: .datasetConflict, message: .reportsConflict,
+      name: .datasetConflict, message: .reportsConflict, differs: .channel,
       begin: announce(.of(1, at: 5, channel: 20)),
       end: announce(.of(1, at: 5))),
     Case(
@@ -40,6 +40,10 @@ import ThreadDataset
         $0.publish(.leave, 1)
         $0.announce(1)
       }, end: announce(.of(1, at: 5))),
+    Case(
+      name: .credentialsMissing, message: .noDataset,
+      begin: { $0.announce(1) { $0.lacks = [.pskc] } },
+      end: { $0.announce(1) }),
     Case(
       name: .borderRouterOffline, message: .offline(.frozen),
       begin: { $0.publish(.offline, 1) { $0.offlineReason = .frozen } },
@@ -161,6 +165,38 @@ import ThreadDataset
     #expect(scene.alert(.datasetConflict, 1)?.facts.message == .reportsConflict)
     scene.announce(2, .of(1, at: 9, channel: 20))
     #expect(scene.alert(.datasetConflict, 2)?.facts.message == .sameAge)
+  }
+
+  @Test("What a dataset lacks is named, and what is stored stays")
+  func lacks() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1))
+    for lacks in [[TLVType.pskc], [.channelMask, .networkName, .pskc, .securityPolicy]] {
+      scene.announce(1) { $0.lacks = lacks }
+      let facts = try #require(scene.alert(.credentialsMissing, 1)?.facts)
+      #expect(facts.otherNames.first == lacks.map(\.name))
+      #expect(scene.router(1)?.dataset == .of(1) && scene.preferred == .of(1))
+    }
+    scene.announce(1, .of(1))
+    #expect(!scene.alarms.contains(.of(.credentialsMissing, 1)))
+  }
+
+  @Test(
+    "An error of a router's REST interface is kept until it is online, or offline for another reason"
+  )
+  func httpStatus() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(1, .of(1))
+    for status in [UInt16?.some(500), nil] {
+      scene.publish(.offline, 1) { ($0.offlineReason, $0.httpStatus) = (.failing, status) }
+      let facts = try #require(scene.alert(.borderRouterOffline, 1)?.facts)
+      #expect(facts.message == .offline(.failing) && facts.httpStatus == status)
+    }
+    scene.publish(.offline, 1) { ($0.offlineReason, $0.httpStatus) = (.frozen, 500) }
+    #expect(scene.router(1)?.httpStatus == nil)
+    scene.publish(.offline, 1) { ($0.offlineReason, $0.httpStatus) = (.failing, 408) }
+    scene.publish(.heartbeat, 1)
+    #expect(scene.router(1)?.httpStatus == nil && scene.router(1)?.isOnline == true)
   }
 
   @Test("An alert is written before it fires, and what it is about is published again when it does")

@@ -58,6 +58,34 @@ import ThreadDataset
     #expect(scene.firing == [AlertKey(.plaintextCredentials, .user("ha"))])
   }
 
+  @Test(
+    "A dataset that is not complete names its network, is given to nobody, and what it lacks is said"
+  )
+  func partial() throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    let network = DatasetSummary(network: 1, name: "home")
+    let lacks = [TLVType.networkName, .pskc]
+    let missing = AlertKey(.credentialsMissing, .network(1))
+    scene.share(.of(1), isPreferred: true)
+    scene.command(.forgetPreferred)
+    var output = scene.share(network, isPreferred: true) { $0.lacks = lacks }
+    #expect(output.secrets == [SecretMove(to: .shared("ha", 1), from: .nothing)])
+    #expect(output.audit == [.sharedDeleted(of: "ha", 1)])
+    #expect(Self.shared(scene)?.lacks == lacks)
+    let facts = try #require(scene.home.alerts[missing]?.facts)
+    #expect(facts.message == .sharedPartial && facts.otherNames.first == lacks.map(\.name))
+    #expect(scene.home.networks.map(\.sharedBy) == [["ha"]])
+    #expect(scene.ask(.nearbyNetworks) == .credentials([]))
+    // As what it is: the network is known, and its keys are not.
+    var fresh = HomeScene { $0.alertsHold = 0 }
+    output = fresh.share(network, isPreferred: true) { $0.lacks = lacks }
+    #expect(
+      fresh.preferred == network && output.secrets.contains(SecretMove(to: .home, from: .nothing)))
+    #expect(fresh.firing.contains(missing))
+    fresh.share(.of(1), isPreferred: true)
+    #expect(!fresh.firing.contains(missing))
+  }
+
   @Test("What is reported replaces what is stored, whatever its age; what is known is not written")
   func mirror() {
     var scene = HomeScene { $0.alertsHold = 0 }

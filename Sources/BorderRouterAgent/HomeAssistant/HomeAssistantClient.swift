@@ -57,14 +57,21 @@ final class HomeAssistantClient {
 
   // MARK: Commands
 
+  /// - Returns: those that can be read. An odd one hides no other.
   func datasets() throws(HomeAssistantTrouble) -> [StoredDataset] {
-    struct List: Decodable { var datasets: [StoredDataset] }
+    struct Entry: Decodable {
+      var dataset: StoredDataset?
+      init(from decoder: any Decoder) { dataset = try? StoredDataset(from: decoder) }
+    }
+    struct List: Decodable { var datasets: [Entry] }
     let result = try ask("thread/list_datasets")
-    guard let list = try? JSONDecoder().decode(List.self, from: Data(result)) else {
+    guard let list = try? JSONDecoder().decode(List.self, from: Data(result)).datasets else {
       throw .otherForm
     }
-    guard list.datasets.count <= Self.mostDatasets else { throw .tooMany(list.datasets.count) }
-    return list.datasets
+    guard list.count <= Self.mostDatasets else { throw .tooMany(list.count) }
+    let read = list.compactMap(\.dataset)
+    guard list.isEmpty || !read.isEmpty else { throw .otherForm }
+    return read
   }
 
   /// - Returns: `none` where it is no more.
@@ -82,10 +89,9 @@ final class HomeAssistantClient {
         .flatMap({ RESTValue(reading: $0).text })
     else { throw .otherForm }
     do throws(DatasetError) {
-      let dataset = try OperationalDataset(hex: hex)
-      return dataset.kind == .complete ? .complete(dataset) : .unusable("it lacks parameters")
+      return .init(try OperationalDataset(hex: hex))
     } catch {
-      return .unusable(error.code.rawValue)
+      return .unusable(error.message)
     }
   }
 
@@ -200,5 +206,20 @@ struct StoredDataset: Hashable, Sendable, Decodable {
     let name = name.flatMap { ShownName.quoted($0) }
     let words = [name, network.map { "\($0)" }].compactMap(\.self)
     return words.isEmpty ? "a network without a name" : words.joined(separator: " ")
+  }
+}
+
+extension StoredDataset {
+  /// - Throws: without an id. Any other field that is odd is absent.
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.decode(String.self, forKey: .id)
+    networkText = try? fields.decodeIfPresent(String.self, forKey: .networkText)
+    name = try? fields.decodeIfPresent(String.self, forKey: .name)
+    channel = try? fields.decodeIfPresent(Int.self, forKey: .channel)
+    panID = try? fields.decodeIfPresent(String.self, forKey: .panID)
+    created = try? fields.decodeIfPresent(String.self, forKey: .created)
+    preference = try? fields.decodeIfPresent(Bool.self, forKey: .preference)
+    borderAgentText = try? fields.decodeIfPresent(String.self, forKey: .borderAgentText)
   }
 }

@@ -21,7 +21,8 @@ import ThreadDataset
 /// | any | TLVs, preference or border agent that were not published | `publish` |
 /// | published | the same, published `repeat` ago | `publish`, for a daemon that has lost its store |
 /// | published | the same, later than that | nothing |
-/// | any | TLVs that are no complete active dataset | nothing; logged once |
+/// | any | TLVs that lack something | `publish`: threadkeeper says what; logged once |
+/// | any | TLVs that are no active dataset | nothing; logged once |
 /// | published | rejected for what it is, or as one too many | published again after `repeat`, or when it has changed |
 /// | published | rejected for another reason, or by the broker | published again after `retry`, or when it has changed |
 /// | published | accepted after a rejection | logged |
@@ -141,27 +142,32 @@ struct HomeAssistantMachine: Sendable {
     defer { known[entry.id] = new }
     switch reading {
     case .none: return []
-    case .unusable(let flaw):
-      (new.digest, new.timestamp) = (nil, nil)
-      guard new.flaw != flaw else { return [] }
-      new.flaw = flaw
-      return [
+    case .unusable: new.digest = nil
+    case .partial, .complete: break
+    }
+    var effects: [Effect] = []
+    if let flaw = reading.flaw, flaw != new.flaw {
+      effects.append(
         .log(
           RouterNote(
             .warning,
-            "\(entry.title) is not published, because its dataset can't be used (\(flaw)); add it there again, from a "
-              + "phone or a border router"))
-      ]
-    case .complete(let dataset):
-      (new.flaw, new.timestamp) = (nil, dataset.activeTimestamp?.seconds)
+            "the dataset of \(entry.title) can't be used (\(flaw)); add it there again, from a phone or a border router"
+          )))
+    }
+    (new.flaw, new.timestamp) = (reading.flaw, nil)
+    switch reading {
+    case .none, .unusable: return effects
+    case .partial(let dataset), .complete(let dataset):
+      if reading.flaw == nil { new.timestamp = dataset.activeTimestamp?.seconds }
       let shared = SharedDataset(entry, dataset)
       let digest = digest(of: shared)
       let isNews = digest != new.digest
-      guard isNews || now >= new.due else { return [] }
+      guard isNews || now >= new.due else { return effects }
       (new.digest, new.due) = (digest, now + Pause.repeat)
+      effects.append(.publish(shared))
       let words = "\(entry.title) is published" + (entry.isPreferred ? ", as preferred there" : "")
-      return isNews
-        ? [.publish(shared), .log(RouterNote(.info, words))] : [.publish(shared)]
+      if isNews { effects.append(.log(RouterNote(.info, words))) }
+      return effects
     }
   }
 
@@ -197,7 +203,7 @@ struct HomeAssistantMachine: Sendable {
 struct SharedDataset: Equatable, Sendable {
   /// Of the entry there.
   var id: String
-  /// Complete, and active.
+  /// Active; it may lack something.
   var dataset: OperationalDataset
   var borderAgent: BorderAgentID?
   var isPreferred: Bool

@@ -134,7 +134,7 @@ struct HomeAssistantTask: AgentTask {
   ) -> Bool {
     switch reading {
     case nil, .some(.none): true
-    case .unusable: false
+    case .partial, .unusable: false
     case .complete(let there):
       (there.activeTimestamp?.seconds ?? .max) < (dataset.activeTimestamp?.seconds ?? 0)
     }
@@ -304,10 +304,13 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
         address, of: users, token: token(), timeout: requestTimeout, signal: nil)
       defer { client.close() }
       return try client.datasets().map { entry in
-        switch try client.dataset(entry.id) {
+        let reading = try client.dataset(entry.id)
+        return switch reading {
         case .none: "\(entry.title): it is no more"
         case .unusable(let flaw): "\(entry.title): its dataset can't be used (\(flaw))"
-        case .complete(let dataset): writer.summary(of: SharedDataset(entry, dataset))
+        case .partial(let dataset), .complete(let dataset):
+          writer.summary(of: SharedDataset(entry, dataset))
+            + (reading.flaw.map { " (can't be used: \($0))" } ?? "")
         }
       }
     }

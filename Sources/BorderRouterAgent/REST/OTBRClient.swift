@@ -190,6 +190,15 @@ enum RESTValue: Equatable {
 package struct RESTFlaw: Error, Equatable, Sendable, CustomStringConvertible {
   /// One sentence that repeats nothing of the answer.
   package let description: String
+  /// Where the answer's status is why.
+  package let status: Int?
 
-  package init(_ description: String) { self.description = description }
+  package init(_ description: String, status: Int? = nil) {
+    (self.description, self.status) = (description, status)
+  }
+
+  /// - Parameter path: below `/node`.
+  init(_ path: String, answers status: Int) {
+    self.init("/node\(path) answers \(status)", status: status)
+  }
 }

@@ -24,7 +24,7 @@ package struct RouterReader: Sendable {
       switch error {
       case .failure(.stopped): throw .stopped
       case .failure(let failure): return .silent(RouterSilence(failure))
-      case .flaw(let flaw): return .silent(.garbage(flaw.description))
+      case .flaw(let flaw): return .silent(.garbage(flaw.description, status: flaw.status))
       }
     }
   }
@@ -94,7 +94,7 @@ package struct RouterReader: Sendable {
     switch answer.status {
     case 200: return RESTValue(reading: answer.body)
     case 404: return nil
-    default: throw .flaw(RESTFlaw("/node\(path) answers \(answer.status)"))
+    default: throw .flaw(RESTFlaw(path, answers: answer.status))
     }
   }
 
@@ -106,22 +106,20 @@ package struct RouterReader: Sendable {
     switch (answer.status, kind) {
     case (204, _), (404, "/pending"): return (nil, .none)
     case (200, _): break
-    default: throw .flaw(RESTFlaw("/node/dataset\(kind) answers \(answer.status)"))
+    default: throw .flaw(RESTFlaw("/dataset" + kind, answers: answer.status))
     }
     let text = String(decoding: answer.body, as: UTF8.self)
     do throws(DatasetError) {
       // Only 204 means that there is none.
       guard !text.allSatisfy(\.isWhitespace) else { throw Self.empty }
       let dataset = try OperationalDataset(hex: text)
-      return (
-        dataset, dataset.kind == .complete ? .complete(dataset) : .unusable("it lacks parameters")
-      )
+      return (dataset, .init(dataset))
     } catch {
       // What is not even hexadecimal is no dataset, and says nothing about the router's.
       guard error.code != .notHex else {
         throw .flaw(RESTFlaw("/node/dataset\(kind) is not hexadecimal"))
       }
-      return (nil, .unusable(error.code.rawValue))
+      return (nil, .unusable(error.message))
     }
   }
 

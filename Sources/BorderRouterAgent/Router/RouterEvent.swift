@@ -20,8 +20,12 @@ package struct RouterEvent: Equatable, Sendable {
   package var partition: UInt32?
   /// Of `offline`.
   package var reason: OfflineReason?
+  /// Of `offline`, with the reason `failing`.
+  package var httpStatus: Int?
   /// Of `announce` and `dataset`: why what threadkeeper has sent is not used; one of `AdoptionState.reported`.
   package var adoptionFailure: AdoptionState?
+  /// Of `announce` and `dataset`: why the router's dataset is of no use. For the log.
+  var flaw: String?
 
   package init(_ kind: InboundEventKind, of agent: BorderAgentID, reason: OfflineReason? = nil) {
     self.kind = kind
@@ -37,6 +41,7 @@ package struct RouterEvent: Equatable, Sendable {
     network = report.state == .disabled ? nil : report.network
     guard kind != .heartbeat else { return }
     extendedAddress = report.extendedAddress
+    flaw = report.dataset.flaw
     self.dataset = dataset
   }
 }
@@ -143,6 +148,7 @@ package struct EventWriter: Sendable {
     var threadState: String?
     var partition: UInt32?
     var reason: String?
+    var httpStatus: Int?
     var sequence: UInt64?
 
     enum CodingKeys: String, CodingKey {
@@ -152,6 +158,7 @@ package struct EventWriter: Sendable {
       case network = "ext_pan_id"
       case threadState = "thread_state"
       case partition = "partition_id"
+      case httpStatus = "http_status"
       case sequence = "seq"
     }
   }
@@ -198,6 +205,7 @@ package struct EventWriter: Sendable {
     body.network = event.network.map { "\($0)" }
     body.threadState = event.threadState?.word.description
     body.partition = event.partition
+    body.httpStatus = event.httpStatus
     body.reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
     return body
   }

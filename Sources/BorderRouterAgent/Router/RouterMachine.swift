@@ -18,6 +18,7 @@ import ThreadDataset
 /// | nothing | empty, connected | `offline`, `no_network`: threadkeeper may know it; before it `announce`, where it takes datasets |
 /// | nothing | silent | nothing |
 /// | this id | up, another complete dataset | `dataset`, also while detached |
+/// | this id | up, another dataset that is not complete | `announce` with it |
 /// | this id | up, another network, partition or Thread state; or it was offline | `heartbeat` at once |
 /// | this id | up, as before | `heartbeat` when one is due; each hour `announce`, for a daemon that has lost its store |
 /// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
@@ -181,7 +182,7 @@ package struct RouterMachine: Sendable {
     else { return [] }
     self.owed = nil
     return publish(
-      published == nil || report.active == nil ? .announce : .dataset, report,
+      published == nil ? .announce : Self.kind(report), report,
       failure: owed.failure, at: now)
   }
 }
@@ -221,10 +222,12 @@ extension RouterMachine {
 
   private mutating func silent(_ silence: RouterSilence, at now: Duration) -> [Effect] {
     guard published != nil, now - finding.downSince >= rhythm.hold else { return [] }
-    return offline(silence.reason, at: now)
+    return offline(silence.reason, status: silence.status, at: now)
   }
 
-  private mutating func offline(_ reason: OfflineReason?, at now: Duration) -> [Effect] {
+  private mutating func offline(
+    _ reason: OfflineReason?, status: Int? = nil, at now: Duration
+  ) -> [Effect] {
     guard isConnected, var known = published else { return [] }
     // The reason is published when it was the same all the time, or twice in a row; it changes when it has held.
     let isOnlyOne = finding.downSince == finding.since
@@ -234,7 +237,9 @@ extension RouterMachine {
     (known.isOnline, known.reason, known.at) = (false, reason, now)
     published = known
     needsPublish = false
-    return effects(of: RouterEvent(.offline, of: known.agent, reason: reason))
+    var event = RouterEvent(.offline, of: known.agent, reason: reason)
+    event.httpStatus = reason == .failing ? status : nil
+    return effects(of: event)
   }
 
   private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {
@@ -245,7 +250,7 @@ extension RouterMachine {
     }
     guard now - finding.downSince >= rhythm.hold else { return [] }
     return hasNews(report, published) && now >= quietUntil
-      ? publish(.dataset, report, at: now)
+      ? publish(Self.kind(report), report, at: now)
       : offline(report.hasNoNetwork ? .noNetwork : .stopped, at: now)
   }
 
@@ -261,7 +266,7 @@ extension RouterMachine {
       if wantsAnnounce || now - published.announcedAt >= rhythm.announce {
         return publish(.announce, report, at: now)
       }
-      if hasNews(report, published) { return publish(.dataset, report, at: now) }
+      if hasNews(report, published) { return publish(Self.kind(report), report, at: now) }
     }
     let isSame =
       published.isOnline && published.threadState == report.state
@@ -284,12 +289,16 @@ extension RouterMachine {
     return offline(.noNetwork, at: now)
   }
 
-  /// Whether its dataset is complete, and not the one that was published. The order of the TLVs changes by itself.
+  /// What a dataset is published as.
+  private static func kind(_ report: RouterReport) -> InboundEventKind {
+    report.active == nil ? .announce : .dataset
+  }
+
+  /// Whether its dataset is not the one that was published. The order of the TLVs changes by itself.
   private func hasNews(_ report: RouterReport, _ published: Published) -> Bool {
-    guard !isAdopting, let active = report.active, !active.hasSameTLVs(as: refusedDataset) else {
-      return false
-    }
-    return !active.hasSameTLVs(as: published.dataset)
+    guard !isAdopting, let dataset = report.announced, !dataset.hasSameTLVs(as: refusedDataset)
+    else { return false }
+    return !dataset.hasSameTLVs(as: published.dataset)
   }
 
   mutating func publish(
@@ -298,7 +307,7 @@ extension RouterMachine {
   ) -> [Effect] {
     var dataset = published?.dataset
     if kind != .heartbeat {
-      dataset = report.active.flatMap { $0.hasSameTLVs(as: refusedDataset) ? nil : $0 }
+      dataset = report.announced.flatMap { $0.hasSameTLVs(as: refusedDataset) ? nil : $0 }
       if dataset != nil { refusedDataset = nil }
     }
     let isStopped = report.state == .disabled

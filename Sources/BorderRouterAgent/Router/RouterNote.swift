@@ -62,14 +62,18 @@ package struct RouterNote: Equatable, Sendable {
     let place = event.threadState.map { ", " + Self.place($0, event.network) } ?? ""
     let news =
       switch event.kind {
-      case .announce: "announced" + (event.dataset == nil ? " without a dataset" : "")
+      case .announce:
+        event.flaw.map { "announced, but its dataset is of no use: \($0)" }
+          ?? "announced" + (event.dataset == nil ? " without a dataset" : "")
       case .dataset: "its dataset is published"
       case .leave: "it has left the Thread network"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
       case .ssid, .credentials: "\(event.kind.rawValue)"
       }
-    self.init(event.kind == .offline ? .warning : .info, "\(event.agent): \(news)\(place)")
+    self.init(
+      event.kind == .offline || event.flaw != nil ? .warning : .info,
+      "\(event.agent): \(news)\(place)")
   }
 }
 

@@ -12,8 +12,29 @@ package struct RouterReport: Equatable, Sendable {
     /// 204: it has none.
     case none
     case complete(OperationalDataset)
-    /// It lacks parameters, or cannot be read. Why, without a value.
+    /// It lacks parameters.
+    case partial(OperationalDataset)
+    /// It is a pending one, or cannot be read. Why, without a value.
     case unusable(String)
+
+    init(_ dataset: OperationalDataset) {
+      self =
+        switch dataset.kind {
+        case .complete: .complete(dataset)
+        case .partial: .partial(dataset)
+        case .pending: .unusable("it is a pending one")
+        }
+    }
+
+    /// Why it is of no use; nil: it is not there, or can be used.
+    package var flaw: String? {
+      switch self {
+      case .none, .complete: nil
+      case .partial(let dataset):
+        "it lacks \(dataset.missing.map(\.name).joined(separator: ", "))"
+      case .unusable(let flaw): flaw
+      }
+    }
   }
 
   package var agent: BorderAgentID
@@ -57,6 +78,11 @@ package struct RouterReport: Equatable, Sendable {
   /// Disabled and without a dataset: new, after a factory reset or `DELETE /node`, or it has lost its settings.
   package var hasNoNetwork: Bool { state == .disabled && dataset == .none }
 
+  /// What it is announced with: the dataset, whether it is complete or not.
+  var announced: OperationalDataset? {
+    if case .partial(let dataset) = dataset { dataset } else { active }
+  }
+
   /// Whether it takes part in the network of this dataset with these parameters.
   package func uses(_ dataset: OperationalDataset) -> Bool {
     guard state.isAttached, network == dataset.extendedPANID, let active else { return false }
@@ -81,8 +107,8 @@ package enum RouterSilence: Equatable, Sendable {
   case untrusted(String)
   /// It is not known whose program listens there, and it was not asked. Why.
   case unchecked(String)
-  /// What is answered is not what a border router answers.
-  case garbage(String)
+  /// What is answered is not what a border router answers, or an error with this HTTP status.
+  case garbage(String, status: Int? = nil)
 
   package init(_ failure: HTTPFailure) {
     switch failure {
@@ -100,9 +126,12 @@ package enum RouterSilence: Equatable, Sendable {
     case .unreachable: .unreachable
     case .frozen: .frozen
     case .untrusted: .untrusted
-    case .unchecked, .garbage: nil
+    case .garbage: .failing
+    case .unchecked: nil
     }
   }
+
+  package var status: Int? { if case .garbage(_, let status) = self { status } else { nil } }
 
   /// For the log.
   package var description: String {
@@ -112,7 +141,7 @@ package enum RouterSilence: Equatable, Sendable {
     case .untrusted(let message):
       "\(message), and neither root nor --router-user: it is not asked"
     case .unchecked(let message): "\(message), so who listens there is unknown: it is not asked"
-    case .garbage(let message): "it does not answer as its REST interface should: \(message)"
+    case .garbage(let message, _): "it does not answer as its REST interface should: \(message)"
     }
   }
 

@@ -25,10 +25,18 @@ extension RouterMessage {
     accessPoint = event.accessPoint
     ssid = event.ssid
     previousSSID = event.previousSSID
-    self.dataset = dataset
+    self.dataset =
+      dataset
+      ?? event.partial?.extendedPANID.flatMap { network in
+        // A router runs on what it has, and is listed without credentials.
+        event.kind == .credentials
+          ? DatasetSummary(network: network, name: event.partial?.networkName ?? "") : nil
+      }
+    lacks = event.partial?.missing ?? []
     thread = ThreadReport(
       state: event.threadState, network: event.currentNetwork, partition: event.partition)
     offlineReason = event.offlineReason
+    httpStatus = event.httpStatus
     adoptionFailure = event.adoptionFailure
     borderAgent = event.borderAgent
     isPreferred = event.isPreferred

@@ -67,6 +67,10 @@ private struct Sentences {
     guard facts.configured != nil, let current = facts.network else { return configured }
     return ShownName.quoted(current.name).map { "\($0) (\(current.id))" } ?? "network \(current.id)"
   }
+  /// What a dataset lacks.
+  private var lacking: String {
+    "\(list(facts.otherNames) { $0 }) \(facts.otherNames.count == 1 ? "is" : "are") missing"
+  }
   private var user: String { ShownName.account(facts.user?.text ?? "") }
   private var since: String {
     guard let since = facts.since else { return "" }
@@ -120,15 +124,21 @@ private struct Sentences {
       )
     case .sameAge:
       (
-        "\(name) and the preferred network \(preferredName) have datasets of the same age that differ",
+        "\(name) and the preferred network \(preferredName) have datasets of the same age that differ"
+          + (differing.map { " (\($0))" } ?? ""),
         "Set one of them with a later active timestamp, so that all routers take it."
       )
     case .reportsConflict:
       (
-        "\(name) reported a dataset of \(configured) that is not taken: it differs from the "
-          + "stored one of the same age, or its timestamp is more than a year ahead",
+        "\(name) reported a dataset of \(configured) that is not taken: \(conflict(with: "the stored one"))",
         "Set the right dataset on \(name) with a later active timestamp. If its timestamp is far ahead and "
           + "it is the right one, run `threadkeeper preferred set` with it."
+      )
+    case .noDataset where facts.otherNames.count > 0:
+      (
+        "\(name) has a dataset that is not complete, so it is not kept: \(lacking)",
+        "Set the whole dataset of its network on \(name), as another of its border routers has it. Do not set "
+          + "single parameters: what is left out is invented, or missing."
       )
     case .noDataset:
       (
@@ -221,9 +231,19 @@ private struct Sentences {
     case .movedTo(let routers, let all, let lost): moved(routers, of: all, lost: lost)
     case .preferredEmpty(let routers, let elsewhere): empty(routers, elsewhere)
     case .split(let named, let parts): split(named, parts)
-    case .otherPreferred, .sharedOlder, .sharedConflict: shared()
+    case .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict: shared()
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }
+  }
+
+  /// The names of what differs, which are no secrets.
+  private var differing: String? {
+    facts.differs.flatMap { $0.isEmpty ? nil : $0.words.joined(separator: ", ") }
+  }
+
+  private func conflict(with other: String) -> String {
+    (differing.map { "it differs (\($0)) from \(other) of the same age, or " } ?? "")
+      + "its timestamp is more than a year ahead"
   }
 
   // MARK: Where a router is
@@ -316,6 +336,13 @@ private struct Sentences {
             ?? "Give \(name) the credentials of \(preferredName) in its own app or page. With "
             + "`preferred.on_mismatch: adopt` and `threadkeeper agent otbr --adopt` you are asked whether it "
             + "gets them."
+      )
+    case .failing:
+      (
+        facts.httpStatus.map { "\(name) answers its agent with an error: HTTP status \($0)" }
+          ?? "\(name) answers its agent, but not as the REST interface of a border router does",
+        "Look at its log (`journalctl --unit otbr-agent`), and restart it (`systemctl restart otbr-agent`). If another "
+          + "program answers there, give `threadkeeper agent otbr` the address of the router's REST interface."
       )
     case .silent:
       (
@@ -444,6 +471,13 @@ private struct Sentences {
           + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
           + "\(write). \(gone(other))"
       )
+    case .sharedPartial:
+      let network = facts.network.flatMap { ShownName.quoted($0.name) } ?? "its network"
+      return (
+        "\(sender) has a dataset of \(network) that is not complete, so it is not used: \(lacking)",
+        "Delete this network in the settings of \(short) (Thread), and send its credentials again from a phone, or "
+          + "add the whole dataset of a border router there. \(gone(facts.network?.id.description ?? ""))"
+      )
     case .sharedOlder:
       return (
         "\(sender) has an older dataset of the preferred network \(preferredName)",
@@ -451,8 +485,8 @@ private struct Sentences {
       )
     default:
       return (
-        "\(sender) has a dataset of the preferred network \(preferredName) that is not used: it differs "
-          + "from the preferred one of the same age, or its timestamp is more than a year ahead",
+        "\(sender) has a dataset of the preferred network \(preferredName) that is not used: "
+          + conflict(with: "the preferred one"),
         "Find out which one the border routers use. If it is that of \(short), run `threadkeeper networks "
           + "accept-credentials \(id)\(homeOption)`. If not, delete this network in the settings of \(short) "
           + "(Thread; make another one preferred there first), and send the credentials from a phone again. "

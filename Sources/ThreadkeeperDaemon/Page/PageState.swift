@@ -256,11 +256,17 @@ extension PageState.Router {
     case .frozen: notes.append("does not answer")
     case .untrusted: notes.append("is not asked: another user listens in its place")
     case .noNetwork: notes.append("has no Thread network")
+    case .failing:
+      notes.append(
+        "its REST interface fails" + (router.httpStatus.map { " with status \($0)" } ?? ""))
     case .silent: notes.append("sends no heartbeat")
     case nil: break
     }
     if router.isOnline, router.threadState == .detached {
       notes.append("Thread is not connected to its network")
+    }
+    if !router.lacks.isEmpty {
+      notes.append("its dataset lacks \(router.lacks.map(\.name).joined(separator: ", "))")
     }
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil

@@ -135,6 +135,19 @@ struct HomeAssistantMachineTests {
     #expect(machine.store?.unusable == [])
   }
 
+  @Test(
+    "A dataset that lacks something is published as what it is, and what it lacks is logged once")
+  mutating func partial() throws {
+    let partial = try SampleNetwork.home.dataset(at: 1).removing(.pskc)
+    let reading = HomeAssistantMachine.Event.read(.home, .partial(partial))
+    let effects = handle(reading)
+    #expect(effects.compactMap(\.published?.dataset) == [partial])
+    #expect(effects.compactMap(\.note).filter { $0.text.contains("it lacks PSKc") }.count == 1)
+    #expect(handle(reading, after: 600) == [])
+    handle(.looked)
+    #expect(machine.store?.unusable == [try #require(StoredDataset.home.network)])
+  }
+
   @Test("What decides about a question is read with the next list")
   mutating func doubted() throws {
     try published()

@@ -8,7 +8,7 @@ import ThreadDataset
 @Suite("What a router reports over REST, as recorded")
 struct RouterReaderTests {
   private func garbage(_ look: RouterLook) -> String? {
-    if case .silent(.garbage(let words)) = look { words } else { nil }
+    if case .silent(.garbage(let words, _)) = look { words } else { nil }
   }
 
   @Test("A leader reports id, address, network, state and its dataset, whose hex is in upper case")
@@ -54,10 +54,27 @@ struct RouterReaderTests {
     #expect(report.active?.channel?.number == 15)
   }
 
-  @Test("A dataset without all parameters is there, and of no use")
+  @Test("A dataset without all parameters is there, of no use, and what it lacks is named")
   func partial() throws {
     let report = try RecordedRouter("partial").report()
-    #expect(report.active == nil && report.dataset != .none && !report.hasNoNetwork)
+    #expect(report.active == nil && !report.hasNoNetwork)
+    #expect(
+      report.dataset.flaw
+        == "it lacks Active Timestamp, Channel Mask, Extended PAN ID, Mesh-Local Prefix, Network Name, PSKc, "
+        + "Security Policy")
+    var router = try RecordedRouter("leader")
+    router.answer("/node/dataset/active", 200, "0102ffff")
+    #expect(
+      try router.report().dataset
+        == .unusable("PAN ID at byte 0 is out of range, expected 0x0000 to 0xFFFE"))
+  }
+
+  @Test("An error that the router answers is named with its status", arguments: [500, 408])
+  func status(_ status: Int) throws {
+    var router = try RecordedRouter("leader")
+    for path in router.answers.keys { router.answer(path, status) }
+    #expect(
+      try router.look() == .silent(.garbage("/node/state answers \(status)", status: status)))
   }
 
   @Test("Keys in both spellings, and states as numbers, mean the same")

@@ -136,12 +136,27 @@ struct RouterMachineTests {
     #expect(look(try Sample.report()) == [.heartbeat])
   }
 
-  @Test("A dataset that lacks parameters is not published; the router is announced all the same")
-  mutating func partial() throws {
-    let report = try Sample.report(.detached, dataset: .unusable("it lacks parameters"))
+  @Test("A dataset that can't be used is not published; the router is announced all the same")
+  mutating func unusable() throws {
+    let report = try Sample.report(.detached, dataset: .unusable("it is a pending one"))
     handle(.looked(.report(report)))
     let event = try event(.connected)
     #expect(event.kind == .announce && event.dataset == nil && event.threadState == .detached)
+    #expect(look(try Sample.report()) == [.dataset])
+  }
+
+  @Test(
+    "A dataset that lacks parameters is announced as what it is, once, and what it lacks is logged")
+  mutating func partial() throws {
+    let whole = try SampleNetwork.home.dataset(at: 1)
+    let (first, second) = (whole.removing(.pskc), whole.removing(.pskc, .channelMask))
+    handle(.looked(.report(try Sample.report(dataset: .partial(first)))))
+    var event = try event(.connected)
+    #expect(event.kind == .announce && event.dataset == first)
+    #expect(RouterNote(event).text.contains("it lacks PSKc") && RouterNote(event).level == .warning)
+    #expect(look(try Sample.report(dataset: .partial(first))) == [])
+    event = try self.event(.looked(.report(try Sample.report(dataset: .partial(second)))))
+    #expect(event.kind == .announce && event.dataset == second)
     #expect(look(try Sample.report()) == [.dataset])
   }
 
@@ -185,7 +200,8 @@ struct RouterMachineTests {
   mutating func silent() throws {
     for (silence, reason) in [
       (RouterSilence.unreachable("refused"), OfflineReason?.some(.unreachable)), (.frozen, .frozen),
-      (.garbage("/node is no JSON object"), nil),
+      (.garbage("/node is no JSON object"), .failing), (.garbage("x", status: 500), .failing),
+      (.unchecked("nobody may look"), nil),
     ] {
       let report = try Sample.report()
       try announced(report)
@@ -194,7 +210,9 @@ struct RouterMachineTests {
       // 25 s.
       #expect(published == [])
       for _ in 0..<100 { published += handle(.looked(.silent(silence))) }
-      #expect(published == [.publish(RouterEvent(.offline, of: report.agent, reason: reason))])
+      var event = RouterEvent(.offline, of: report.agent, reason: reason)
+      event.httpStatus = silence.status
+      #expect(published == [.publish(event)])
       #expect(look(report) == [.heartbeat])
     }
   }

@@ -46,11 +46,14 @@ struct AlertTextTests {
   private static func quoted(_ names: String...) -> [String] { names.map { "\"\($0)\"" } }
 
   private static func shared(
-    _ message: AlertFacts.Message, name: String? = "Home Assistant"
+    _ message: AlertFacts.Message, name: String? = "Home Assistant",
+    differs: DatasetDifferences? = nil
   ) -> AlertFacts {
     facts(message) {
       ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
       $0.names = .init([name.map { "\"\($0)\"" }].compactMap(\.self))
+      $0.differs = differs
+      if message == .sharedPartial { $0.otherNames = .init(lacking: [.networkName, .pskc]) }
     }
   }
 
@@ -227,9 +230,41 @@ struct AlertTextTests {
       #""Home Assistant" (login ha) has an older dataset of the preferred network "home""#
     ),
     (
-      shared(.sharedConflict),
+      shared(.sharedConflict, differs: [.networkKey, .pskc]),
       #""Home Assistant" (login ha) has a dataset of the preferred network "home" that is not used: it "#
-        + "differs from the preferred one of the same age, or its timestamp is more than a year ahead"
+        + "differs (network_key, pskc) from the preferred one of the same age, or its timestamp is more than a "
+        + "year ahead"
+    ),
+    (
+      shared(.sharedConflict),
+      #""Home Assistant" (login ha) has a dataset of the preferred network "home" that is not used: its "#
+        + "timestamp is more than a year ahead"
+    ),
+    (
+      shared(.sharedPartial),
+      #""Home Assistant" (login ha) has a dataset of "attic" that is not complete, so it is not used: Network "#
+        + "Name and PSKc are missing"
+    ),
+    (
+      facts(.noDataset) { $0.otherNames = .init(lacking: [.pskc]) },
+      #""Bob" has a dataset that is not complete, so it is not kept: PSKc is missing"#
+    ),
+    (
+      facts(.sameAge) { $0.differs = .meshLocalPrefix },
+      #""Bob" and the preferred network "home" have datasets of the same age that differ (mesh_local_prefix)"#
+    ),
+    (
+      facts(.reportsConflict) { $0.differs = .channel },
+      #""Bob" reported a dataset of "attic" that is not taken: it differs (channel) from the stored one of the "#
+        + "same age, or its timestamp is more than a year ahead"
+    ),
+    (
+      facts(.offline(.failing)) { $0.httpStatus = 500 },
+      #""Bob" answers its agent with an error: HTTP status 500"#
+    ),
+    (
+      facts(.offline(.failing)),
+      #""Bob" answers its agent, but not as the REST interface of a border router does"#
     ),
     (
       with(.sameKeys, who: "ha", user: "ha"),

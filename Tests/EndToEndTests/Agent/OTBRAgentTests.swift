@@ -142,8 +142,15 @@ struct OTBRAgentTests {
       #expect(agent.output.contains(words), "\(agent.output)")
     }
     try routers.order(0, "set", "mode \"garbage\"")
-    try await until(nil, isOnline: false)
+    try await until("failing", isOnline: false)
     try routers.order(0, "set", "mode \"modern\"")
+    try await until(nil, isOnline: true)
+    for path in ["/node", "/node/state"] { try routers.order(0, "fail", "GET \(path) 500") }
+    try await running.until("the status") {
+      $0.alerts("alert_raised", "BorderRouterOffline").last?["summary"]?.text?
+        .contains("HTTP status 500") == true
+    }
+    for path in ["/node", "/node/state"] { try routers.order(0, "fail", "GET \(path) 0") }
     try await until(nil, isOnline: true)
     #expect(agent.output.contains("it does not answer as its REST interface should"))
     #expect(running.audience.look { $0.events("router_left").isEmpty })

@@ -35,6 +35,8 @@ package struct InboundEvent: Hashable, Sendable {
   package var extendedAddress: [UInt8]?
   package var accessPoint: String?
   package var dataset: OperationalDataset?
+  /// In place of it, of `announce` and `credentials`: one that is not complete.
+  package var partial: OperationalDataset?
   package var ssid: String?
   package var previousSSID: String?
   /// The network that the router is on, whatever dataset it has.
@@ -43,6 +45,8 @@ package struct InboundEvent: Hashable, Sendable {
   package var partition: UInt32?
   /// Of an `offline` event.
   package var offlineReason: OfflineReason?
+  /// Of one with the reason `failing`: the HTTP status, 100 to 599.
+  package var httpStatus: UInt16?
   /// Of `announce` and `dataset`: why the router does not use what it was sent; one of `AdoptionState.reported`.
   package var adoptionFailure: AdoptionState?
   /// Of `credentials`: the border agent that the sender names for them.

@@ -63,7 +63,7 @@ package struct InboundEventDecoder: Sendable {
       }
       event.extendedAddress = bytes
     }
-    event.dataset = try dataset(kind, fields)
+    if let dataset = try dataset(kind, fields) { event.take(dataset) }
     try event.takeThreadReport(of: fields)
     if kind == .ssid, event.ssid == nil {
       throw Rejection(
@@ -77,7 +77,7 @@ package struct InboundEventDecoder: Sendable {
     guard let dataset = try dataset(.credentials, fields), let network = dataset.extendedPANID
     else { throw Rejection(.badDataset, field: "dataset", message: Self.unreadable) }
     var event = InboundEvent(kind: .credentials, subject: .network(network))
-    event.dataset = dataset
+    event.take(dataset)
     event.order = try order(fields)
     event.name = try text(fields.name, "name")
     if let text = fields.borderAgentID { event.borderAgent = try agent(text) }
@@ -133,6 +133,13 @@ package struct InboundEventDecoder: Sendable {
     guard kind == .announce || kind == .dataset || kind == .credentials else { return nil }
     do {
       let dataset = try OperationalDataset(hex: hex)
+      // Who has no other one is known with it, and what it lacks is said.
+      let isActive = dataset.pendingTimestamp == nil && dataset.delayTimer == nil
+      if dataset.kind == .partial, isActive, !dataset.bytes.isEmpty,
+        kind == .announce || kind == .credentials && dataset.extendedPANID != nil
+      {
+        return dataset
+      }
       try dataset.requireComplete()
       guard dataset.kind == .complete else {
         throw Rejection(
@@ -169,6 +176,10 @@ package struct InboundEventDecoder: Sendable {
 /// The fields that say where a router is, how its Thread interface is, why it is offline, and why it does not use what
 /// it was sent.
 extension InboundEvent {
+  fileprivate mutating func take(_ dataset: OperationalDataset) {
+    if dataset.kind == .partial { partial = dataset } else { self.dataset = dataset }
+  }
+
   /// Reads the fields that belong to this kind of event; in others they are ignored, like every field that
   /// is not listed.
   mutating func takeThreadReport(of fields: InboundEventFields) throws(Rejection) {
@@ -182,6 +193,7 @@ extension InboundEvent {
       }
     case .offline:
       offlineReason = try Self.value(fields.reason, "reason", of: OfflineReason.reported)
+      httpStatus = fields.httpStatus.flatMap { (100...599).contains($0) ? UInt16($0) : nil }
     case .leave, .ssid, .credentials: break
     }
   }
@@ -228,6 +240,8 @@ struct InboundEventFields: Equatable {
   var reason: String?
   var sequence: UInt64?
   var identifier: String?
+  /// Anything else than a whole number counts as absent.
+  var httpStatus: UInt64?
   var isSealed = false
   /// It counts in `credentials` only, so in others it may have any type.
   var preferred: Bool?
@@ -276,6 +290,8 @@ struct InboundEventFields: Equatable {
     case "sealed": isSealed = true
     case "partition_id": try Self.read(member, "partition_id", into: &partition)
     case "seq": try Self.read(member, "seq", into: &sequence)
+    case "http_status":
+      if httpStatus == nil, case .number(let number) = member.value { httpStatus = number.unsigned }
     case "preferred": readPreferred(member)
     default: break
     }

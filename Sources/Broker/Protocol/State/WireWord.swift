@@ -124,13 +124,14 @@ extension OfflineReason: WireWord {
     case .frozen: "frozen"
     case .untrusted: "untrusted"
     case .noNetwork: "no_network"
+    case .failing: "failing"
     case .silent: "silent"
     }
   }
 
   /// What an `offline` event may give as its reason.
   package static let reported: [OfflineReason] = [
-    .stopped, .unreachable, .frozen, .untrusted, .noNetwork,
+    .stopped, .unreachable, .frozen, .untrusted, .noNetwork, .failing,
   ]
 }
 

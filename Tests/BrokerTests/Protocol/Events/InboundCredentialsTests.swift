@@ -104,6 +104,7 @@ struct InboundDatasetTests {
     "A malformed vector is refused with its code and place, and shows nothing", arguments: kinds)
   func malformed(kind: InboundEventKind) throws {
     for vector in try DatasetVectors.all() where !["complete", "pending"].contains(vector.expect) {
+      if vector.expect == "missing_tlv", kind != .dataset, !vector.hex.isEmpty { continue }
       let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
       let error = try #require(throws: DatasetError.self) {
         try OperationalDataset(hex: vector.hex).requireComplete()
@@ -122,6 +123,30 @@ struct InboundDatasetTests {
     #expect(rejection.place == "incomplete_dataset dataset")
     #expect(rejection.message.contains("pending"))
     expectNothing(of: vector.hex, in: rejection)
+  }
+
+  @Test(
+    "Who announces itself, or shares, with a dataset that is not complete is known, and what it lacks"
+  )
+  func partial() throws {
+    let vector = try #require(try DatasetVectors.all().first { $0.expect == "complete" })
+    let whole = try OperationalDataset(hex: vector.hex)
+    let partial = whole.removing(.pskc, .channelMask)
+    for kind in [InboundEventKind.announce, .credentials] {
+      let event = try Samples.decode(kind, ["dataset": partial.hex])
+      #expect(event.dataset == nil && event.partial == partial)
+      #expect(event.partial?.missing == [.channelMask, .pskc])
+      #expect(try Samples.decode(kind, ["dataset": whole.hex]).partial == nil)
+    }
+    let nameless = whole.removing(.extendedPANID)
+    #expect(try Samples.decode(.announce, ["dataset": nameless.hex]).partial == nameless)
+    for (kind, dataset) in [
+      (InboundEventKind.dataset, partial), (.credentials, nameless),
+      (.announce, try whole.replacing(.delayTimer(1))),
+    ] {
+      let rejection = try Samples.rejection(kind, ["dataset": dataset.hex])
+      #expect(rejection.place == "missing_tlv dataset")
+    }
   }
 
   @Test("An empty dataset is an incomplete one")

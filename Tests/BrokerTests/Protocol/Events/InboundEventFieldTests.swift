@@ -161,7 +161,8 @@ struct InboundThreadReportTests {
         ["", "Leader", "sleepy", String(repeating: "x", count: 10_000)]
       ),
       (
-        [.offline], "reason", "expected one of stopped, unreachable, frozen, untrusted, no_network",
+        [.offline], "reason",
+        "expected one of stopped, unreachable, frozen, untrusted, no_network, failing",
         ["silent", "", "off"]
       ),
     ])
@@ -174,13 +175,20 @@ struct InboundThreadReportTests {
     }
   }
 
-  @Test("offline says why: stopped, unreachable, frozen, untrusted or no_network")
+  @Test("offline says why: stopped, unreachable, frozen, untrusted, no_network or failing")
   func reasons() throws {
     for reason in OfflineReason.reported {
       let event = try Samples.decode(.offline, ["reason": reason.word.description])
       #expect(event.offlineReason == reason)
     }
     #expect(try Samples.decode(.offline).offlineReason == nil)
+    for (value, status) in [
+      ("500", UInt16?.some(500)), ("100", 100), ("99", nil), ("600", nil), (#""500""#, nil),
+    ] {
+      let event = try Samples.decode(
+        "{\"border_agent_id\":\"\(Samples.agent)\",\"http_status\":\(value)}", as: .offline)
+      #expect(event.httpStatus == status, "\(value)")
+    }
   }
 
   @Test("In events that they do not belong to, the fields are ignored")
