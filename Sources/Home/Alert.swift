@@ -33,14 +33,15 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case stateAltered = 27
   case anotherDaemon = 28
   case anchorAltered = 29
-  case credentialSharingOpen = 32
   case preferredNetworkEmpty = 30
+  case routerNotAdvertised = 31
+  case credentialSharingOpen = 32
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
     .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
     .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter,
-    .credentialSharingOpen,
+    .routerNotAdvertised, .credentialSharingOpen,
   ]
 
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
@@ -66,7 +67,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
       .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
-      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty:
+      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty, .routerNotAdvertised:
       true
     }
   }
@@ -222,6 +223,8 @@ package struct AlertFacts: Hashable, Sendable {
     /// Its login sends no heartbeats, and its record has gone.
     case recordGone
     case detached
+    /// Its agent says that it works, and no record of it is on the local network.
+    case notAdvertised
     case wellKnownKey
     /// It has joined the preferred network and was not there before.
     case joined
@@ -369,7 +372,7 @@ extension AlertKey {
       (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _),
       (.anotherDaemon, _), (.anchorAltered, _):
       .critical
-    case (.plaintextCredentials, _), (.consentByHomeAssistant, _): .info
+    case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _): .info
     case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),

@@ -67,8 +67,9 @@ extension AlertFacts.Message: Recorded {
   /// Messages without values.
   private static let plain: [Self] = [
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
-    .reportsConflict, .noDataset, .recordGone, .detached, .wellKnownKey, .joined, .plaintext,
-    .daemon, .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict, .openForCode,
+    .reportsConflict, .noDataset, .recordGone, .detached, .notAdvertised, .wellKnownKey, .joined,
+    .plaintext, .daemon, .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict,
+    .openForCode,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -93,6 +94,7 @@ extension AlertFacts.Message: Recorded {
     case .sharedOlder: 17
     case .sharedConflict: 18
     case .openForCode: 20
+    case .notAdvertised: 30
     case .sharedPartial: 31
     case .elsewhere: 32
     case .offline: 33

@@ -15,29 +15,50 @@ struct DiscoveryMemory: Sendable {
   var listed: Set<BorderAgentID> = []
   /// Of those, the ones whose routers a person has removed since, and when that was noticed.
   var removed: [BorderAgentID: WireTime] = [:]
-  /// Of the last look: how many of the list are listed, and how many are not.
-  var counts = (listed: 0, refused: 0)
+  /// Of the last look: how many of the list are listed, and which are not.
+  var listedCount = 0
+  var refused: [RefusedSighting] = []
   /// A network may be split now, or no more: looked at with the next tick.
   var needsSplitCheck = true
+}
+
+/// A record on the local network that is not listed.
+package struct RefusedSighting: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    /// Another record of this router is.
+    case again(BorderAgentID)
+    /// A person has removed its router, which has not answered since.
+    case removed
+    /// Its login has said that it left.
+    case left
+    /// It is announced in another home.
+    case elsewhere
+    /// So many are only seen, or were new in this hour.
+    case tooMany
+  }
+
+  package let advertisement: Advertisement
+  package let reason: Reason
 }
 
 /// Brings the list of routers in line with what is advertised on the local network. Everything is compared each time,
 /// so that a later look makes up for whatever an earlier one missed or refused.
 extension Home {
   /// Routers that a home may have from the local network alone. Anybody there can invent some.
-  static let mostDiscovered = 200
+  package static let mostDiscovered = 200
   /// Seconds after the first complete list in which a router counts as one that was there before: some answer late.
   private static let firstLook = 3_600
 
-  /// Of the last look at the local network: how many records are listed, and how many are not.
-  package var discoveryCounts: (listed: Int, refused: Int) { discovery.counts }
+  /// Of the last look at the local network: how many records are listed, and which are not.
+  package var listedSightings: Int { discovery.listedCount }
+  package var refusedSightings: [RefusedSighting] { discovery.refused }
 
   mutating func see(_ sightings: Sightings) {
     startHour()
     var visited: Set<BorderAgentID> = []
     var listed: Set<BorderAgentID> = []
     var new: [Advertisement] = []
-    var refused = 0
+    var refused: [RefusedSighting] = []
     // A record that names an id of another router, whose own record is there as well, is not that router's.
     let atAddress = announced(at: Set(sightings.list.compactMap(\.extendedAddress)))
     let isOwn = sightings.list.map { one in
@@ -52,7 +73,7 @@ extension Home {
       }
       // Two records of one router: the first counts.
       guard visited.insert(stored.agent).inserted else {
-        refused += 1
+        refused.append(.init(advertisement: one, reason: .again(stored.agent)))
         continue
       }
       listed.insert(one.agents[0])
@@ -64,18 +85,25 @@ extension Home {
     let withoutRecord = seen(besides: visited, at: new.compactMap(\.extendedAddress))
     for one in new {
       let stored = rows(of: one, atAddress).first
+      let agent = stored?.agent ?? one.agents[0]
       let former = one.extendedAddress.flatMap { withoutRecord[$0] }
-      guard visited.insert(stored?.agent ?? one.agents[0]).inserted, !isRemoved(one),
-        former.map({ move($0, one) }) == true || add(one, stored)
-      else {
-        refused += 1
+      let reason: RefusedSighting.Reason? =
+        if !visited.insert(agent).inserted {
+          .again(agent)
+        } else if isRemoved(one) {
+          .removed
+        } else {
+          former.map { move($0, one) } == true ? nil : add(one, stored)
+        }
+      if let reason {
+        refused.append(.init(advertisement: one, reason: reason))
         continue
       }
       listed.insert(one.agents[0])
     }
     if sightings.isComplete { finishLook(sightings, visited, listed) }
     forgetSeen()
-    discovery.counts = (sightings.list.count - refused, refused)
+    (discovery.listedCount, discovery.refused) = (sightings.list.count - refused.count, refused)
     checkSplits()
   }
 
@@ -96,6 +124,14 @@ extension Home {
         let seen = sightings.lastSeen[router.agent] ?? now
         routers.see(router.agent, at: max(routers.lastSeen(router.agent), seen))
       }
+      write(router, before: stored, RouterEvent(), trigger: .mdns)
+    }
+    // In a home of very many, who is asked for by phones is not in one local network.
+    guard isSmall else { return }
+    for stored in routers where stored.isAnnounced && stored.beats && !stored.isUnadvertised {
+      if visited.contains(stored.agent) { continue }
+      var router = stored
+      router.isUnadvertised = true
       write(router, before: stored, RouterEvent(), trigger: .mdns)
     }
   }
@@ -144,11 +180,13 @@ extension Home {
     write(router, before: stored, RouterEvent(), trigger: .mdns)
   }
 
-  /// - Returns: whether it is listed.
-  private mutating func add(_ advertisement: Advertisement, _ stored: Router?) -> Bool {
-    guard discovery.room > 0, stored?.isPresent != true, mayBeListed(advertisement, stored),
-      makeRoomForSeen()
-    else { return false }
+  /// - Returns: why it is not listed; nil: it is.
+  private mutating func add(
+    _ advertisement: Advertisement, _ stored: Router?
+  ) -> RefusedSighting.Reason? {
+    if let stored, stored.isPresent { return .again(stored.agent) }
+    if let reason = refusal(of: advertisement, stored) { return reason }
+    guard discovery.room > 0, makeRoomForSeen() else { return .tooMany }
     discovery.room -= 1
     var router = stored ?? Router(advertisement.agents[0], at: now)
     router.isPresent = true
@@ -167,7 +205,7 @@ extension Home {
     write(router, before: stored, event, trigger: .mdns)
     routers.see(router.agent, at: now)
     for one in former { unlistSeen(one) }
-    return true
+    return nil
   }
 
   /// Seconds for which a router that is reset may be away.
@@ -208,7 +246,7 @@ extension Home {
   /// - Returns: whether it is the same: it has the same name, host, port and address.
   private mutating func move(_ stored: Router, _ advertisement: Advertisement) -> Bool {
     guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil,
-      mayBeListed(advertisement, nil),
+      refusal(of: advertisement, nil) == nil,
       stored.team == nil, stored.dataset == nil,
       let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
       advertisement.name == stored.name
@@ -233,11 +271,15 @@ extension Home {
 
   /// A router that left by MQTT stays off the list although it can still be seen, and so does one that is announced in
   /// another home.
-  private func mayBeListed(_ advertisement: Advertisement, _ absent: Router?) -> Bool {
-    if let absent, absent.dataset == nil, absent.user != nil { return false }
+  private func refusal(
+    of advertisement: Advertisement, _ absent: Router?
+  ) -> RefusedSighting.Reason? {
+    if let absent, absent.dataset == nil, absent.user != nil { return .left }
     // The former record of a router that was reset.
-    if routers.contains(where: { $0.resetFrom?.agent == advertisement.agents[0] }) { return false }
-    return !advertisement.agents.contains(where: rules.isAnnouncedElsewhere)
+    if let now = routers.first(where: { $0.resetFrom?.agent == advertisement.agents[0] }) {
+      return .again(now.agent)
+    }
+    return advertisement.agents.contains(where: rules.isAnnouncedElsewhere) ? .elsewhere : nil
   }
 
   /// Whether a person has removed its router, and it has not answered since: a record outlives its router in caches.
@@ -287,7 +329,8 @@ extension Home {
   /// Discovery is off: what it has brought goes. When it is on again, all is looked at as for the first time.
   mutating func endDiscovery() {
     for stored in routers where stored.isPresent && stored.source == .mdns { unlistSeen(stored) }
-    for stored in routers where stored.isAdvertised || stored.isRecordGone {
+    for stored in routers
+    where stored.isAdvertised || stored.isRecordGone || stored.isUnadvertised {
       var router = stored
       router.withdrawAdvertisement()
       write(router, before: stored, RouterEvent(), trigger: .mdns)

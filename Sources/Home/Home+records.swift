@@ -276,6 +276,7 @@ extension Router: Recorded {
     try coder.field(&router.httpStatus)
     try coder.field(&router.source)
     try coder.field(&router.isAdvertised)
+    try coder.field(&router.isUnadvertised)
     router.advertised = try coder.maybe(router.advertised)
     try coder.field(&router.partition)
     try coder.field(&router.reportedPartition)

@@ -573,7 +573,7 @@ extension Home {
   }
 
   /// As a router that is on it calls it.
-  func networkName(of id: ExtendedPANID) -> String? {
+  package func networkName(of id: ExtendedPANID) -> String? {
     network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
   }
 }

@@ -74,6 +74,8 @@ package struct Router: Hashable, Sendable {
   package var firstSeenAt: WireTime
   /// Whether its record is on the local network now.
   package var isAdvertised = false
+  /// Its agent sends heartbeats, and at the last look no record of it was on the local network.
+  var isUnadvertised = false
   /// What its record said of its network last, where only that says it.
   @Boxed var advertised: Advertised?
   /// The partition that it is in, by its record; nil where that does not say, or there is none.
@@ -357,6 +359,7 @@ extension Router {
     // A code lives for ten minutes at most.
     let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
     isOpenForCode = advertisement.isOpenForCode && !isAskedFor
+    isUnadvertised = false
     threadVersion = advertisement.threadVersion ?? threadVersion
     switch source {
     case .mdns:
@@ -436,6 +439,7 @@ extension Router {
     isAdvertised = false
     isRecordGone = false
     isOpenForCode = false
+    isUnadvertised = false
     partition = nil
     if isAgentSilent { currentNetwork = nil }
   }

@@ -36,6 +36,9 @@ struct RouterAlerts {
     case .adoptionFailed: adoptionFailed
     case .unknownRouter: unknown
     case .credentialSharingOpen: router.isOpenForCode && isOfHome ? facts(.openForCode) : nil
+    case .routerNotAdvertised:
+      router.isUnadvertised && router.isOnline && router.threadState?.isAttached != false
+        ? facts(.notAdvertised) : nil
     default: nil
     }
   }

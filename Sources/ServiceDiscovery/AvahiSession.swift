@@ -76,10 +76,15 @@ final class AvahiSession {
     guard failure == nil else { return }
     switch event {
     case AVAHI_BROWSER_NEW:
-      guard let name = seen.name else { return output.refuse(1) }
+      guard let name = seen.name else {
+        output.refuse(1)
+        let reason = "its name has control characters, or is not UTF-8"
+        return output.report(.unusable(name: seen.shownName, reason: reason))
+      }
       perform(table.appeared(name, on: seen.path), client)
     case AVAHI_BROWSER_REMOVE:
-      if let name = seen.name { perform(table.disappeared(name, on: seen.path), client) }
+      guard let name = seen.name else { return output.report(.lost(name: seen.shownName)) }
+      perform(table.disappeared(name, on: seen.path), client)
     case AVAHI_BROWSER_ALL_FOR_NOW:
       perform(table.allForNow(), client)
     case AVAHI_BROWSER_FAILURE:
@@ -163,6 +168,8 @@ final class AvahiSession {
 struct SeenService {
   /// Nil when it is invalid, and where the event is not about a service.
   var name: String?
+  /// With U+FFFD for each character that cannot be shown.
+  var shownName: String
   var path: ServicePath
 }
 
@@ -192,6 +199,7 @@ enum AvahiCallbacks {
     guard let browser, let client = avahi_service_browser_get_client(browser) else { return }
     let seen = SeenService(
       name: CheckedText.text(name, limit: maximumNameBytes),
+      shownName: CheckedText.shown(name, limit: maximumNameBytes),
       path: ServicePath(interface: interface, protocol: family))
     AvahiCallbacks.session(session)?.browserReported(client, event, seen)
   }

@@ -11,7 +11,8 @@
 /// disappeared, another path     if it was resolved on that path: release, resolve on another
 /// resolved, first or changed    found; too often: refuse, and found when the minute is over
 /// failed, another path          release, resolve on that
-/// failed on all paths           lost (if it was found); after a while: release, resolve again
+/// failed on all paths           lost (if it was found), unusable (if it never resolved, once); after a while: release,
+///                                 resolve again
 /// resolved for the first time,  the other is released, lost (if it was found), and resolved again when
 ///   at another's host and port    this one is gone
 /// allForNow, and each resolver  listed, once
@@ -63,6 +64,10 @@ struct ServiceTable {
   /// (RFC 6762, section 10), and the 5 seconds in which avahi-daemon looks for another one.
   static let silence = Duration.seconds(125)
 
+  /// Why a service is unusable of which there is no more than its name.
+  static let unresolved =
+    "nobody says where it is and what it offers: its SRV or TXT record, or its host's address, is missing or invalid"
+
   /// Queries that a service leaves unanswered before it is silent.
   static let maximumQueries = 3
 
@@ -79,6 +84,8 @@ struct ServiceTable {
     var failedAt: ContinuousClock.Instant?
     /// Where it was when it last resolved; nil: it never did.
     var place: ServicePlace?
+    /// It never resolved, and that was reported.
+    var isUnusable = false
     /// A later service at the same place.
     var replacement: String?
     /// Whether it has answered a query, and answers have got through since.
@@ -140,7 +147,8 @@ struct ServiceTable {
       services[name] = nil
       // Who comes and goes all the time is not new each time.
       if paces.count < limits.maximumServices { paces[name] = service.pace }
-      let lost: [Action] = service.reported == nil ? [] : [.report(.lost(name: name))]
+      let lost: [Action] =
+        service.reported == nil && !service.isUnusable ? [] : [.report(.lost(name: name))]
       return [.release(name: name)] + lost + bringBack(replacedBy: name) + answered(name)
     }
     let isResolved = service.resolvedPath == path
@@ -156,6 +164,7 @@ struct ServiceTable {
     guard var service = services[record.name] else { return [] }
     service.failedPaths = []
     service.failedAt = nil
+    service.isUnusable = false
     if record == service.silentRecord {
       // Its host answers, and its records are from avahi-daemon's cache.
       services[record.name] = service
@@ -186,11 +195,15 @@ struct ServiceTable {
       services[name] = service
       return [.release(name: name), .resolve(name: name, path: other)]
     }
-    let lost: [Action] =
+    var actions: [Action] =
       service.reported == nil ? [] : [.report(.lost(name: name, silence: Self.silence))]
+    if service.place == nil, !service.isUnusable {
+      service.isUnusable = true
+      actions.append(.report(.unusable(name: name, reason: Self.unresolved)))
+    }
     (service.current, service.reported, service.failedAt) = (nil, nil, now)
     services[name] = service
-    return lost + answered(name)
+    return actions + answered(name)
   }
 
   private mutating func replace(at place: ServicePlace, by replacement: String) -> [Action] {
@@ -387,8 +400,10 @@ struct ServicePath: Hashable, Sendable {
 package enum ServiceUpdate: Sendable, Equatable {
   /// A service is there, or what it says has changed.
   case found(ServiceRecord)
+  /// There is a service of this name, and it is not reported. Why, as a clause. Until `found`, or `lost`.
+  case unusable(name: String, reason: String)
   /// It withdrew its records (RFC 6762, section 10.1), they expired, its host has no address any more, or it answers no
-  /// more queries. Only after `found`.
+  /// more queries. Only after `found` or `unusable`.
   ///
   /// - silence: for how long it had not answered by then.
   case lost(name: String, silence: Duration = .zero)

@@ -85,13 +85,24 @@ enum CheckedText {
   /// At most `limit` + 1 bytes are read.
   static func text(_ pointer: UnsafePointer<CChar>?, limit: Int) -> String? {
     guard let pointer else { return nil }
+    let bytes = bytes(pointer, limit: limit + 1)
+    return bytes.count > limit ? nil : text(bytes)
+  }
+
+  /// The same, cut off at the limit, with U+FFFD in place of what cannot be shown.
+  static func shown(_ pointer: UnsafePointer<CChar>?, limit: Int) -> String {
+    guard let pointer else { return "" }
+    let text = String(decoding: bytes(pointer, limit: limit), as: UTF8.self)
+    return String(
+      String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }))
+  }
+
+  private static func bytes(_ pointer: UnsafePointer<CChar>, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    while bytes.count <= limit {
-      let byte = UInt8(bitPattern: pointer[bytes.count])
-      guard byte != 0 else { return text(bytes) }
-      bytes.append(byte)
+    while bytes.count < limit, pointer[bytes.count] != 0 {
+      bytes.append(UInt8(bitPattern: pointer[bytes.count]))
     }
-    return nil
+    return bytes
   }
 
   private static func text(_ bytes: [UInt8]) -> String? {

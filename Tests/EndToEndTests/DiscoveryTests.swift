@@ -103,6 +103,44 @@ struct DiscoveryTests {
     try await running.stop()
   }
 
+  @Test("A record that is not listed is named with its reason, also one without TXT")
+  func unlisted() async throws {
+    try network.stop(.avahi, .far)
+    let running = try await running()
+    let sender = try PacketSender(network)
+    let kitchen = MulticastPacket.strings(AdvertisedRouter(1, home).text)
+    let records: [(name: String, text: [UInt8]?)] = [
+      ("Kitchen", kitchen), ("Kitchen (2)", kitchen), ("Attic", nil),
+      ("Cellar", MulticastPacket.strings([Array("rv=1".utf8)])),
+    ]
+    func send() throws {
+      for (number, record) in records.enumerated() {
+        try sender.send(
+          MulticastPacket(
+            name: Array(record.name.utf8), text: record.text, host: Array("host-\(number)".utf8)))
+      }
+    }
+    try await eventually("all are named") {
+      try send()
+      let unlisted = try await running.installation.status()["discovery"]?["unlisted"]
+      return unlisted?.list.count == 3
+    }
+    let reasons = [
+      #""Attic" is not listed: nobody says where it is"#,
+      #""Cellar" is not listed: its TXT record names no border router: `id` is missing, and `xa` is missing"#,
+      "is not listed: it is another record of the border router \(AdvertisedRouter(1, home).agent)",
+    ]
+    let doctor = try await running.installation.command("doctor")
+    try send()
+    let found = try await scan(8)
+    for reason in reasons {
+      #expect(doctor.output.contains(reason), "\(doctor.output)")
+      #expect(found.error.contains(reason), "\(found.error)")
+    }
+    #expect(found.status == 0 && found.output.components(separatedBy: "Kitchen").count == 2)
+    try await running.stop()
+  }
+
   @Test(
     "A router whose power is cut is offline when its address expires, a removed one not listed until it is back, and one that was reset is one router"
   )

@@ -114,7 +114,7 @@ import ThreadDataset
       (.borderRouterOffline, .offline(.noNetwork), .warning),
       (.borderRouterOffline, .lostNetwork(isLast: false), .warning),
       (.borderRouterOffline, .lostNetwork(isLast: true), .critical),
-      (.routerDetached, .detached, .warning),
+      (.routerDetached, .detached, .warning), (.routerNotAdvertised, .notAdvertised, .info),
       (.unknownRouter, .joined, .warning), (.networkSplit, .split([], parts: 2), .warning),
       (.wellKnownNetworkKey, .wellKnownKey, .critical),
       (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),

@@ -256,7 +256,39 @@ import ThreadDataset
     scene.publish(.heartbeat, 1)
     scene.see(.of(1))
     scene.see()
-    #expect(scene.alarms == [])
+    #expect(scene.alarms == [.of(.routerNotAdvertised, 1)])
+  }
+
+  @Test("A router that works and is not advertised is an info, until either ends, or discovery")
+  func notAdvertised() throws {
+    let key = AlertKey.of(.routerNotAdvertised, 1)
+    func scene(_ state: ThreadState? = .leader, beats: Bool = true) -> HomeScene {
+      var scene = Self.scene()
+      scene.announce(1, .of(1, at: 5)) { $0.thread = .init(state: state, network: 1) }
+      if beats { scene.publish(.heartbeat, 1) { $0.thread = .init(state: state, network: 1) } }
+      scene.handle(.sightings(Sightings([], isComplete: false)))
+      #expect(scene.alarms == [], "the list has only begun")
+      scene.see()
+      return scene
+    }
+    var one = scene()
+    #expect(one.alarms == [key])
+    _ = one.home.takeChanges()
+    one.see()
+    #expect(one.home.takeChanges().isEmpty)
+    let ends: [(inout HomeScene) -> Void] = [
+      { $0.see(.of(1)) }, { $0.handle(.discoveryEnded) }, { $0.publish(.leave, 1) },
+      { $0.publish(.heartbeat, 1) { $0.thread.state = .detached } },
+      { $0.publish(.offline, 1) { $0.offlineReason = .frozen } },
+    ]
+    for end in ends {
+      var other = one
+      end(&other)
+      #expect(!other.alarms.contains(key))
+    }
+    #expect(scene(nil).alarms == [key])
+    #expect(scene(.detached).alarms == [.of(.routerDetached, 1)])
+    #expect(scene(beats: false).alarms == [], "whether anybody lives there is not known")
   }
 
   // MARK: Nobody on the preferred network

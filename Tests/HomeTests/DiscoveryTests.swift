@@ -133,6 +133,8 @@ import ThreadDataset
     for _ in 1...2 {
       scene.see(.of(1) { $0.name = "a" }, .of(1) { $0.name = "b" })
       #expect(scene.looks == [1, 1] && scene.router(1)?.name == "a")
+      #expect(scene.refusals == [.again(1)])
+      #expect(scene.home.refusedSightings.first?.advertisement.name == "b")
     }
   }
 
@@ -171,9 +173,11 @@ import ThreadDataset
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
     #expect(scene.see(.of(1)) == HomeOutput() && scene.looks == [0, 1])
+    #expect(scene.refusals == [.left])
     scene.rules.isAnnouncedElsewhere = { $0 == 2 }
     scene.see(.of(3, 2))
     #expect(scene.looks == [0, 1] && scene.home.networks.map(\.routers) == [0])
+    #expect(scene.refusals == [.elsewhere])
   }
 
   @Test(
@@ -270,7 +274,7 @@ import ThreadDataset
       scene.handle(.sightings(Sightings(Array(list))))
     }
     see(many)
-    #expect(scene.looks == [200, 5])
+    #expect(scene.looks == [200, 5] && Set(scene.refusals) == [.tooMany])
     scene.wait(seconds: 3_600)
     see(many[2..<200])
     see(many[2..<201])
@@ -289,7 +293,7 @@ import ThreadDataset
       scene.see()
     }
     scene.see(.of(1_000))
-    #expect(scene.looks == [0, 1])
+    #expect(scene.looks == [0, 1] && scene.refusals == [.tooMany])
     scene.wait(seconds: 3_599)
     scene.see(.of(1_000))
     #expect(scene.looks == [0, 1])
@@ -319,7 +323,7 @@ import ThreadDataset
     scene.handle(.remove(1))
     for _ in 1...2 {
       scene.see(.of(1))
-      #expect(scene.router(1) == nil && scene.looks == [0, 1])
+      #expect(scene.router(1) == nil && scene.looks == [0, 1] && scene.refusals == [.removed])
       scene.wait(seconds: 65)
     }
     scene.see(.of(1))

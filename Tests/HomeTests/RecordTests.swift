@@ -54,6 +54,7 @@ import ThreadDataset
     router.httpStatus = 599
     router.source = .mdns
     router.isAdvertised = true
+    router.isUnadvertised = true
     router.advertised = .init(network: 3, networkName: "seen", activeSeconds: 9)
     router.partition = 77
     router.reportedPartition = 78
@@ -161,7 +162,8 @@ import ThreadDataset
     case .notSeen: .agentSilent(.silent)
     case .agentSilent: .recordGone
     case .recordGone: .detached
-    case .detached: .wellKnownKey
+    case .detached: .notAdvertised
+    case .notAdvertised: .wellKnownKey
     case .wellKnownKey: .joined
     case .joined: .wasReset(isOnPreferred: true)
     case .wasReset: .openForCode

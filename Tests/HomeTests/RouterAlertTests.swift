@@ -68,7 +68,9 @@ import ThreadDataset
   @Test("All alerts of routers are tried here, but for those that have suites of their own")
   func complete() {
     #expect(
-      Set(Self.cases.map(\.name) + [.adoptionFailed, .unknownRouter, .credentialSharingOpen])
+      Set(
+        Self.cases.map(\.name)
+          + [.adoptionFailed, .unknownRouter, .credentialSharingOpen, .routerNotAdvertised])
         == Set(AlertName.ofRouters))
   }
 

@@ -52,6 +52,23 @@ struct ServiceTableTests {
     #expect(resolved("a") == [])
   }
 
+  private func unusable(_ name: String) -> Actions {
+    [.report(.unusable(name: name, reason: ServiceTable.unresolved))]
+  }
+
+  @Test("A service that never resolves is unusable, once, until it resolves or goes")
+  mutating func unusable() {
+    appeared("a", "b")
+    #expect(failed("a") == unusable("a") && failed("b") == unusable("b"))
+    let again = start + .seconds(300)
+    _ = table.tick(again)
+    #expect(table.failed("a", at: again) == [])
+    #expect(disappeared("a") == [.release(name: "a"), .report(.lost(name: "a"))])
+    #expect(resolved("b") == found("b"))
+    #expect(failed("b") == [.report(.lost(name: "b", silence: .seconds(125)))])
+    #expect(disappeared("b") == [.release(name: "b")])
+  }
+
   @Test("A service is lost with its last path only")
   mutating func lastPath() {
     appeared("a")
@@ -181,10 +198,10 @@ struct ServiceTableTests {
     #expect(resolved("a").count == 1)
     #expect(table.allForNow() == [])
     appeared("late")
-    #expect(failed("b") == [])
+    #expect(failed("b") == unusable("b"))
     #expect(disappeared("c") == [.release(name: "c"), .report(.listed)])
     #expect(table.isListed)
-    #expect(failed("late") == [])
+    #expect(failed("late") == unusable("late"))
     #expect(table.allForNow() == [])
   }
 

@@ -46,6 +46,7 @@ enum BrowseProbe {
       }
       return (["found", record.name, record.host, "\(record.port)"] + values)
         .joined(separator: "\t")
+    case .unusable(let name, let reason): return "unusable\t\(name)\t\(reason)"
     case .lost(let name, _): return "lost\t\(name)"
     case .listed: return "listed"
     case .unavailable(let obstacle):

@@ -60,8 +60,8 @@ package enum ServiceProbe {
 package struct MulticastPacket {
   /// The instance name: 1 to 63 bytes.
   package var name: [UInt8]
-  /// The data of the TXT record, which should be strings with a length byte before each.
-  package var text: [UInt8]
+  /// The data of the TXT record, which should be strings with a length byte before each; nil: there is none.
+  package var text: [UInt8]?
   package var host: [UInt8]
   package var port: UInt16
   /// Seconds for which the service's records are valid.
@@ -70,7 +70,7 @@ package struct MulticastPacket {
   package var hostLifetime: UInt32
 
   package init(
-    name: [UInt8], text: [UInt8] = [0], host: [UInt8] = Array("raw".utf8),
+    name: [UInt8], text: [UInt8]? = [0], host: [UInt8] = Array("raw".utf8),
     port: UInt16 = 0x1234, lifetime: UInt32 = 120,
     hostLifetime: UInt32 = 120
   ) {
@@ -86,13 +86,13 @@ package struct MulticastPacket {
     let type = label("_meshcop") + label("_udp") + label("local") + [0]
     let instance = label(name) + type
     return
-      // A response with authority, four answers.
-      [0, 0, 0x84, 0, 0, 0, 0, 4, 0, 0, 0, 0]
+      // A response with authority, three or four answers.
+      [0, 0, 0x84, 0, 0, 0, 0, text == nil ? 3 : 4, 0, 0, 0, 0]
       + record(type, 12, false, instance)
       + record(
         instance, 33, true,
         [0, 0, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + label(host) + label("local") + [0])
-      + record(instance, 16, true, text)
+      + (text.map { record(instance, 16, true, $0) } ?? [])
       + record(label(host) + label("local") + [0], 1, true, [10, 99, 0, 2], hostLifetime)
   }
 

@@ -61,6 +61,19 @@ extension Advertisement {
     }
   }
 
+  /// Why a record is none of a border router, as a clause: no id that it may be listed under.
+  package static func flaw(_ record: ServiceRecord) -> String {
+    let flaws = [("id", 16), ("xa", 8)].map { key, count in
+      switch record.text[key] {
+      case nil: "`\(key)` is missing"
+      case let value? where value.count != count:
+        "`\(key)` has \(value.count) byte\(value.count == 1 ? "" : "s") in place of \(count)"
+      case _?: "`\(key)` is all zeros"
+      }
+    }
+    return "its TXT record names no border router: \(flaws.joined(separator: ", and "))"
+  }
+
   /// The Extended PAN ID of an OpenThread that no dataset was ever given. Some people form a network with it.
   private static let placeholder = ExtendedPANID(number: 0xDEAD_00BE_EF00_CAFE)
 

@@ -48,8 +48,7 @@ package final class DiscoveryIntake: Sendable {
           remedy: "It is tried again each minute.")
       }
       guard state.isComplete else { return .starting }
-      let (listed, refused) = state.counts
-      return .running(routers: listed, refused: refused + state.unusable.count)
+      return .running(routers: state.listed, unlisted: state.unlisted)
     }
   }
 
@@ -102,7 +101,7 @@ package final class DiscoveryIntake: Sendable {
         "border routers are not looked for on the local network",
         metadata: ["reason": "\(obstacle.message)", "remedy": "\(obstacle.remedy)"])
     case .listed: logger.info("the border routers on the local network are listed")
-    case .found, .lost: break
+    case .found, .unusable, .lost: break
     }
   }
 
@@ -111,8 +110,8 @@ package final class DiscoveryIntake: Sendable {
     defer { state.withLock { $0.rounds += 1 } }
     do {
       try loop.see(sightings)
-      let counts = loop.home(home)?.discoveryCounts ?? (0, 0)
-      state.withLock { $0.written(sightings, counts) }
+      let home = loop.home(home)
+      state.withLock { $0.written(sightings, by: home) }
     } catch {
       let reason = StoreFailure.reason(error, path: path)
       let isNews = state.withLock { state in

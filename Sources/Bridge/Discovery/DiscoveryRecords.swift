@@ -10,15 +10,17 @@ struct DiscoveryRecords {
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
   /// The hosts of services that are there while a code opens their routers.
   private var codes: [String: String] = [:]
-  /// Names of records without an id.
-  private(set) var unusable: Set<String> = []
+  /// Records that cannot be used, by name, and why: the first ones, for anybody can publish more.
+  private var unusable: [String: String] = [:]
+  private static let mostUnusable = 200
   /// Whether a router that is not among the records is not there.
   private(set) var isComplete = false
   private(set) var obstacle: DiscoveryObstacle?
   /// When routers whose records have gone since the last round were seen last.
   private var lastSeen: [BorderAgentID: WireTime] = [:]
   /// Of the last round.
-  var counts = (listed: 0, refused: 0)
+  private(set) var listed = 0
+  private var refused: [RefusedSighting] = []
   var rounds = 0
   /// Why the last round failed.
   var failure: String?
@@ -39,10 +41,19 @@ struct DiscoveryRecords {
     return Sightings(routers, isComplete: isComplete, lastSeen: lastSeen)
   }
 
+  /// By name.
+  var unlisted: [UnlistedRecord] {
+    (refused.map { UnlistedRecord($0) }
+      + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }).sorted {
+        $0.name < $1.name
+      }
+  }
+
   /// They are written: what has come since is left for the next round.
-  mutating func written(_ sightings: Sightings, _ counts: (listed: Int, refused: Int)) {
+  mutating func written(_ sightings: Sightings, by home: Home?) {
     lastSeen = lastSeen.filter { sightings.lastSeen[$0.key] != $0.value }
-    (self.counts, failure) = (counts, nil)
+    (listed, refused) = (home?.listedSightings ?? 0, home?.refusedSightings ?? [])
+    failure = nil
   }
 
   /// - Returns: milliseconds after which it is to be written; nil where that is due already, or there is nothing.
@@ -50,11 +61,10 @@ struct DiscoveryRecords {
     switch update {
     case .found(let record):
       guard let advertisement = BorderRouterAdvertisement(record) else {
-        records.removeAll { $0.name == record.name }
-        unusable.insert(record.name)
-        return nil
+        note(BorderRouterAdvertisement.flaw(record), of: record.name)
+        return remove(record.name, seen: now, at: now)
       }
-      unusable.remove(record.name)
+      unusable[record.name] = nil
       obstacle = nil
       if let index = records.firstIndex(where: { $0.name == record.name }) {
         guard records[index].router != advertisement || records[index].host != record.host else {
@@ -64,23 +74,25 @@ struct DiscoveryRecords {
       } else {
         records.append((record.name, record.host, advertisement))
       }
+    case .unusable(let name, let reason):
+      note(reason, of: name)
+      return nil
     case .lost(let name, let silence):
-      unusable.remove(name)
-      guard let index = records.firstIndex(where: { $0.name == name }) else { return nil }
+      unusable[name] = nil
       let seen = now.adding(seconds: -Int(silence.components.seconds))
-      for agent in records.remove(at: index).router.agents { lastSeen[agent] = seen }
+      return remove(name, seen: seen, at: now)
     case .listed:
       obstacle = nil
       isComplete = true
     case .unavailable(let obstacle):
       // Nothing is known now. That is no sign that the routers have gone.
       records = []
-      unusable = []
+      unusable = [:]
       isComplete = false
       self.obstacle = obstacle
       return nil
     }
-    return delay(at: now)
+    return schedule(at: now)
   }
 
   /// - Returns: as `take`.
@@ -91,12 +103,23 @@ struct DiscoveryRecords {
     case .listed: return nil
     case .unavailable: codes = [:]
     }
-    return delay(at: now)
+    return schedule(at: now)
   }
 
-  private mutating func delay(at now: WireTime) -> Int? {
+  private mutating func schedule(at now: WireTime) -> Int? {
     guard !isScheduled, !isStopped else { return nil }
     isScheduled = true
     return pace.delay(at: now)
+  }
+
+  private mutating func note(_ reason: String, of name: String) {
+    if unusable[name] != nil || unusable.count < Self.mostUnusable { unusable[name] = reason }
+  }
+
+  /// - Parameter seen: when its router was there last.
+  private mutating func remove(_ name: String, seen: WireTime, at now: WireTime) -> Int? {
+    guard let index = records.firstIndex(where: { $0.name == name }) else { return nil }
+    for agent in records.remove(at: index).router.agents { lastSeen[agent] = seen }
+    return schedule(at: now)
   }
 }

@@ -188,6 +188,14 @@ private struct Sentences {
           + " that another router of \(configured) is on and within radio range, and that "
           + "the dataset of \(name) is complete. If both are so, restart Thread on \(name)."
       )
+    case .notAdvertised:
+      (
+        "\(name) works, but is not advertised on the local network: phones will not find it",
+        "Look on its machine whether `avahi-browse --resolve --terminate _meshcop._udp` shows it, and restart its agent "
+          + "(`systemctl restart otbr-agent`). If it is shown there, let the network pass multicast (VLANs, isolated "
+          + "Wi-Fi clients, IGMP snooping). `threadkeeper doctor` names records that are not listed. If its network is "
+          + "another one than threadkeeper's on purpose, nothing is to be done."
+      )
     case .wellKnownKey:
       (
         "\(configured) uses a network key that is printed in public documentation",

@@ -126,7 +126,9 @@ enum DaemonCheck {
     let check = Check(.system, "avahi")
     let discovery = status.discovery
     switch discovery.state {
-    case .running: return [check.ok("avahi-daemon answers: \(discovery.words)")]
+    case .running:
+      return [check.ok("avahi-daemon answers: \(discovery.words)")]
+        + (discovery.unlisted ?? []).map { check.note($0.sentence) }
     case .starting: return [check.note("The search for border routers is only starting")]
     case .off: return [check.note("Border routers are not searched for (setting `discovery.mdns`)")]
     case .unavailable:

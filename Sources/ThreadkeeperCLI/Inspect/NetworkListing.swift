@@ -2,8 +2,8 @@
 
 import Bridge
 import Broker
+import Home
 import ServiceDiscovery
-import Synchronization
 import ThreadDataset
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
@@ -132,68 +132,42 @@ extension NetworkListing.Router {
       isOnline: router.availability == "online")
   }
 
-  init(_ router: BorderRouterAdvertisement) {
+  init(_ router: Router) {
     self.init(
-      borderAgentID: router.agents[0].description, name: router.name, vendor: router.vendor,
-      model: router.model, partitionID: router.isThreadActive ? router.partition : nil,
-      isOnline: router.isThreadActive)
+      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor,
+      model: router.model, partitionID: router.shownPartition, isOnline: router.isOnline)
   }
 }
 
 /// One look at the local network, without a daemon.
 struct NetworkScan {
-  /// What the browser's thread has found so far.
-  private final class Findings: Sendable {
-    private struct State {
-      var routers: [String: BorderRouterAdvertisement] = [:]
-      var obstacle: DiscoveryObstacle?
-    }
-
-    private let state = Mutex(State())
-
-    var result: (routers: [BorderRouterAdvertisement], obstacle: DiscoveryObstacle?) {
-      state.withLock { (Array($0.routers.values), $0.obstacle) }
-    }
-
-    func take(_ update: ServiceUpdate) {
-      state.withLock { state in
-        switch update {
-        case .found(let record):
-          state.routers[record.name] = BorderRouterAdvertisement(record)
-          state.obstacle = nil
-        case .lost(let name, _): state.routers[name] = nil
-        case .listed: state.obstacle = nil
-        case .unavailable(let obstacle): state = State(obstacle: obstacle)
-        }
-      }
-    }
-  }
-
   let seconds: Int
 
   /// - Throws: `CommandFailure`: 69 where avahi-daemon does not answer in that time.
-  func run() async throws -> [NetworkListing] {
-    let findings = Findings()
-    let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType) { findings.take($0) }
+  func run() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
     do {
-      try browser.start()
+      return try await look()
     } catch let obstacle as DiscoveryObstacle {
       throw CommandFailure(obstacle)
     }
+  }
+
+  private func look() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
+    let scan = DiscoveryScan()
+    let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType) { scan.receive($0) }
+    try browser.start()
     let line = WaitingLine()
     line.show("Looking for border routers")
     defer { line.end() }
     try await Task.sleep(for: .seconds(seconds))
     browser.stop()
-    let (routers, obstacle) = findings.result
-    if let obstacle {
-      throw CommandFailure(obstacle)
-    }
-    return Dictionary(grouping: routers, by: \.network).map { network, routers in
+    let (home, unlisted) = try scan.result()
+    let networks = Dictionary(grouping: home.routers, by: \.network).map { network, routers in
       NetworkListing(
-        network: network?.description, name: routers.compactMap(\.networkName).min(), home: nil,
+        network: network?.description, name: network.flatMap(home.networkName), home: nil,
         routers: routers.map(NetworkListing.Router.init))
-    }.sorted { $0.cells.lexicographicallyPrecedes($1.cells) }
+    }
+    return (networks.sorted { $0.cells.lexicographicallyPrecedes($1.cells) }, unlisted)
   }
 }
 

@@ -15,7 +15,8 @@ struct NetworksListCommand: AsyncParsableCommand {
     abstract: "List the Thread networks, the preferred one marked, and their border routers.",
     discussion: """
       Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
-      seconds, without a daemon, a store or settings; this needs avahi-daemon.
+      seconds, without a daemon, a store or settings; this needs avahi-daemon. Records that are not listed \
+      are named on standard error, with the reason.
 
       PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
       A router that cannot be reached now is marked `(offline)`. SHARED BY has the logins that are no border \
@@ -40,8 +41,9 @@ struct NetworksListCommand: AsyncParsableCommand {
 
   func run() async throws {
     if let scan {
-      let networks = try await NetworkScan(seconds: scan).run()
+      let (networks, unlisted) = try await NetworkScan(seconds: scan).run()
       try output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      for record in unlisted { try StandardStream.error.write("\(record.sentence).\n") }
       return
     }
     let client = DaemonClient(settings: try options.loadOfStore())

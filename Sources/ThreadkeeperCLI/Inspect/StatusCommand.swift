@@ -191,7 +191,7 @@ extension DaemonState.Discovery {
     case .unavailable: return "unavailable: \(problem ?? "") \(remedy ?? "")"
     case .running:
       let count = routers ?? 0
-      let left = refused.flatMap { $0 > 0 ? "; records not listed: \($0)" : nil } ?? ""
+      let left = unlisted.flatMap { $0.isEmpty ? nil : "; records not listed: \($0.count)" } ?? ""
       return "mDNS, \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
     }
   }

@@ -114,6 +114,9 @@ struct PageState: Encodable {
 }
 
 extension PageState.Part {
+  /// Records that are not listed and are named.
+  private static let unlistedShown = 10
+
   init(_ check: Readiness.Check) {
     name = check.name
     state = check.ok ? "ok" : "bad"
@@ -132,8 +135,12 @@ extension PageState.Part {
     case .running:
       state = "ok"
       let routers = discovery.routers ?? 0
+      let unlisted = discovery.unlisted ?? []
       text =
         "\(routers) border router\(routers == 1 ? "" : "s") can be seen"
+        + unlisted.prefix(Self.unlistedShown).map { "; \($0.sentence)" }.joined()
+        + (unlisted.count > Self.unlistedShown
+          ? "; \(unlisted.count - Self.unlistedShown) more are not listed" : "")
     case .unavailable:
       state = "bad"
       text = discovery.problem ?? "is not available"

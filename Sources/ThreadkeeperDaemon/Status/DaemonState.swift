@@ -86,8 +86,8 @@ extension DaemonState {
     package var state: State
     /// Border routers that are advertised now.
     package var routers: Int?
-    /// Records that are not listed: without an id, of a router that is listed already, or too many.
-    package var refused: Int?
+    /// Records that are not listed, and why.
+    package var unlisted: [UnlistedRecord]?
     package var problem: String?
     package var remedy: String?
 
@@ -95,15 +95,20 @@ extension DaemonState {
       switch state {
       case .off: self.state = .off
       case .starting: self.state = .starting
-      case .running(let routers, let refused):
+      case .running(let routers, let unlisted):
         self.state = .running
-        (self.routers, self.refused) = (routers, refused)
+        (self.routers, self.unlisted) = (routers, unlisted)
       case .unavailable(let message, let remedy):
         self.state = .unavailable
         (problem, self.remedy) = (message, remedy)
       }
     }
   }
+}
+
+extension UnlistedRecord {
+  /// Without a full stop.
+  package var sentence: String { "\"\(name.printable)\" is not listed: \(reason)" }
 }
 
 extension DaemonState {

@@ -39,13 +39,28 @@ struct BorderRouterAdvertisementTests {
   }
 
   @Test(
-    "A record without a usable id is none",
+    "A record without a usable id is none, and why is named",
     arguments: [
-      Advert(id: nil), Advert(id: "00112233"), Advert(id: nil, address: "001122334455"),
-      Advert(id: String(repeating: "0", count: 32)), Advert(id: nil, more: ["id", "xa"]),
+      (Advert(id: nil), "`id` is missing, and `xa` is missing"),
+      (Advert(id: "00112233"), "`id` has 4 bytes in place of 16, and `xa` is missing"),
+      (
+        Advert(id: nil, address: "001122334455"),
+        "`id` is missing, and `xa` has 6 bytes in place of 8"
+      ),
+      (
+        Advert(id: String(repeating: "0", count: 32)), "`id` is all zeros, and `xa` is missing"
+      ),
+      (Advert(id: nil, more: ["id", "xa"]), "`id` is missing, and `xa` is missing"),
+      (
+        Advert(id: nil, more: ["id=00112233445566778899aabbccddee05", "xa=a101020304050505"]),
+        "`id` has 32 bytes in place of 16, and `xa` has 16 bytes in place of 8"
+      ),
     ])
-  func noID(_ advert: Advert) {
+  func noID(_ advert: Advert, _ flaw: String) {
     #expect(BorderRouterAdvertisement(advert.service) == nil)
+    #expect(
+      BorderRouterAdvertisement.flaw(advert.service)
+        == "its TXT record names no border router: \(flaw)")
   }
 
   @Test("Values of another length are left out, and the record still counts")

@@ -41,7 +41,7 @@ struct DiscoveryIntakeTests {
     intake.receive(.found(advert.service))
     intake.receive(.listed)
     try await eventually("the router is listed") { router != nil }
-    try await eventually("it is counted") { intake.current == .running(routers: 1, refused: 0) }
+    try await eventually("it is counted") { intake.current == .running(routers: 1, unlisted: []) }
   }
 
   @Test("What is found is listed soon, and its number is known")
@@ -94,7 +94,7 @@ struct DiscoveryIntakeTests {
     intake.write()
     intake.receive(.lost(name: "Kitchen"))
     try await eventually("its record is gone") {
-      intake.current == .running(routers: 0, refused: 0)
+      intake.current == .running(routers: 0, unlisted: [])
     }
     intake.receive(.found(Advert().service))
     try await eventually("it is listed") { router != nil }
@@ -106,19 +106,52 @@ struct DiscoveryIntakeTests {
     try await find(Advert(name: "z"))
     intake.receive(.found(Advert(name: "a", network: .guest).service))
     try await eventually("the other one is refused") {
-      intake.current == .running(routers: 1, refused: 1)
+      intake.current
+        == .running(
+          routers: 1,
+          unlisted: [
+            UnlistedRecord(
+              name: "a",
+              reason: "it is another record of the border router \(agent), which is listed")
+          ])
     }
     #expect(router?.name == "z")
   }
 
-  @Test("A record without an id is counted and changes nothing")
+  @Test("A record that cannot be used is named, with the reason, and changes nothing")
   func unusable() async throws {
     defer { intake.stop() }
-    intake.receive(.found(Advert(id: nil).service))
+    let nameless = Advert(id: nil).service
+    intake.receive(.found(nameless))
+    intake.receive(.unusable(name: "Attic", reason: "nobody answers"))
     intake.receive(.listed)
-    #expect(intake.current == .running(routers: 0, refused: 1))
+    let attic = UnlistedRecord(name: "Attic", reason: "nobody answers")
+    let kitchen = UnlistedRecord(
+      name: "Kitchen", reason: BorderRouterAdvertisement.flaw(nameless))
+    #expect(intake.current == .running(routers: 0, unlisted: [attic, kitchen]))
     intake.receive(.lost(name: "Kitchen"))
-    #expect(intake.current == .running(routers: 0, refused: 0))
+    #expect(intake.current == .running(routers: 0, unlisted: [attic]))
+    intake.receive(.found(Advert(name: "Attic").service))
+    #expect(intake.current == .running(routers: 0, unlisted: []))
+    try await eventually("it is listed") { router != nil }
+    // It was usable before.
+    intake.receive(.found(Advert(name: "Attic", id: nil).service))
+    try await eventually("its router is offline") { router?.isOnline == false }
+  }
+
+  @Test(
+    "A scan lists what a home would list: records of one router are one, and the others are named")
+  func scan() throws {
+    let scan = DiscoveryScan()
+    scan.receive(.found(Advert(address: "0011223344556677").service))
+    scan.receive(.found(Advert(name: "Kitchen (2)", address: "0011223344556677").service))
+    scan.receive(.found(Advert(name: "Attic", id: nil).service))
+    scan.receive(.listed)
+    let (home, unlisted) = try scan.result()
+    #expect(
+      home.routers.map(\.name) == ["Kitchen"] && unlisted.map(\.name) == ["Attic", "Kitchen (2)"])
+    scan.receive(.unavailable(obstacle))
+    #expect(throws: obstacle) { try scan.result() }
   }
 
   @Test("While avahi-daemon is away, the list stays as it was, and the reason is known")
@@ -167,7 +200,7 @@ struct DiscoveryIntakeTests {
     #expect(sightings.lastSeen[agent] == now.adding(seconds: -5) && sightings.list.count == 1)
     // Another one goes while these are written.
     _ = records.take(.lost(name: "Attic", silence: .seconds(3)), at: now)
-    records.written(sightings, (1, 0))
+    records.written(sightings, by: nil)
     let rest = try #require(records.sightings)
     #expect(rest.lastSeen[agent] == nil && rest.lastSeen.values.contains(now.adding(seconds: -3)))
   }

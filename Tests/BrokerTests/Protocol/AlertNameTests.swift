@@ -36,6 +36,7 @@ struct AlertNameTests {
     (.anchorAltered, "AnchorAltered"),
     (.credentialSharingOpen, "CredentialSharingOpen"),
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"),
+    (.routerNotAdvertised, "RouterNotAdvertised"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

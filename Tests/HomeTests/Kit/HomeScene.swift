@@ -155,7 +155,10 @@ struct HomeScene {
     handle(.sightings(Sightings(list, isComplete: isComplete)))
   }
 
-  var looks: [Int] { [home.discoveryCounts.listed, home.discoveryCounts.refused] }
+  /// Why records are not listed.
+  var refusals: [RefusedSighting.Reason] { home.refusedSightings.map(\.reason) }
+
+  var looks: [Int] { [home.listedSightings, home.refusedSightings.count] }
 
   // MARK: Requests
 

@@ -69,9 +69,11 @@ struct DaemonStateWordsTests {
     func words(_ state: DiscoveryState) -> String { DaemonState.Discovery(state).words }
     #expect(words(.off) == "off (setting `discovery.mdns`)")
     #expect(words(.starting) == "starting")
-    #expect(words(.running(routers: 1, refused: 0)) == "mDNS, 1 border router")
+    #expect(words(.running(routers: 1, unlisted: [])) == "mDNS, 1 border router")
     #expect(
-      words(.running(routers: 3, refused: 2)) == "mDNS, 3 border routers; records not listed: 2")
+      words(
+        .running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
+        == "mDNS, 3 border routers; records not listed: 2")
     #expect(
       words(.unavailable(message: "Nobody answers.", remedy: "Install it."))
         == "unavailable: Nobody answers. Install it.")

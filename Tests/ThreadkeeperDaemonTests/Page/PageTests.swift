@@ -113,13 +113,25 @@ struct PageFactsTests {
     var facts = PageFacts(context(settings))
     let shown = #""seen":"1970-01-01T00:16:00Z""#
     let sample = #"border_agent_id="\#(agent)"} 1000"# + "\n"
-    for (discovery, isNow) in [(.running(routers: 1, refused: 0), true), (state, false)] {
+    for (discovery, isNow) in [(.running(routers: 1, unlisted: []), true), (state, false)] {
       facts.discovery = { discovery }
       let text = String(decoding: try #require(await facts.state()), as: UTF8.self)
       #expect(text.contains("\(agent)") && text.contains(shown) == !isNow, "\(text)")
       let metrics = MetricsText.encode(await facts.metrics())
       #expect(metrics.contains("\(agent)") && metrics.contains(sample) == !isNow, "\(metrics)")
     }
+  }
+
+  @Test(
+    "Records that are not listed are named in the health of the daemon, the first ones with the reason"
+  )
+  func unlisted() {
+    let records = (1...12).map { UnlistedRecord(name: "R\($0)\u{1B}", reason: "`id` is missing") }
+    let part = PageState.Part(DaemonState.Discovery(.running(routers: 1, unlisted: records)))
+    #expect(
+      part.text.hasPrefix(
+        #"1 border router can be seen; "R1\u{1b}" is not listed: `id` is missing; "R2"#))
+    #expect(part.text.hasSuffix("; 2 more are not listed") && part.state == "ok")
   }
 
   @Test("A link names the address on loopback, also where a proxy has a name, and else the name")

@@ -56,6 +56,7 @@ extension AlertName: WireWord {
     case .storeDamaged: "StoreDamaged"
     case .networkSplit: "NetworkSplit"
     case .unknownRouter: "UnknownRouter"
+    case .routerNotAdvertised: "RouterNotAdvertised"
     case .consentByHomeAssistant: "ConsentByHomeAssistant"
     case .discoveryAltered: "DiscoveryAltered"
     case .homeAssistantDiffers: "HomeAssistantDiffers"

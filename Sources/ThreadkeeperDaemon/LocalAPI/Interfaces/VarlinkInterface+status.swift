@@ -74,10 +74,16 @@ extension VarlinkInterface {
       state: (off, starting, running, unavailable),
       # Border routers that are advertised now.
       routers: ?int,
-      # Records that are not listed: without an id, of a router that is listed already, or too many.
-      refused: ?int,
+      # Records that are not listed.
+      unlisted: ?[]UnlistedRecord,
       problem: ?string,
       remedy: ?string
+    )
+
+    # A record on the local network, by the name of its service instance, and why it is not listed.
+    type UnlistedRecord (
+      name: string,
+      reason: string
     )
 
     # The status page. Its URL is there while it is `listening`, unless only the trusted proxy opens it; the last two

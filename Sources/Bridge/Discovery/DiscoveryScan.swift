@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ServiceDiscovery
+import Synchronization
+
+/// A look at the local network without a daemon or a store: what a home that knows nothing else lists.
+package final class DiscoveryScan: Sendable {
+  private let records = Mutex(DiscoveryRecords())
+
+  package init() {}
+
+  /// Takes what the browser has found. Returns at once.
+  package func receive(_ update: ServiceUpdate) {
+    let now = SystemClock().now()
+    _ = records.withLock { $0.take(update, at: now) }
+  }
+
+  /// - Throws: `DiscoveryObstacle`: nothing could be found.
+  package func result() throws(DiscoveryObstacle) -> (home: Home, unlisted: [UnlistedRecord]) {
+    var records = records.withLock(\.self)
+    if let obstacle = records.obstacle { throw obstacle }
+    var rules = HomeRules { .random(in: .min ... .max) }
+    rules.hasDaemon = false
+    var home = Home(rules: rules)
+    if let sightings = records.sightings {
+      _ = home.handle(.sightings(sightings), at: SystemClock().now(), rules: rules)
+      records.written(sightings, by: home)
+    }
+    return (home, records.unlisted)
+  }
+}
