@@ -137,9 +137,13 @@ enum NMCLIOutput {
   }
 
   static func reading(_ output: [UInt8], interface: String?) throws(SSIDTrouble) -> SSIDReading {
+    var hasOddLine = false
     for line in output.split(separator: UInt8(ascii: "\n")) {
       let fields = fields(of: line)
-      guard fields.count == 3 else { throw .malformed(tool: "nmcli") }
+      guard fields.count == 3 else {
+        hasOddLine = true
+        continue
+      }
       guard fields[0] == Array("yes".utf8) else { continue }
       if let interface, fields[2] != Array(interface.utf8) { continue }
       // A hidden network.
@@ -149,6 +153,8 @@ enum NMCLIOutput {
       }
       if let ssid = try SSID(bytes) { return .ssid(ssid) }
     }
+    // It may be of a neighbour's access point, so it hides no other one.
+    if hasOddLine { throw .malformed(tool: "nmcli") }
     return .none
   }
 

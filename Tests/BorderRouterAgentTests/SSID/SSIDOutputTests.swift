@@ -81,6 +81,8 @@ struct SSIDOutputTests {
     #expect(fields(#"yes:61:wlan0\:1"#) == ["yes", "61", "wlan0:1"])
     #expect(fields(#"a\\:b\:c:"#) == [#"a\"#, "b:c", ""])
     #expect(try text(NMCLIOutput.reading(Array(#"yes:61:w\:1"#.utf8), interface: "w:1")) == "a")
+    let odd = Array("no:a:b:c\nyes:6162:wlan1\n".utf8)
+    #expect(try text(NMCLIOutput.reading(odd, interface: nil)) == "ab", "of a neighbour")
     for wrong in ["yes:home", "yes:zz:wlan0", "yes:616:wlan0", "Error: no", "yes:61:wlan0:more"] {
       #expect(throws: SSIDTrouble.malformed(tool: "nmcli"), "\(wrong)") {
         try NMCLIOutput.reading(Array(wrong.utf8), interface: nil)

@@ -259,6 +259,10 @@ struct AlertTextTests {
         + "same age, or its timestamp is more than a year ahead"
     ),
     (
+      facts(.notAdvertised),
+      #""Bob" works, but is not advertised on the local network: phones will not find it"#
+    ),
+    (
       facts(.offline(.failing)) { $0.httpStatus = 500 },
       #""Bob" answers its agent with an error: HTTP status 500"#
     ),
