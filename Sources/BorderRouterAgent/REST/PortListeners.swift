@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import ThreadkeeperSupport
 
 /// Whose program takes the connections to a port of this machine. While a router is off, any user of its machine can
 /// listen on its port.
 ///
-/// The kernel is asked for the one listener: see `ListenerQuery`. Where it names none, and where it may not be asked,
+/// The kernel is asked for the one listener: see `ListenerQuery`. Where it may not be asked, and until it has named one,
 /// its lists of all sockets are read (proc(5)), which takes milliseconds:
 ///
 /// ```
@@ -28,6 +29,10 @@ struct PortListeners {
   private static let listens = "0A"
   private static let anyIPv4 = "00000000"
   private static let anyIPv6 = "00000000000000000000000000000000"
+
+  /// Whether the kernel has named a listener: that it names none means something from then on. For `localhost` libcurl
+  /// tries ::1 first, where mostly nobody listens.
+  private static let kernelAnswers = Atomic(false)
 
   /// - Parameters: the two tables.
   init(ipv4: String, ipv6: String) {
@@ -55,10 +60,14 @@ struct PortListeners {
   ) throws(HTTPFailure) -> Bool {
     guard let address = IPAddress(text) else { throw .unchecked("\(text) is no address") }
     guard address.isLoopback else { return true }
-    let found: Set<UInt32> =
-      if let user = ListenerQuery.user(at: address.bytes, port: port) { [user] } else {
-        try current().users(at: address.bytes, port: port)
-      }
+    let found: Set<UInt32>
+    switch ListenerQuery.answer(at: address.bytes, port: port) {
+    case .user(let user):
+      kernelAnswers.store(true, ordering: .relaxed)
+      found = [user]
+    case .nobody where kernelAnswers.load(ordering: .relaxed): found = []
+    case .nobody, nil: found = try current().users(at: address.bytes, port: port)
+    }
     if let other = found.subtracting(users).min() {
       throw .untrusted("a program of user \(other) listens on port \(port)")
     }
@@ -126,6 +135,7 @@ struct PortListeners {
 ///           24 port, 26 other port, 28 address, 44 other address, 60 interface, 64 cookie
 ///  answer    0 as above                                                        nlmsghdr
 ///           16 family, 17 state, …, 80 user, 84 inode                          inet_diag_msg
+///           16 error                                                           nlmsgerr, where there is none
 /// ```
 /// Ports and addresses are in the order of the network, all else is in that of this machine. The address of the other
 /// end is left at zero: the kernel then finds no connection, and goes on to who listens.
@@ -133,17 +143,24 @@ enum ListenerQuery {
   private static let netlink: Int32 = 4  // NETLINK_SOCK_DIAG
   private static let byFamily: UInt16 = 20  // SOCK_DIAG_BY_FAMILY
   private static let isRequest: UInt16 = 1  // NLM_F_REQUEST
+  private static let isError: UInt16 = 2  // NLMSG_ERROR
   private static let listens: UInt8 = 10  // TCP_LISTEN
   private static let sequence: UInt32 = 1
   private static let requestSize = 72
   private static let answerSize = 88
+  private static let errorSize = 20
   /// `lo`, whose index is the same on each machine: a listener may be bound to it.
   private static let loopback: UInt32 = 1
 
+  enum Answer: Equatable {
+    case user(UInt32)
+    /// ENOENT. A kernel that can't look for listeners says so, too.
+    case nobody
+  }
+
   /// - Parameter address: in the order of the network: 4 bytes, or 16; of this machine's loopback interface.
-  /// - Returns: nil where nobody listens, and where the kernel may not be asked, as without AF_NETLINK in
-  ///   `RestrictAddressFamilies=`.
-  static func user(at address: [UInt8], port: UInt16) -> UInt32? {
+  /// - Returns: nil where the kernel may not be asked, as without AF_NETLINK in `RestrictAddressFamilies=`.
+  static func answer(at address: [UInt8], port: UInt16) -> Answer? {
     let descriptor = socket(
       AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), netlink)
     guard descriptor >= 0 else { return nil }
@@ -153,7 +170,7 @@ enum ListenerQuery {
     // The kernel has answered before that returns. An answer has some attributes behind it.
     var answer = [UInt8](repeating: 0, count: 1_024)
     let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT))
-    return user(in: Array(answer.prefix(max(count, 0))), port: port)
+    return self.answer(in: Array(answer.prefix(max(count, 0))), port: port)
   }
 
   static func request(_ address: [UInt8], _ port: UInt16) -> [UInt8] {
@@ -179,15 +196,18 @@ enum ListenerQuery {
     return bytes
   }
 
-  /// - Returns: nil for an error, such as ENOENT where nobody listens, and for all that is no listener on this port.
-  static func user(in answer: [UInt8], port: UInt16) -> UInt32? {
+  /// - Returns: nil for another error, and for all that is no listener on this port.
+  static func answer(in answer: [UInt8], port: UInt16) -> Answer? {
     func value<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
       answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
-    guard answer.count >= answerSize, value(UInt16.self, at: 4) == byFamily,
-      value(UInt32.self, at: 8) == sequence, answer[17] == listens,
-      UInt16(bigEndian: value(UInt16.self, at: 20)) == port
-    else { return nil }
-    return value(UInt32.self, at: 80)
+    guard answer.count >= errorSize, value(UInt32.self, at: 8) == sequence else { return nil }
+    switch value(UInt16.self, at: 4) {
+    case isError: return value(Int32.self, at: 16) == -ENOENT ? .nobody : nil
+    case byFamily where answer.count >= answerSize && answer[17] == listens:
+      guard UInt16(bigEndian: value(UInt16.self, at: 20)) == port else { return nil }
+      return .user(value(UInt32.self, at: 80))
+    default: return nil
+    }
   }
 }

@@ -3,6 +3,7 @@
 import Glibc
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
@@ -62,13 +63,35 @@ struct PortListenersTests {
   @Test("The kernel names the listener of a port, and nobody where there is none")
   func kernel() throws {
     let server = try ScriptedServer("")
-    #expect(ListenerQuery.user(at: Self.here, port: server.port) == getuid())
+    #expect(ListenerQuery.answer(at: Self.here, port: server.port) == .user(getuid()))
     // Bound to 127.0.0.1 alone.
-    #expect(ListenerQuery.user(at: [127, 0, 0, 2], port: server.port) == nil)
-    #expect(ListenerQuery.user(at: Self.here6, port: server.port) == nil)
-    #expect(try ListenerQuery.user(at: Self.here, port: UnusedPort.next()) == nil)
+    #expect(ListenerQuery.answer(at: [127, 0, 0, 2], port: server.port) == .nobody)
+    #expect(ListenerQuery.answer(at: Self.here6, port: server.port) == .nobody)
+    #expect(try ListenerQuery.answer(at: Self.here, port: UnusedPort.next()) == .nobody)
     let list = try PortListeners.current()
     #expect(list.users(at: Self.here, port: server.port) == [getuid()])
+  }
+
+  @Test("No table is read once the kernel has named a listener, also where nobody listens")
+  func readsNoTable() throws {
+    let server = try ScriptedServer("")
+    #expect(try PortListeners.areThere(at: "127.0.0.1", port: server.port, of: [getuid()]))
+    let before = try Self.bytesRead()
+    let own = try Self.bytesRead() - before
+    for _ in 0..<10 {
+      // As for `localhost`.
+      #expect(try !PortListeners.areThere(at: "::1", port: server.port, of: [getuid()]))
+      #expect(try PortListeners.areThere(at: "127.0.0.1", port: server.port, of: [getuid()]))
+    }
+    // A table's first line alone has more.
+    #expect(try Self.bytesRead() - before - own < own + Self.head.utf8.count)
+  }
+
+  /// By this thread, from files: proc_pid_io(5).
+  private static func bytesRead() throws -> Int {
+    let text = try #require(KernelFile.text("/proc/thread-self/io"))
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar: ") })
+    return try #require(Int(line.dropFirst("rchar: ".count)))
   }
 
   @Test("The request has port and address in the order of the network")
@@ -84,7 +107,7 @@ struct PortListenersTests {
 
   @Test("Of the kernel's answers only that of a listener on this port names a user")
   func answers() {
-    func user(_ change: (inout [UInt8]) -> Void = { _ in }) -> UInt32? {
+    func user(_ change: (inout [UInt8]) -> Void = { _ in }) -> ListenerQuery.Answer? {
       var answer = [UInt8](repeating: 0, count: 124)
       withUnsafeBytes(of: UInt16(20)) { answer.replaceSubrange(4..<6, with: $0) }
       withUnsafeBytes(of: UInt32(1)) { answer.replaceSubrange(8..<12, with: $0) }
@@ -92,16 +115,26 @@ struct PortListenersTests {
       answer.replaceSubrange(20..<22, with: [0x1F, 0x91])
       withUnsafeBytes(of: UInt32(61_042)) { answer.replaceSubrange(80..<84, with: $0) }
       change(&answer)
-      return ListenerQuery.user(in: answer, port: 0x1F91)
+      return ListenerQuery.answer(in: answer, port: 0x1F91)
     }
-    #expect(user() == 61_042)
-    #expect(user { $0.removeLast(124 - 88) } == 61_042)
-    for count in [0, 15, 16, 87] {
+    #expect(user() == .user(61_042))
+    #expect(user { $0.removeLast(124 - 88) } == .user(61_042))
+    for count in [0, 15, 16, 19, 20, 87] {
       #expect(user { $0.removeLast(124 - count) } == nil, "\(count) bytes")
     }
-    // NLMSG_ERROR, another sequence, a connection, another port.
+    // Another type, another sequence, a connection, another port.
     for offset in [4, 8, 17, 21] {
       #expect(user { $0[offset] += 1 } == nil, "byte \(offset)")
     }
+    func refusal(_ error: Int32, of size: Int = 36) -> ListenerQuery.Answer? {
+      var answer = [UInt8](repeating: 0, count: 36)
+      withUnsafeBytes(of: UInt16(2)) { answer.replaceSubrange(4..<6, with: $0) }
+      withUnsafeBytes(of: UInt32(1)) { answer.replaceSubrange(8..<12, with: $0) }
+      withUnsafeBytes(of: -error) { answer.replaceSubrange(16..<20, with: $0) }
+      return ListenerQuery.answer(in: Array(answer.prefix(size)), port: 0x1F91)
+    }
+    #expect(refusal(ENOENT) == .nobody)
+    #expect(refusal(ENOENT, of: 19) == nil)
+    #expect(refusal(EPERM) == nil)
   }
 }
