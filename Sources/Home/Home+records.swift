@@ -334,7 +334,8 @@ extension SharedCredentials: Recorded {
       lacks: try coder(value?.lacks), agent: try coder.maybe(value?.agent),
       name: try coder.maybe(value?.name),
       isPreferredThere: try coder(value?.isPreferredThere), createdAt: try coder(value?.createdAt),
-      changedAt: try coder(value?.changedAt), isSigned: try coder(value?.isSigned),
+      changedAt: try coder(value?.changedAt), reportedAt: try coder(value?.reportedAt),
+      isSigned: try coder(value?.isSigned),
       follows: try coder(value?.follows), denied: try coder(value?.denied),
       order: try coder(value?.order))
   }

@@ -19,7 +19,9 @@ extension Home {
       throw .tooManyShared(rules.routersPerHome)
     }
     var one =
-      stored ?? SharedCredentials(user: user, dataset: incoming, createdAt: now, changedAt: now)
+      stored
+      ?? SharedCredentials(
+        user: user, dataset: incoming, createdAt: now, changedAt: now, reportedAt: now)
     switch one.order.take(message.order) {
     case .news: break
     case .duplicate:
@@ -30,6 +32,7 @@ extension Home {
       throw .outOfOrder
     }
     if message.signature == nil { notePlaintext(from: user) }
+    one.reportedAt = now
     one.agent = message.borderAgent
     one.name = message.name
     one.isPreferredThere = message.isPreferred
@@ -69,8 +72,9 @@ extension Home {
     var before = shared[one.network, default: [:]].updateValue(one, forKey: one.user)
     if before == nil { countShared(one, 1) }
     nameShared(before, one)
-    // A number is saved with the next change.
+    // A number is saved with the next change, and so is the time.
     before?.order = one.order
+    before?.reportedAt = one.reportedAt
     if before != one { noteChange(of: one) }
   }
 
@@ -283,12 +287,12 @@ extension Home {
 
   // MARK: Who shares what
 
-  var allShared: [SharedCredentials] {
+  package var allShared: [SharedCredentials] {
     shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:))
   }
 
   /// By user.
-  func shared(of network: ExtendedPANID) -> [SharedCredentials] {
+  package func shared(of network: ExtendedPANID) -> [SharedCredentials] {
     (shared[network] ?? [:]).values.sorted { $0.user < $1.user }
   }
 

@@ -56,7 +56,7 @@ package struct Home: Sendable {
   var needs = Needs()
   /// Networks of which a user shares credentials, and how many there are in all.
   var sharedBy: [ExactName: Set<ExtendedPANID>] = [:]
-  var sharedCount = 0
+  package internal(set) var sharedCount = 0
   /// What their networks are called.
   var sharedNames = SortedList<Called>()
   /// Until when no person is asked again about what a user shares: it may change its keys again and again.
@@ -173,7 +173,7 @@ package struct Home: Sendable {
   var now: WireTime { step.now }
   var rules: HomeRules { step.rules }
 
-  func team(of user: ExactName) -> ExactName { rules.team(user) }
+  package func team(of user: ExactName) -> ExactName { rules.team(user) }
 }
 
 extension Home: Equatable {
@@ -272,6 +272,7 @@ extension Home {
       router.followsPreferred = Membership.follows(
         wasMember: router.followsPreferred, dataset, preferred: preferred?.dataset)
     }
+    router.noteShared(preferred: preferred?.dataset)
     let check = checkAdoption(
       of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: false)
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
@@ -323,6 +324,7 @@ extension Home {
     var router = changed
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
+    router.noteShared(preferred: preferred?.dataset)
     let check = checkAdoption(
       of: &router, PreferredCheck(router, preferred: preferred?.dataset),
       isSSIDNew: event.types.contains(.ssidChanged))

@@ -284,6 +284,13 @@ extension Router {
     credentialsGoneAt = nil
   }
 
+  /// Whether a router without credentials of its own is on a network whose credentials are here all the same.
+  mutating func noteShared(preferred: DatasetSummary?) {
+    guard credential == .missing || credential == .shared else { return }
+    let isShared = isOnlySeen && network == preferred?.network && preferred?.hasCredentials == true
+    credential = isShared ? .shared : .missing
+  }
+
   /// Its credentials go; the id continues to belong to its team.
   ///
   /// - Parameter preferred: as that of `store`.

@@ -19,7 +19,9 @@ package struct SharedCredentials: Hashable, Sendable {
   package internal(set) var isPreferredThere = false
   package internal(set) var createdAt: WireTime
   package internal(set) var changedAt: WireTime
-  /// Whether the last report was. Whoever can publish as a login can send the others.
+  /// The last report. It is saved with the next change, as numbers are.
+  package internal(set) var reportedAt: WireTime
+  /// Whether the last report was signed. Whoever can publish as a login can send the others.
   var isSigned = false
   /// Whether a newer dataset with its keys is followed: it was just the preferred one, and no person has chosen since.
   var follows = false

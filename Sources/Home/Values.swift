@@ -118,12 +118,14 @@ package enum ThreadState: UInt8, Hashable, Sendable, CaseIterable {
 package enum CredentialState: UInt8, Hashable, Sendable, CaseIterable {
   /// The dataset that it reported last.
   case stored = 1
-  /// None: it announced itself without a dataset.
+  /// None: it announced itself without a dataset, or was only seen.
   case missing = 0
   /// A dataset that is newer than the one that it reported last.
   case stale = 2
   /// A dataset of the same age that differs from the one that it reported last.
   case conflict
+  /// None of its own. It was only seen, on the preferred network, whose credentials came from somebody else.
+  case shared
 }
 
 /// Who describes a border router.

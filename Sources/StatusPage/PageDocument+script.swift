@@ -41,8 +41,9 @@ extension PageDocument {
         if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));
         const card = make("article", "card net" + (item.preferred ? " preferred" : ""), head);
         if (item.credentials === false) card.append(make("p", "dim small", "Its credentials are not here."));
-        if (item.shared_by.length)
-          card.append(make("p", "dim small", "Its credentials are shared by " + item.shared_by.join(", ") + "."));
+        for (const one of item.shared_by)
+          card.append(make("p", "dim small", "Its credentials are shared by " + one.name + ", ",
+            when(one.read, "read"), "."));
         const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
         if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
         else card.append(make("p", "dim", "No border router is on it."));

@@ -118,6 +118,7 @@ extension PageDocument {
       left: past => past > -1 ? "Its time is over." : "Waits for " + span(-past) + " more.",
       // To the minute.
       seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
+      read: past => past < 120 ? "read just now" : "read last " + span(past) + " ago",
     };
     function tick(element) {
       const text = forms[element.dataset.form]((Date.now() - new Date(element.dateTime)) / 1000);

@@ -197,8 +197,16 @@ struct BrowserTests {
     #expect(try await tab.evaluate(prefer) == 1)
     let accept = "document.querySelectorAll('button[aria-label^=\"Accept: third\"]').length"
     #expect(try await tab.evaluate(accept) == 1)
-    try await tab.evaluate("Object.assign(\(third), {routers: [], shared_by: ['ha']}); show()")
+    try await tab.evaluate(
+      """
+      Object.assign(\(third), {routers: [], shared_by: [{name: 'Home Assistant (login ha)', read: new \
+      Date(Date.now() - 600000).toISOString()}]}); show()
+      """)
     #expect(try await tab.evaluate(accept) == 0)
+    #expect(
+      try await tab.evaluate("document.body.innerText").text?.contains(
+        "Its credentials are shared by Home Assistant (login ha), read last 10 minutes ago.")
+        == true)
 
     try await home.publish(BorderRouter(number: 4).leaves, BorderRouter(number: 5).leaves)
     func announceTwins(_ network: ThreadNetwork) async throws {

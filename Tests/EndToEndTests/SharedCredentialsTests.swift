@@ -98,6 +98,13 @@ struct SharedCredentialsTests {
     }
     #expect(await scene.client.isPreferredAvailable())
     #expect(try await scene.dataset() == home.hex())
+    try await running.until("that the routers' credentials are here") { heard in
+      routers.allSatisfy { heard.state($0.topic)?["credentials"] == "shared" }
+    }
+    #expect(try await installation.status()["credentials"] == 1)
+    let kept = try await installation.json("credentials", "list").list
+    #expect(kept.map { $0["shared_by"]?.text } == ["ha"])
+    #expect(try await installation.run("credentials", "list").contains("SHARED BY"))
     #expect(try await installation.json("networks", "accept-credentials")["changed"] == false)
     async let asked = scene.client.preferredCredentials()
     try await installation.decide("approve")

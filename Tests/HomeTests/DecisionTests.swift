@@ -294,7 +294,7 @@ import ThreadDataset
   func decision(_ row: Row) {
     let shared = SharedCredentials(
       user: "ha", dataset: row.dataset, isPreferredThere: row.isPreferredThere,
-      createdAt: Self.now, changedAt: Self.now, follows: row.follows)
+      createdAt: Self.now, changedAt: Self.now, reportedAt: Self.now, follows: row.follows)
     let decision = SharedDecision(
       shared, preferred: row.preferred, needsChoice: row.needsChoice, isTrusted: row.isTrusted,
       at: Self.now)

@@ -195,7 +195,7 @@ import ThreadDataset
     #expect(scene.verdict(of: 1) == .mismatch(.extendedPANID))
     scene.ask(.deleteCredentials(1), by: requester)
     scene.see(.of(1))
-    #expect(scene.router(1)?.network == 1 && scene.router(1)?.credential == .missing)
+    #expect(scene.router(1)?.network == 1 && scene.router(1)?.credential == .shared)
     #expect(scene.verdict(of: 1) == .match && scene.alarms == [])
   }
 

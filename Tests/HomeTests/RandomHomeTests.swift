@@ -137,6 +137,8 @@ extension Home {
     for one in a.allShared + b.allShared {
       a.shared[one.network]?[one.user]?.order = SequenceWindow()
       b.shared[one.network]?[one.user]?.order = SequenceWindow()
+      a.shared[one.network]?[one.user]?.reportedAt = one.createdAt
+      b.shared[one.network]?[one.user]?.reportedAt = one.createdAt
     }
     a.routers = RouterTable()
     b.routers = RouterTable()

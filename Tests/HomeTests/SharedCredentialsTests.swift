@@ -98,6 +98,7 @@ import ThreadDataset
       scene.wait(seconds: 3_600)
       #expect(scene.share(dataset) == HomeOutput() && scene.home.takeChanges().isEmpty)
       #expect(scene.home.work == 0, "what else is shared is not looked at")
+      #expect(Self.shared(scene)?.reportedAt == scene.now)
     }
     scene.share(.of(1, at: 4, other: 1)) {
       $0.name = "Attic"
@@ -220,6 +221,27 @@ import ThreadDataset
     #expect(network?.dataset == nil && network?.name == "net-1" && network?.sharedBy == ["ha"])
     scene.accept()
     #expect(scene.home.network(1)?.dataset == .of(1, name: "evil"))
+  }
+
+  @Test("Once they are accepted, a router that was only seen on their network has its credentials")
+  func ofRouters() {
+    var scene = Self.scene()
+    scene.see(.of(1, on: 1), .of(2, on: 2))
+    scene.announce(3)
+    func credentials() -> [CredentialState?] { (1...3).map { scene.router($0)?.credential } }
+    scene.share(.of(1))
+    #expect(credentials() == [.missing, .missing, .missing])
+    _ = scene.home.takeChanges()
+    scene.accept()
+    #expect(credentials() == [.shared, .missing, .missing])
+    #expect(scene.home.takeChanges().routers.contains(1))
+    scene.see(.of(1, on: 2), .of(2, on: 1))
+    #expect(credentials() == [.missing, .shared, .missing])
+    scene.announce(2, .of(1))
+    #expect(credentials() == [.missing, .stored, .missing])
+    scene.see(.of(1, on: 1))
+    scene.command(.forgetPreferred)
+    #expect(credentials() == [.missing, .stored, .missing])
   }
 
   @Test("The alert that no network is preferred counts those that routers are on")

@@ -17,6 +17,8 @@ package struct HomeCounts: Hashable, Sendable {
   package var routers = RouterTotals()
   /// That routers are on, or that are preferred.
   package var networks = 0
+  /// That are stored, of routers or because a login shares them.
+  package var credentials = 0
   /// Alerts that fire.
   package var alerts: [AlertKind: Int] = [:]
 
@@ -29,6 +31,7 @@ package struct HomeCounts: Hashable, Sendable {
   package mutating func add(_ home: Home) {
     routers += home.routers.totals
     networks += home.networkCount
+    credentials += home.routers.totals.credentials + home.sharedCount
     for (key, alert) in home.alerts where alert.phase == .firing {
       let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
       alerts[kind, default: 0] += 1

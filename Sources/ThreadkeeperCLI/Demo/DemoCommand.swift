@@ -138,7 +138,7 @@ struct DemoSummary {
       """
         routers            \(counts.routers.listed)
         networks           \(counts.networks)
-        credentials        \(counts.routers.credentials), encrypted
+        credentials        \(counts.credentials), encrypted
         preferred network  \(home.preferred?.dataset.name ?? "none")
         alerts             \(raised) raised, \(resolved) resolved
         network keys found in \(messages.count) published messages and in the store's files: \(leaks)

@@ -20,7 +20,7 @@ struct CredentialsCommand: ParsableCommand {
 struct CredentialsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List whose credentials are stored. Shows no secret.",
+    abstract: "List whose credentials are stored, and what logins share. Shows no secret.",
     discussion: """
       Examples:
         threadkeeper credentials list
@@ -32,13 +32,21 @@ struct CredentialsListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let list = try await DaemonClient(settings: options.loadOfStore()).list(ListCredentials())
-    var table = Table(
-      columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
+    // Most homes have none.
+    let isShared = list.rows.contains { $0.sharedBy != nil }
+    var table =
+      isShared
+      ? Table(
+        columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP",
+        "SHARED BY")
+      : Table(
+        columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
     for credential in list.rows {
-      table.add(
-        credential.borderAgentID, credential.team, credential.networkName ?? "",
+      table.add([
+        credential.borderAgentID ?? "", credential.team, credential.networkName ?? "",
         credential.extendedPANID ?? "", credential.channel.map(String.init) ?? "",
-        credential.activeTimestamp.map { String($0) } ?? "")
+        credential.activeTimestamp.map { String($0) } ?? "", credential.sharedBy ?? "",
+      ])
     }
     try output.show(
       list.rows,

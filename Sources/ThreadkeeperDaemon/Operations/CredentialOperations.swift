@@ -98,13 +98,16 @@ package struct AcceptCredentials: Operation {
 /// One credential as commands print it.
 package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
   package let home: String
-  package let borderAgentID: String
+  /// Nil of those that a login shares.
+  package let borderAgentID: String?
   package let team: String
   package let networkName: String?
   package let extendedPANID: String?
   package let panID: UInt16?
   package let channel: UInt16?
   package let activeTimestamp: UInt64?
+  /// The login that shares them, which is no border router.
+  package let sharedBy: String?
   /// The TLVs in hex; only where secrets were asked for.
   package let dataset: String?
 
@@ -112,10 +115,23 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
   /// - Returns: nil for a router without credentials.
   init?(_ router: Router, in home: String, _ dataset: OperationalDataset? = nil) {
     guard let summary = router.dataset else { return nil }
+    self.init(
+      summary, of: router.agent.description, team: router.owner?.text ?? "", in: home, dataset)
+  }
+
+  init(_ one: SharedCredentials, team: ExactName, in home: String) {
+    self.init(one.dataset, sharedBy: one.user.text, team: team.text, in: home)
+  }
+
+  private init(
+    _ summary: DatasetSummary, of agent: String? = nil, sharedBy: String? = nil, team: String,
+    in home: String, _ dataset: OperationalDataset? = nil
+  ) {
     let parameters = summary.parameters
     self.home = home
-    borderAgentID = router.agent.description
-    team = router.owner?.text ?? ""
+    borderAgentID = agent
+    self.team = team
+    self.sharedBy = sharedBy
     networkName = summary.name
     extendedPANID = summary.network.description
     panID = parameters?.panID
@@ -133,12 +149,13 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
     case panID = "pan_id"
     case channel
     case activeTimestamp = "active_timestamp"
+    case sharedBy = "shared_by"
     case dataset
   }
 
   package var text: String {
     var lines = [
-      "border agent id  \(borderAgentID)", "home             \(home)",
+      "border agent id  \(borderAgentID ?? "")", "home             \(home)",
       "team             \(team.printable)", "network          \((networkName ?? "").printable)",
       "ext pan id       \(extendedPANID ?? "")",
       "channel          \(channel.map { String($0) } ?? "")",

@@ -87,6 +87,9 @@ package struct ListRouters: ListOperation {
       return "No border router has announced itself yet. Credentials of \(whose) are stored: "
         + "`threadkeeper credentials list`."
     }
+    if homes.contains(where: { $0.sharedCount > 0 }) {
+      return "No border router is listed. A login shares credentials: `threadkeeper credentials list`."
+    }
     guard homes.contains(where: { $0.routers.totals.departed > 0 }) else {
       return
         "No border router is listed. Each appears when it announces itself by MQTT, or when it is seen on "
@@ -118,6 +121,7 @@ package struct ListCredentials: ListOperation {
     return Rows(
       rows: homes.flatMap { name, home in
         home.routers.compactMap { CredentialReport($0, in: name) }
+          + home.allShared.map { CredentialReport($0, team: home.team(of: $0.user), in: name) }
       },
       unreadable: context.unreadable)
   }

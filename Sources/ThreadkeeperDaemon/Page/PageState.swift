@@ -51,11 +51,19 @@ struct PageState: Encodable {
     /// False: it is preferred by its Extended PAN ID alone.
     var credentials: Bool
     var accepted: Bool
-    /// Logins that are no border routers and share its credentials.
-    var sharedBy: [String]
+    /// Where its credentials come from that logins share.
+    var sharedBy: [Share]
     /// Whether a person can prefer it.
     var preferable: Bool
     var routers: [Router]
+  }
+
+  /// Of a login that is no border router.
+  struct Share: Encodable {
+    /// What people call it, with its login.
+    var name: String
+    /// When it reported them last: RFC 3339, to the minute.
+    var read: String
   }
 
   struct Home: Encodable {
@@ -209,6 +217,7 @@ extension PageState.Home {
     networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
       PageState.Network(
         $0, groups[$0.id] ?? [], isAlike: home.hasNamesake($0.id, $0.name),
+        sharedBy: home.shared(of: $0.id).map(PageState.Share.init),
         credentials: !$0.isPreferred || home.preferred?.dataset.hasCredentials == true)
     }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
@@ -224,7 +233,8 @@ extension PageState.Home {
 
 extension PageState.Network {
   init(
-    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool, credentials: Bool
+    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool,
+    sharedBy: [PageState.Share], credentials: Bool
   ) {
     id = network.id.description
     name = network.name
@@ -233,9 +243,25 @@ extension PageState.Network {
     preferred = network.isPreferred
     self.credentials = credentials
     accepted = network.isAccepted
-    sharedBy = network.sharedBy.map(\.text.printable)
+    self.sharedBy = sharedBy
     preferable = !routers.isEmpty || !sharedBy.isEmpty
     self.routers = routers
+  }
+}
+
+extension PageState.Share {
+  init(_ one: SharedCredentials) {
+    let user = one.user.text.printable
+    name = one.name.map { "\($0.printable) (login \(user))" } ?? "the login \(user)"
+    read = one.reportedAt.toTheMinute.description
+  }
+}
+
+extension WireTime {
+  /// So that the page does not change with each second.
+  fileprivate var toTheMinute: WireTime {
+    let minute: Int64 = 60_000
+    return WireTime(milliseconds: milliseconds / minute * minute)
   }
 }
 
@@ -250,10 +276,7 @@ extension PageState.Router {
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
     online = router.isOnline
-    let minute: Int64 = 60_000
-    self.seen = seen.map {
-      WireTime(milliseconds: $0.milliseconds / minute * minute).description
-    }
+    self.seen = seen?.toTheMinute.description
     notes = []
     if verdict.isMismatch, !router.hasNoNetwork { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }

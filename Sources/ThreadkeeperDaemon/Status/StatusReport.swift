@@ -78,7 +78,7 @@ package struct StatusReport: Codable {
     routersDetached = counts.routers.detached
     routersElsewhere = counts.routers.elsewhere
     networks = counts.networks
-    credentials = counts.routers.credentials
+    credentials = counts.credentials
     alerts = counts.alertsFiring
     alertsFiring = Alert.list(counts.alerts)
     let served = snapshot.inOrder(of: settings)

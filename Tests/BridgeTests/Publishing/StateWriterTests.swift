@@ -32,7 +32,7 @@ struct StateWriterTests {
           random.next(), at: random.next() >> 16,
           channel: UInt32.random(in: 11...0x20011, using: &random),
           name: "n" + random.text()))
-      router.credential = random.pick([.missing, .stored, .stale, .conflict])
+      router.credential = random.pick(CredentialState.allCases)
       router.datasetChangedAt = random.maybe(random.time())
       router.currentNetwork = random.maybe(ExtendedPANID(number: random.next()))
       router.threadState = random.maybe(random.pick(ThreadState.allCases))

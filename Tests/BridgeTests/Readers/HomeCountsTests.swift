@@ -65,6 +65,13 @@ struct HomeCountsTests {
             RequestContext(requester, reply: .caller, actor: "uid 1000")))
       }, counts: ["departed": 1, "credentials": 1, "networks": 1]),
     Row(
+      testDescription: "Credentials that logins share, accepted or not",
+      change: {
+        $0.publish(.announce, 1, .of(1))
+        $0.share(.of(1))
+        $0.share(.of(2))
+      }, counts: ["listed": 1, "online": 1, "credentials": 3, "networks": 2]),
+    Row(
       testDescription: "An alert that is held does not count",
       change: {
         $0.publish(.announce, 1, .of(1))
@@ -95,7 +102,7 @@ struct HomeCountsTests {
     var shown = [
       "listed": routers.listed, "online": routers.online, "offline": routers.offline,
       "detached": routers.detached, "elsewhere": routers.elsewhere, "departed": routers.departed,
-      "credentials": routers.credentials, "networks": counts.networks,
+      "credentials": counts.credentials, "networks": counts.networks,
     ].filter { $0.value != 0 }
     for (kind, count) in counts.alerts { shown["\(kind.name) \(kind.severity)"] = count }
     return shown

@@ -82,6 +82,13 @@ struct CredentialOperationTests {
       shown.text(homeOption: " --home h").contains(
         "ha shares one; if it is right, run `threadkeeper networks accept-credentials --home h`"))
     #expect(try ListNetworks().list(context).rows.map(\.sharedBy) == [["ha"]])
+    let listed = try ListCredentials().list(context).rows
+    #expect(listed.map(\.sharedBy) == ["ha"] && listed.map(\.borderAgentID) == [nil])
+    #expect(listed.map(\.networkName) == ["home"] && listed.map(\.team) == ["ha"])
+    func ofRouter() throws -> [CredentialState] {
+      try ListRouters().list(context).rows.map(\.credentials)
+    }
+    #expect(try ofRouter() == [.missing])
     let other = try context.failure(
       of: AcceptCredentials(home: "home", extPanId: "3333333344444444"))
     #expect(other.status == .usage && other.message.contains("is not the preferred one"))
@@ -95,6 +102,7 @@ struct CredentialOperationTests {
     #expect(reply.changed && reply.extPanId == "1111111122222222" && reply.networkName == "home")
     #expect(try ShowPreferred(home: "home", secret: true).perform(context).dataset == dataset.hex)
     #expect(try !accept.perform(context).changed)
+    #expect(try ofRouter() == [.shared])
     let history = try ListDecisions().perform(context).history
     #expect(history.map(\.outcome) == ["approved"])
     #expect(history.map(\.decidedBy) == ["uid 4711 (command line)"])

@@ -96,6 +96,7 @@ extension CredentialState: WireWord {
     case .stored: "stored"
     case .stale: "stale"
     case .conflict: "conflict"
+    case .shared: "shared"
     }
   }
 }

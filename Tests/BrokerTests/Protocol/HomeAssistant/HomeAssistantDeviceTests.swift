@@ -89,7 +89,8 @@ struct HomeAssistantDeviceTests {
     #expect(router["channel"]?["default_entity_id"] as? String == "sensor.living_room_channel")
     #expect(router["ext_pan_id"]?["enabled_by_default"] as? Bool == false)
     let credentials = try #require(router["credentials"])
-    #expect(credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict"])
+    #expect(
+      credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict", "shared"])
     #expect(credentials["state_class"] == nil)
   }
 
