@@ -128,6 +128,8 @@ package final class AgentContext {
 package protocol AgentTask {
   /// Between two looks; shorter while something is under way.
   var pause: Duration { get }
+  /// What is reported of the agent itself; nil: nothing is to be said yet.
+  var standing: AgentStanding? { get }
 
   /// Before the first look.
   mutating func start()
@@ -140,6 +142,15 @@ package protocol AgentTask {
   mutating func finish() -> [Publication]
 }
 
+/// Whether an agent can do its work. It is reported when the connection is there, when it changes, and each minute.
+package enum AgentStanding: Equatable, Sendable {
+  case works
+  /// One or two sentences for people, without secrets.
+  case fails(String)
+  /// The events of its router say how it is, so no more is reported.
+  case routerSpeaks
+}
+
 /// The thread of an agent: it looks when it is time, hands over what comes from the broker, and waits.
 struct AgentLoop {
   /// How it ended.
@@ -149,10 +160,19 @@ struct AgentLoop {
     var error: MosquittoError?
   }
 
+  private static let reportInterval = Duration.seconds(60)
+  private static let day = Duration.seconds(86_400)
+
   private let login: AgentLogin
+  /// Of the agent, among those of its login.
+  private let name: String
   private let link: BrokerLink
   private let context: AgentContext
   private var task: any AgentTask
+  private var reports: EventEncoder
+  private var isConnected = false
+  /// What was reported last on this connection, and when the same is due again.
+  private var reported: (standing: AgentStanding, due: Duration)?
   private var error: MosquittoError?
   /// What was logged about the connection last: the same is not logged with each attempt.
   private var trouble: String?
@@ -161,6 +181,10 @@ struct AgentLoop {
     _ configuration: any AgentConfiguration, link: BrokerLink, logger: Logger, stop: WakeSignal
   ) {
     login = configuration.login
+    name = String(
+      "\(configuration.label.key) \(configuration.label.value)".prefix(InboundLimits.textCharacters)
+    )
+    reports = login.encoder
     self.link = link
     context = AgentContext(link: link, logger: logger, stop: stop)
     task = configuration.task(in: context)
@@ -178,10 +202,28 @@ struct AgentLoop {
       }
       readNews()
       guard isRunning else { break }
+      report()
       next = min(next, context.now + task.pause)
-      WakeSignal.wait(for: [context.stop, link.wake], within: next - context.now)
+      let due = min(next, reported?.due ?? next)
+      WakeSignal.wait(for: [context.stop, link.wake], within: due - context.now)
     }
     return End(last: task.finish(), error: error)
+  }
+
+  private mutating func report() {
+    guard isConnected, let standing = task.standing else {
+      reported = nil
+      return
+    }
+    if let reported, reported.standing == standing, context.now < reported.due { return }
+    reported = (
+      standing, context.now + (standing == .routerSpeaks ? Self.day : Self.reportInterval)
+    )
+    do throws(SealingError) {
+      context.publish(try reports.publication(of: standing, by: name, now: nanosecondsSince1970()))
+    } catch {
+      context.logger.error("what the agent reports of itself can't be sealed: \(error.message)")
+    }
   }
 
   private mutating func readNews() {
@@ -189,13 +231,17 @@ struct AgentLoop {
       switch news {
       case .connected:
         trouble = nil
+        (isConnected, reported) = (true, nil)
         context.logger.info("connected to the broker")
         task.handle(.connected)
       case .disconnected(let event):
         let message = login.brokerMessage(event.error)
         if message != trouble { context.logger.warning("\(message)") }
         trouble = message
+        (isConnected, reported) = (false, nil)
         task.handle(.disconnected)
+      // The task's own are refused, too, and are logged.
+      case .refused(let publication, _) where publication.token == reports.lastSequence: break
       case .refused(let publication, let refusal):
         task.handle(.refused(publication, message: login.brokerMessage(refusal)))
       case .notSubscribed(let refusal):

@@ -36,6 +36,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case preferredNetworkEmpty = 30
   case routerNotAdvertised = 31
   case credentialSharingOpen = 32
+  case agentNotWorking = 34
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
@@ -67,7 +68,8 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
       .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
-      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty, .routerNotAdvertised:
+      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty, .routerNotAdvertised,
+      .agentNotWorking:
       true
     }
   }
@@ -259,6 +261,8 @@ package struct AlertFacts: Hashable, Sendable {
     case sharedOlder
     /// Its dataset of the preferred network is of the same age and differs, or its timestamp is too far ahead.
     case sharedConflict
+    /// The programs `names` of a login don't do their work: the first one says why, or is silent. It did until `since`.
+    case agentNotWorking(String?)
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
 
@@ -377,7 +381,8 @@ extension AlertKey {
       (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
       (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
-      (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _):
+      (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _),
+      (.agentNotWorking, _):
       .warning
     }
   }

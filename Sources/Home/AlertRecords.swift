@@ -109,6 +109,7 @@ extension AlertFacts.Message: Recorded {
     case .wasReset: 42
     case .lostNetwork: 43
     case .preferredEmpty: 44
+    case .agentNotWorking: 50
     }
   }
 
@@ -162,6 +163,9 @@ extension AlertFacts.Message: Recorded {
     case (44, .preferredEmpty(let routers, let elsewhere)):
       return .preferredEmpty(routers: try coder(routers), elsewhere: try coder(elsewhere))
     case (44, nil): return .preferredEmpty(routers: try coder(nil), elsewhere: try coder(nil))
+    case (50, .agentNotWorking(let trouble)):
+      return .agentNotWorking(try coder.maybe(trouble))
+    case (50, nil): return .agentNotWorking(try coder.maybe(nil))
     default:
       guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message

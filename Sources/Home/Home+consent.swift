@@ -345,8 +345,9 @@ extension Home {
   mutating func revoke(
     _ user: ExactName, forgets: Bool, by approver: ConsentApprover
   ) -> HomeAnswer {
+    let hadAgents = forgetAgents(of: user)
     guard let client = clients[user], forgets || !client.isRevoked else {
-      return .revokedClient(false)
+      return .revokedClient(hadAgents)
     }
     if !forgets, client.trust == .signed {
       clients[user]?.isRevoked = true

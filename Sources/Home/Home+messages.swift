@@ -19,6 +19,7 @@ extension Home {
         for router in try routersBehind(name, of: user) { takeSSID(message, router) }
       case .router(let agent): try receive(message, about: agent, from: user)
       case .network: try takeCredentials(message, from: user)
+      case .agent(let name): try takeReport(message, of: name, from: user)
       }
       // Only signed events of this user count: then there is nothing left that could come as plaintext.
       if message.hasKeys, clients[user]?.trust == .signed {

@@ -125,7 +125,7 @@ extension Home {
       removeFormer(at: index)
     case .shared(let user, let network):
       if let one = shared[network]?[user] { drop(one) }
-    case .alert, .question, .grant, .decision, .client, .signer: return
+    case .alert, .question, .grant, .decision, .client, .signer, .agent: return
     }
   }
 

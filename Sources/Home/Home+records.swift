@@ -9,7 +9,7 @@ extension Home {
 
   private enum Kind: UInt8, Recorded {
     case home = 1
-    case router, former, alert, question, grant, decision, client, signer, shared
+    case router, former, alert, question, grant, decision, client, signer, shared, agent
   }
 
   /// The bytes of a record; nil for one that is not there any more.
@@ -29,6 +29,7 @@ extension Home {
       }
     case .shared(let user, let network):
       shared[network]?[user].map { Self.bytes(.shared, $0) }
+    case .agent(let user, let name): agents[user]?[name].map { Self.bytes(.agent, $0) }
     }
   }
 
@@ -100,6 +101,10 @@ extension Home {
       if before == nil { countShared(read, 1) }
       nameShared(before, read)
       key = .shared(read.user, read.network)
+    case .agent:
+      let read: ReportingAgent = try coder(nil)
+      agents[read.user, default: [:]][read.name] = read
+      key = .agent(read.user, read.name)
     }
     guard coder.isAtEnd else { throw RecordError() }
     return key
@@ -341,6 +346,16 @@ extension SharedCredentials: Recorded {
   }
 }
 
+extension ReportingAgent: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    Self(
+      user: try coder(value?.user), name: try coder(value?.name),
+      trouble: try coder.maybe(value?.trouble), workedAt: try coder.maybe(value?.workedAt),
+      reportedAt: try coder(value?.reportedAt), isSilent: try coder(value?.isSilent),
+      order: try coder(value?.order))
+  }
+}
+
 // MARK: - Alerts
 
 private struct KeyedAlert: Recorded {
@@ -538,11 +553,15 @@ extension RouterMessage.Subject: Recorded {
     case .network(let network):
       _ = try coder.byte(3)
       return .network(try coder(network))
+    case .agent(let name):
+      _ = try coder.byte(4)
+      return .agent(try coder(name))
     case nil:
       switch try coder.byte(nil) {
       case 1: return .router(try coder(nil))
       case 2: return .accessPoint(try coder(nil))
       case 3: return .network(try coder(nil))
+      case 4: return .agent(try coder(nil))
       default: throw RecordError()
       }
     }

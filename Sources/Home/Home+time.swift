@@ -23,6 +23,7 @@ extension Home {
     if discovery.needsSplitCheck { checkSplits() }
     ageAlerts()
     noticeSilence(link)
+    checkAgents(link)
     forgetLeftRouters()
     expireQuestions()
     continueAdoptions(link)
@@ -89,6 +90,10 @@ extension Home {
     for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
     for question in questions { note(question.expiresAt) }
     for time in askedUntil.values { note(time) }
+    for agent in allAgents {
+      note(agent.forgottenAt)
+      if !agent.isSilent { note(link.listeningSince.map(agent.silentAt(listeningSince:))) }
+    }
     note(disputeDue)
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
@@ -124,6 +129,10 @@ extension Home {
     }
     routers.seeNotLater(than: now)
     for user in askedUntil.keys { askedUntil[user] = now }
+    for var agent in allAgents where agent.reportedAt > now {
+      agent.reportedAt = now
+      agents[agent.user]?[agent.name] = agent
+    }
     discovery.needsSplitCheck = true
     needs.keyCheck = true
     for stored in routers {

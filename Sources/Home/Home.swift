@@ -29,6 +29,8 @@ package struct Home: Sendable {
   var signers: [SignerKey: SignerNumbers] = [:]
   /// By network and user.
   package internal(set) var shared: [ExtendedPANID: [ExactName: SharedCredentials]] = [:]
+  /// By user and name.
+  var agents: [ExactName: [ExactName: ReportingAgent]] = [:]
 
   // What follows from that, or is of this process.
   /// Records could not be read. One of them may be that of the preferred network, or say that there is none.
@@ -184,6 +186,7 @@ extension Home: Equatable {
       && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince && a.alerts == b.alerts
       && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
       && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared
+      && a.agents == b.agents
   }
 }
 

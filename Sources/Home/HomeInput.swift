@@ -79,7 +79,7 @@ package struct Link: Hashable, Sendable {
   }
 }
 
-/// An event as a border router, a Wi-Fi watcher or a store of credentials published it.
+/// An event as a border router, a Wi-Fi watcher, a store of credentials, or a program about itself published it.
 package struct RouterMessage: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     /// The router is on the Thread network.
@@ -104,6 +104,8 @@ package struct RouterMessage: Hashable, Sendable {
     case accessPoint(ExactName)
     /// `credentials` are of the network of their dataset.
     case network(ExtendedPANID)
+    /// A `heartbeat`, `offline` or `leave` of a program may name that.
+    case agent(ExactName)
 
     /// Any order, as long as it is always the same.
     package static func < (a: Self, b: Self) -> Bool {
@@ -111,8 +113,9 @@ package struct RouterMessage: Hashable, Sendable {
       case (.router(let a), .router(let b)): a.numbers < b.numbers
       case (.accessPoint(let a), .accessPoint(let b)): a < b
       case (.network(let a), .network(let b)): a.number < b.number
-      case (.router, _), (.accessPoint, .network): true
-      case (.accessPoint, .router), (.network, _): false
+      case (.agent(let a), .agent(let b)): a < b
+      case (.router, _), (.accessPoint, .network), (_, .agent): true
+      case (.accessPoint, .router), (.network, _), (.agent, _): false
       }
     }
   }
@@ -156,6 +159,8 @@ package struct RouterMessage: Hashable, Sendable {
   package var borderAgent: BorderAgentID?
   /// Of `credentials`: whether the sender prefers this network.
   package var isPreferred = false
+  /// Of the `offline` of a program: why it can't do its work.
+  package var trouble: String?
 
   package init(_ kind: Kind, _ subject: Subject) {
     self.kind = kind

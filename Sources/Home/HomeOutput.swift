@@ -52,6 +52,8 @@ package enum RecordKey: Hashable, Sendable {
   case signer(SignerKey, RouterMessage.Subject?)
   /// A network's credentials that a user shares.
   case shared(ExactName, ExtendedPANID)
+  /// A program of a user, by its name.
+  case agent(ExactName, ExactName)
 }
 
 /// Records, each once, in the order in which they were noted first.

@@ -79,7 +79,7 @@ import ThreadDataset
 
   @Test("The raw values of names are those that are stored, and five are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 28 && AlertName.anchorAltered.rawValue == 29)
+    #expect(AlertName.allCases.count == 31 && AlertName.agentNotWorking.rawValue == 34)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
@@ -136,6 +136,7 @@ import ThreadDataset
       (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
       (.homeAssistantDiffers, .otherPreferred, .warning),
       (.credentialsMissing, .sharedPartial, .warning),
+      (.agentNotWorking, .agentNotWorking(nil), .warning),
       (.staleDataset, .sharedOlder, .warning), (.datasetConflict, .sharedConflict, .critical),
     ])
   func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {

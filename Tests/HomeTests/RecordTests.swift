@@ -96,6 +96,10 @@ import ThreadDataset
     scene.enroll("otbr")
     scene.home.put(fullRouter)
     scene.home.shared[2] = ["ha": fullShared]
+    scene.home.agents["ha"] = [
+      "store": ReportingAgent(
+        user: "ha", name: "store", trouble: "no token", workedAt: scene.now, reportedAt: scene.now)
+    ]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home
   }
@@ -184,7 +188,9 @@ import ThreadDataset
     case .otherPreferred: .sharedPartial
     case .sharedPartial: .sharedOlder
     case .sharedOlder: .sharedConflict
-    case .sharedConflict: .daemon
+    case .sharedConflict: .agentNotWorking(nil)
+    case .agentNotWorking(nil): .agentNotWorking("no token")
+    case .agentNotWorking: .daemon
     case .daemon: nil
     }
   }
@@ -212,7 +218,7 @@ import ThreadDataset
   func cut() throws {
     let home = Self.home
     var keys: [RecordKey] = [
-      .home, .router(7), .client("otbr"), .shared("ha", 2),
+      .home, .router(7), .client("otbr"), .shared("ha", 2), .agent("ha", "store"),
     ]
     keys += home.questions.map { .question($0.id) }
     for key in keys {

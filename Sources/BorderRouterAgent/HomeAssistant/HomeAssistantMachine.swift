@@ -86,6 +86,12 @@ struct HomeAssistantMachine: Sendable {
     return min(Pause.trouble.shortest * (1 << min(troubles - 1, 8)), Pause.trouble.longest)
   }
 
+  /// Home Assistant is restarted now and then: what passes by itself counts from the fifth look on, after 75 s.
+  var standing: AgentStanding? {
+    guard let trouble else { return store == nil ? nil : .works }
+    return trouble.mayPass && troubles < 5 ? nil : .fails("\(trouble)")
+  }
+
   /// - Parameter now: from any origin, never falling.
   mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch event {

@@ -50,6 +50,8 @@ struct HomeAssistantTask: AgentTask {
     sync.pending == nil ? machine.pause ?? configuration.poll : Self.writePause
   }
 
+  var standing: AgentStanding? { machine.standing }
+
   func start() { context.connect(configuration.connection) }
 
   func finish() -> [Publication] { [] }

@@ -84,6 +84,17 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
     }
   }
 
+  /// Whether it can be that Home Assistant is only being restarted.
+  var mayPass: Bool {
+    switch self {
+    case .unreachable, .timeout, .unknownCommand, .cut, .closed, .stopped: true
+    case .status(let status): (502...504).contains(status)
+    case .untrusted, .certificate, .noTLS, .noToken, .wrongToken, .notAdministrator, .tooLarge,
+      .tooMany, .notJSON, .otherForm, .noFrame, .refused:
+      false
+    }
+  }
+
   private static func words(_ status: Int) -> String {
     switch status {
     case 0:

@@ -84,13 +84,13 @@ struct EventEncoder: Sendable {
   }
 
   /// - Parameters:
-  ///   - responseTopic: where the answer is wanted.
+  ///   - responseTopic: where the answer is wanted; nil: nowhere.
   ///   - expiry: seconds after which the broker drops it; nil: it waits for a daemon that is away.
   ///   - now: nanoseconds since 1970. The sequence number follows it, and rises in any case.
   ///   - encode: the JSON of the event with this number. It is wiped.
   /// - Throws: `SealingError`.
   mutating func publication(
-    _ kind: InboundEventKind, responseTopic: String, expiry: UInt32? = nil, now: UInt64,
+    _ kind: InboundEventKind, responseTopic: String?, expiry: UInt32? = nil, now: UInt64,
     _ encode: (UInt64) -> [UInt8]
   ) throws(SealingError) -> Publication {
     lastSequence = max(now, lastSequence + 1)
@@ -110,6 +110,35 @@ struct EventEncoder: Sendable {
       correlationData: Array("\(kind.rawValue) \(lastSequence)".utf8),
       responseTopic: responseTopic,
       token: lastSequence)
+  }
+
+  private struct Report: Encodable {
+    var agent: String
+    var reason: String?
+    var seq: UInt64
+  }
+
+  /// What an agent reports of itself. It is of no use once the next one is due.
+  ///
+  /// - Throws: `SealingError`.
+  mutating func publication(
+    of standing: AgentStanding, by agent: String, now: UInt64
+  ) throws(SealingError) -> Publication {
+    var report = Report(agent: agent, seq: 0)
+    let kind: InboundEventKind
+    switch standing {
+    case .works: kind = .heartbeat
+    case .fails(let why):
+      kind = .offline
+      report.reason = String(why.prefix(InboundLimits.sentenceCharacters))
+    case .routerSpeaks: kind = .leave
+    }
+    return try publication(kind, responseTopic: nil, expiry: kind == .leave ? nil : 60, now: now) {
+      [report] sequence in
+      var report = report
+      report.seq = sequence
+      return WireJSON().encode(report)
+    }
   }
 
   /// For people: the topic and the fields.

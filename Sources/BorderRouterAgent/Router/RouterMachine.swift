@@ -132,6 +132,17 @@ package struct RouterMachine: Sendable {
     (self.rhythm, self.whenEmpty) = (rhythm, whenEmpty)
   }
 
+  /// A router that was never seen can't be said to be offline: nothing names it.
+  func standing(at now: Duration) -> AgentStanding? {
+    guard published == nil else { return .routerSpeaks }
+    switch finding.standing {
+    case .silent(let silence) where now - finding.downSince >= rhythm.hold:
+      return .fails(silence.description)
+    case .gone: return .works
+    case .silent, .up, .stopped, nil: return nil
+    }
+  }
+
   /// - Parameter now: from any origin, never falling.
   package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     var effects: [Effect] = []

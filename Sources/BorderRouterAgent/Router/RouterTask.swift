@@ -28,6 +28,8 @@ struct RouterTask: AgentTask {
   var orders = OrderBook()
   /// The order whose wait for the end of another change was logged.
   var heldOrder: String?
+  /// It has been connected to report a trouble, without the id of a router.
+  private var isConnecting = false
   /// Another agent of this process publishes for the same router.
   private var standsStill = false
   /// It was logged that an earlier run has left Thread disabled.
@@ -46,9 +48,11 @@ struct RouterTask: AgentTask {
     writer = configuration.writer
   }
 
+  var standing: AgentStanding? { machine.standing(at: now) }
+
   var pause: Duration { adoption.isBusy ? Self.adoptionPoll : configuration.poll }
 
-  /// It connects once the router's id is known, which its last will names.
+  /// It connects once the router's id is known, which its last will names, or once it has a trouble to report.
   func start() {}
 
   /// A router that is being put back when the agent stops is put back. One that has its new dataset, with Thread
@@ -82,6 +86,10 @@ struct RouterTask: AgentTask {
       return
     }
     perform(machine.handle(.looked(found), at: now))
+    if !isConnecting, machine.identity == nil, standing != nil {
+      isConnecting = true
+      context.connect(configuration.connection(for: nil))
+    }
     perform(adoption.handle(.looked(found), at: now))
     if case .report(let report) = found, !context.stop.isRaised, !enableAfterDeath(report) {
       adopt(report)
@@ -370,8 +378,12 @@ package struct RouterConfiguration: AgentConfiguration {
   var orderTopic: String { OutboundTopic(base: login.base).setDataset(of: login.user) }
 
   /// The connection of one router: one for each, because a connection has one last will.
-  func connection(for agent: BorderAgentID) -> MosquittoConfiguration {
-    var result = login.connection("otbr \(agent)", answers: "\(agent)")
+  ///
+  /// - Parameter agent: nil: the router has not answered yet.
+  func connection(for agent: BorderAgentID?) -> MosquittoConfiguration {
+    let name = agent?.description ?? "\(address)"
+    var result = login.connection("otbr \(name)", answers: agent?.description ?? "otbr")
+    guard let agent else { return result }
     if adopts {
       // What a person has agreed to waits on the broker for as long as its envelope lives.
       result.subscriptions.append(.init(orderTopic, isRequired: false))

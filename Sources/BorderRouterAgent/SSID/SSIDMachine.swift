@@ -60,6 +60,11 @@ struct SSIDMachine {
 
   init(_ subject: SSIDSubject) { self.subject = subject }
 
+  var standing: AgentStanding? {
+    if case .trouble(let trouble)? = trouble { return .fails(trouble.logText) }
+    return found == nil && trouble == nil ? nil : .works
+  }
+
   mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch event {
     case .looked(let reading): return looked(reading, now)

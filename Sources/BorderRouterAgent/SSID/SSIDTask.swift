@@ -29,6 +29,8 @@ struct SSIDTask: AgentTask {
 
   var pause: Duration { configuration.interval }
 
+  var standing: AgentStanding? { machine.standing }
+
   func start() { context.connect(configuration.connection) }
 
   mutating func look() {

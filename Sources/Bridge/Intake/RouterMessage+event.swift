@@ -40,6 +40,7 @@ extension RouterMessage {
     adoptionFailure = event.adoptionFailure
     borderAgent = event.borderAgent
     isPreferred = event.isPreferred
+    trouble = event.trouble
   }
 }
 
@@ -65,6 +66,7 @@ extension RouterMessage.Subject {
       case .router(let agent): .router(agent)
       case .accessPoint(let name): .accessPoint(ExactName(name))
       case .network(let network): .network(network)
+      case .agent(let name): .agent(ExactName(name))
       }
   }
 }

@@ -240,6 +240,7 @@ private struct Sentences {
     case .preferredEmpty(let routers, let elsewhere): empty(routers, elsewhere)
     case .split(let named, let parts): split(named, parts)
     case .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict: shared()
+    case .agentNotWorking(let trouble): agentNotWorking(trouble)
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }
   }
@@ -450,6 +451,28 @@ private struct Sentences {
         "\(inReach). \(askAgain)"
       )
     }
+  }
+
+  // MARK: What a login's programs do
+
+  private func agentNotWorking(_ trouble: String?) -> (String, String) {
+    let name = facts.names.first.first.flatMap { ShownName.quoted($0, longest: 64) } ?? ""
+    let more = facts.names.count - 1
+    let others = more > 0 ? "; \(more) more of this login cannot either" : ""
+    let last = facts.since == nil ? "it has never worked" : "it worked last at \(since)"
+    let gone =
+      " If this login is not used any more, run `threadkeeper clients revoke \(user) --forget\(homeOption)`."
+    guard let trouble else {
+      return (
+        "The agent \(name) of login \(user) has reported nothing for three minutes; \(last)\(others)",
+        "Check that it runs, that its machine is on, and that it reaches the broker." + gone
+      )
+    }
+    let words = ShownName.quoted(trouble, longest: 300).map { ": \($0)" } ?? ""
+    return (
+      "The agent \(name) of login \(user) cannot do its work\(words); \(last)\(others)",
+      "Do what it says; its log may say more." + gone
+    )
   }
 
   // MARK: What a login shares

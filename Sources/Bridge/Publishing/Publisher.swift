@@ -315,7 +315,7 @@ extension Publisher.State {
         late[home, default: []].insert(.alerts)
       case .question, .client: hasNewQuestions = true
       // Routers and networks are noted in the changes as such; the others are not published.
-      case .home, .router, .former, .grant, .decision, .signer, .shared: break
+      case .home, .router, .former, .grant, .decision, .signer, .shared, .agent: break
       }
     }
     if hasNewQuestions {

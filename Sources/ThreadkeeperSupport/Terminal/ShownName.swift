@@ -12,8 +12,11 @@ package enum ShownName {
   /// A name that anybody may choose, such as that of a program, router or network: `"Living room"`.
   ///
   /// - Returns: nil where nothing that can be seen is left.
-  package static func quoted(_ name: String) -> String? {
-    let shown = cleaned(name)
+  package static func quoted(_ name: String) -> String? { quoted(name, longest: longest) }
+
+  /// The same of a longer text.
+  package static func quoted(_ name: String, longest: Int) -> String? {
+    let shown = cleaned(name, longest: longest)
     return shown.isEmpty ? nil : "\"\(shown)\""
   }
 

@@ -75,6 +75,13 @@ struct HomeAssistantAgentTests {
     try await eventually("\(text) in the log") { log.lines.contains { $0.contains(text) } }
   }
 
+  /// Whether it can do its work.
+  private func reported(_ event: String) async throws {
+    try await eventually("\(event) of the agent") {
+      subscriber.messages.contains { $0.topic == "threadkeeper/in/ha/\(event)" }
+    }
+  }
+
   private func object(_ payload: [UInt8]) throws -> [String: String] {
     let value = try JSONSerialization.jsonObject(with: Data(payload))
     return try #require(value as? [String: Any]).mapValues { "\($0)" }
@@ -171,11 +178,18 @@ struct HomeAssistantAgentTests {
     try await run(configuration(token: { shared.value.withLock { $0 } })) {
       try await logged("does not accept the token")
       #expect(fake.logins == 1)
+      try await reported("offline")
       shared.value.withLock { $0 = "a-long-lived-token" }
       try await received(1)
       try await logged("it answers again")
+      try await reported("heartbeat")
     }
     #expect(log.lines.count { $0.contains("does not accept the token") } == 1)
+    let offline = try #require(subscriber.messages.first { $0.topic.hasSuffix("/offline") })
+    let fields = try object(offline.payload)
+    #expect(fields["agent"] == "home_assistant \(fake.url)" && fields["seq"] != nil)
+    #expect(fields["reason"]?.hasPrefix("it does not accept the token; make") == true)
+    #expect(offline.qos == 1 && !offline.isRetained && offline.responseTopic == nil)
   }
 
   private final class SharedText: Sendable {

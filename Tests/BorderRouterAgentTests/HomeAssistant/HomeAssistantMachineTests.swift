@@ -211,6 +211,24 @@ struct HomeAssistantMachineTests {
     #expect(handle(.looked) == [] && machine.pause == nil)
   }
 
+  @Test(
+    "It reports a trouble that a person has to end at once, and what may pass once it has lasted")
+  mutating func standing() throws {
+    #expect(machine.standing == nil)
+    handle(.troubled(.wrongToken))
+    #expect(machine.standing == .fails("\(HomeAssistantTrouble.wrongToken)"))
+    try published()
+    #expect(machine.standing == .works)
+    for passing in [HomeAssistantTrouble.unreachable("refused"), .timeout, .status(502), .closed] {
+      for look in 1...5 {
+        handle(.troubled(passing))
+        #expect(machine.standing == (look < 5 ? nil : .fails("\(passing)")), "look \(look)")
+      }
+      handle(.looked)
+      #expect(machine.standing == .works)
+    }
+  }
+
   @Test("What is compared with the home is known once all was read")
   mutating func summary() throws {
     try published()

@@ -217,6 +217,23 @@ struct RouterMachineTests {
     }
   }
 
+  @Test(
+    "A router that has never answered is reported after the hold; what is published of one says the rest"
+  )
+  mutating func standing() throws {
+    #expect(machine.standing(at: now) == nil)
+    for _ in 0..<6 { #expect(look(unreachable) == []) }
+    #expect(machine.standing(at: now) == nil)
+    look(unreachable)
+    #expect(
+      machine.standing(at: now)
+        == .fails("nothing accepts the connection (Connection refused): is it off?"))
+    try announced()
+    #expect(machine.standing(at: now) == .routerSpeaks)
+    for _ in 0..<20 { look(unreachable) }
+    #expect(machine.standing(at: now) == .routerSpeaks)
+  }
+
   @Test("Silent or stopped for less than the hold, as in a restart: nothing")
   mutating func restart() throws {
     let report = try Sample.report()

@@ -49,6 +49,15 @@ struct SSIDMachineTests {
     #expect(look("b", 7) == [])
   }
 
+  @Test("It reports what keeps it from reading an SSID; that there is none is no trouble")
+  mutating func standing() {
+    #expect(machine.standing == nil)
+    handle(.looked(.trouble(.malformed(tool: "iw"))), 0)
+    #expect(machine.standing == .fails("what iw prints can't be understood"))
+    handle(.looked(.none), 1)
+    #expect(machine.standing == .works)
+  }
+
   @Test("What had no answer when the connection ended is published again on the next one")
   mutating func lostWithTheConnection() {
     handle(.connected, 0)

@@ -57,6 +57,18 @@ struct AlertTextTests {
     }
   }
 
+  /// A program of a login that does not do its work.
+  private static func agent(
+    _ trouble: String?, others: [String] = [], _ change: (inout AlertFacts) -> Void = { _ in }
+  ) -> AlertFacts {
+    facts(.agentNotWorking(trouble)) {
+      ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
+      $0.names = .init(["home_assistant http://homeassistant.local:8123"] + others)
+      $0.since = WireTime(milliseconds: 0)
+      change(&$0)
+    }
+  }
+
   private static let summaries: [(AlertFacts, String)] = [
     (facts(.otherNetwork), #""Bob" is on "attic", not on the preferred network "home""#),
     (facts(.otherCredentials), #""Bob" has other credentials for the preferred network "home""#),
@@ -271,6 +283,16 @@ struct AlertTextTests {
       #""Bob" answers its agent, but not as the REST interface of a border router does"#
     ),
     (
+      agent("it does not accept the token; make one"),
+      #"The agent "home_assistant http://homeassistant.local:8123" of login ha cannot do its work: "it does "#
+        + #"not accept the token; make one"; it worked last at 1970-01-01T00:00:00Z"#
+    ),
+    (
+      agent(nil, others: ["ssid"]) { $0.since = nil },
+      #"The agent "home_assistant http://homeassistant.local:8123" of login ha has reported nothing for three "#
+        + "minutes; it has never worked; 1 more of this login cannot either"
+    ),
+    (
       with(.sameKeys, who: "ha", user: "ha"),
       #"the preferred network "attic" has other parameters (pan_id from 0x1234 to 0xabcd, channel from "#
         + "11 to 20): login ha shares them"
@@ -375,6 +397,8 @@ struct AlertTextTests {
         + "forget 0000000000000002 --home h`."
     ),
     (shared(.sharedOlder), "networks forget 0000000000000001 --home h`."),
+    (agent(nil), "Check that it runs, that its machine is on"),
+    (agent("no token"), "run `threadkeeper clients revoke ha --forget --home h`."),
     (
       shared(.sharedConflict, name: nil),
       "If login ha is gone, or does not have this network any more, run `threadkeeper networks forget "

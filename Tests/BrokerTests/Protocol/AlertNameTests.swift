@@ -37,6 +37,7 @@ struct AlertNameTests {
     (.credentialSharingOpen, "CredentialSharingOpen"),
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"),
     (.routerNotAdvertised, "RouterNotAdvertised"),
+    (.agentNotWorking, "AgentNotWorking"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

@@ -76,6 +76,32 @@ struct HomeAssistantHomeTests {
     try await running.stop()
   }
 
+  @Test(
+    "A token that is refused is an alert, with why and when the agent worked last, until it is replaced"
+  )
+  func refusedToken() async throws {
+    try add(home)
+    let agent = try await agent()
+    try await running.until("the network") { $0.state(topic(home)) != nil }
+    func alert(_ event: String) async throws -> JSON {
+      try await running.until("the alert") { !$0.alerts(event, "AgentNotWorking").isEmpty }
+      return try #require(
+        running.audience.look { $0.alerts(event, "AgentNotWorking").last })
+    }
+    _ = try installation.directory.putSecret("another", "token")
+    let raised = try await alert("alert_raised")
+    #expect(raised["user"] == "phones" && raised["severity"] == "warning")
+    let words = raised["summary"]?.text ?? ""
+    #expect(
+      words.contains("of login phones cannot do its work: \"it does not accept the token; make a")
+        && words.contains("\"; it worked last at 20"), "\(words)")
+    _ = try installation.directory.putSecret(Self.token, "token")
+    _ = try await alert("alert_resolved")
+    #expect(running.audience.look { $0.events("message_rejected").isEmpty })
+    #expect(agent.end() == .exit(0))
+    try await running.stop()
+  }
+
   @Test("With --write a person is asked once, and what the home prefers is preferred there")
   func written() async throws {
     let hub = try SealingLogin("hub", "a1b2c3d4e5f60701")

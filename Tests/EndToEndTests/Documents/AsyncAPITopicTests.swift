@@ -141,6 +141,9 @@ struct SchemaAgreementTests {
     #""dataset":null"#, #""dataset":"0""#, #""dataset":"xy""#, #""dataset":7"#,
     "\"dataset\":\"\(String(repeating: "00", count: 255))\"",
     #""ssid":"attic""#, #""ssid":null"#, #""previous_ssid":"cellar""#, #""access_point":"hall""#,
+    #""agent":"store""#, #""agent":"""#, #""agent":7"#, #""agent":"store","reason":"no token""#,
+    "\"agent\":\"store\",\"reason\":\"\(String(repeating: "x", count: 513))\"",
+    "\"agent\":\"\(String(repeating: "x", count: 129))\"", #""agent":"store","name":7"#,
     #""mine":{"of":[1,2]}"#, "\"sealed\":\(envelope)", "\"sealed\":\(envelope),\"dataset\":\"00\"",
     "\"sealed\":\(envelope),\"name\":7", "\"sealed\":\(envelope),\"thread_state\":\"asleep\"",
   ]

@@ -12,6 +12,8 @@ package struct InboundEvent: Hashable, Sendable {
     case accessPoint(String)
     /// `credentials` are of a network, that of their dataset.
     case network(ExtendedPANID)
+    /// A program that is no border router reports itself by `heartbeat`, `offline` and `leave`.
+    case agent(String)
   }
 
   /// How a repetition is told from news. Without it nothing is deduplicated.
@@ -53,6 +55,8 @@ package struct InboundEvent: Hashable, Sendable {
   package var borderAgent: BorderAgentID?
   /// Of `credentials`: whether the sender prefers this network.
   package var isPreferred = false
+  /// Of a program's `offline`: why it can't do its work.
+  package var trouble: String?
 
   package init(kind: InboundEventKind, subject: Subject) {
     self.kind = kind
@@ -89,6 +93,8 @@ package enum InboundLimits {
   /// Characters of a name, vendor, model, SSID, access point or event id. An SSID has at most 32
   /// bytes (IEEE 802.11), a DNS-SD instance name 63 (RFC 6763).
   package static let textCharacters = 128
+  /// The same of a sentence.
+  package static let sentenceCharacters = 512
   /// Bytes of a user's name. MQTT allows 65,535 (MQTT 5.0, section 3.1.3.5), and each would be
   /// repeated in states, events and alerts.
   package static let userBytes = 256

@@ -50,6 +50,13 @@ package struct InboundEventDecoder: Sendable {
     if kind == .credentials { return try credentials(fields) }
     var event = InboundEvent(kind: kind, subject: try subject(kind, fields))
     event.order = try order(fields)
+    if case .agent = event.subject {
+      if kind == .offline {
+        event.trouble =
+          try text(fields.reason, "reason", atMost: InboundLimits.sentenceCharacters) ?? ""
+      }
+      return event
+    }
     event.name = try text(fields.name, "name")
     event.vendor = try text(fields.vendor, "vendor")
     event.model = try text(fields.model, "model")
@@ -94,6 +101,11 @@ package struct InboundEventDecoder: Sendable {
     guard let text = fields.borderAgentID else {
       if kind == .ssid, let accessPoint = try self.text(fields.accessPoint, "access_point") {
         return .accessPoint(accessPoint)
+      }
+      if kind == .heartbeat || kind == .offline || kind == .leave,
+        let agent = try self.text(fields.agent, "agent"), !agent.isEmpty
+      {
+        return .agent(agent)
       }
       throw Rejection(
         .missingField, field: "border_agent_id",
@@ -158,16 +170,15 @@ package struct InboundEventDecoder: Sendable {
 
   private static let unreadable = "the dataset could not be read"
 
-  private func text(_ value: String?, _ field: String) throws(Rejection) -> String? {
+  private func text(
+    _ value: String?, _ field: String, atMost most: Int = InboundLimits.textCharacters
+  ) throws(Rejection) -> String? {
     guard let value else { return nil }
     // Counting characters takes its time, and there are never more of them than bytes.
-    if value.utf8.count <= InboundLimits.textCharacters { return value }
-    guard value.utf8.count <= 4 * InboundLimits.textCharacters,
-      value.count <= InboundLimits.textCharacters
-    else {
+    if value.utf8.count <= most { return value }
+    guard value.utf8.count <= 4 * most, value.count <= most else {
       throw Rejection(
-        .badValue, field: field,
-        message: "a text has at most \(InboundLimits.textCharacters) characters")
+        .badValue, field: field, message: "a text has at most \(most) characters")
     }
     return value
   }
@@ -226,6 +237,8 @@ extension InboundEvent {
 /// a publisher may add its own.
 struct InboundEventFields: Equatable {
   var borderAgentID: String?
+  /// It counts where there is no border agent id, so beside one it may have any type.
+  var agent: String?
   var name: String?
   var vendor: String?
   var model: String?
@@ -275,6 +288,7 @@ struct InboundEventFields: Equatable {
   private mutating func take(_ member: JSONMember) throws(Rejection) {
     switch member.name {
     case "border_agent_id": try Self.read(member, "border_agent_id", into: &borderAgentID)
+    case "agent": if agent == nil, case .string(let text) = member.value { agent = text.text }
     case "dataset": try Self.read(member, "dataset", into: &dataset)
     case "name": try Self.read(member, "name", into: &name)
     case "vendor": try Self.read(member, "vendor", into: &vendor)
@@ -399,7 +413,8 @@ extension InboundEventFields {
     if let sequence, sequence != other.sequence { return "seq" }
     if let partition, partition != other.partition { return "partition_id" }
     let texts = [
-      ("name", name, other.name), ("vendor", vendor, other.vendor), ("model", model, other.model),
+      ("agent", agent, other.agent), ("name", name, other.name), ("vendor", vendor, other.vendor),
+      ("model", model, other.model),
       ("ext_address", extendedAddress, other.extendedAddress),
       ("access_point", accessPoint, other.accessPoint), ("ssid", ssid, other.ssid),
       ("previous_ssid", previousSSID, other.previousSSID), ("id", identifier, other.identifier),

@@ -65,6 +65,7 @@ extension AlertName: WireWord {
     case .anchorAltered: "AnchorAltered"
     case .credentialSharingOpen: "CredentialSharingOpen"
     case .preferredNetworkEmpty: "PreferredNetworkEmpty"
+    case .agentNotWorking: "AgentNotWorking"
     }
   }
 }

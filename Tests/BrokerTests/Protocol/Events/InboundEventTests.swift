@@ -36,6 +36,33 @@ struct InboundEventTests {
     #expect((event.dataset != nil) == (kind == .dataset || kind == .credentials))
   }
 
+  @Test(
+    "A program reports itself by three events, each with its name and without the id of a router")
+  func programs() throws {
+    let text = #"{"agent":"store","reason":"no token","seq":7,"ext_pan_id":"x"}"#
+    for kind in [InboundEventKind.heartbeat, .offline, .leave] {
+      var expected = InboundEvent(kind: kind, subject: .agent("store"))
+      expected.order = .sequence(7)
+      if kind == .offline { expected.trouble = "no token" }
+      #expect(try Samples.decode(text, as: kind) == expected)
+      let router = #"{"border_agent_id":"\#(Samples.agent)","agent":5}"#
+      #expect(try Samples.decode(router, as: kind).subject != .agent("store"))
+      for wrong in [#"{"agent":""}"#, #"{"agent":5}"#, #"{"agent":null}"#] {
+        #expect(
+          try Samples.rejection(of: wrong, as: kind).place == "missing_field border_agent_id")
+      }
+    }
+    #expect(try Samples.decode(#"{"agent":"store"}"#, as: .offline).trouble == "")
+    for kind in [InboundEventKind.announce, .dataset, .ssid] {
+      #expect(
+        try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id")
+    }
+    let long = String(repeating: "x", count: 513)
+    #expect(
+      try Samples.rejection(of: #"{"agent":"store","reason":"\#(long)"}"#, as: .offline).place
+        == "bad_field reason")
+  }
+
   @Test("Sixteen bytes are an id too, and the zero-padded form is the short one")
   func ids() throws {
     let long = "a1b2c3d4e5f607180102030405060708"

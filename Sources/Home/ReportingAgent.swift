@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A program of a login that reports each minute whether it can do its work, as each `threadkeeper agent` does. One
+/// whose router's own events say so reports nothing.
+///
+/// | what comes | what follows |
+/// |---|---|
+/// | `heartbeat`: it can | the end of its alert |
+/// | `offline`: it cannot, and why | alert, where that lasts |
+/// | nothing for three minutes | alert |
+/// | `leave`, or nothing for 30 days | it is forgotten, and its alert ends |
+package struct ReportingAgent: Hashable, Sendable {
+  /// That are kept of one user. For one more the one goes that was heard longest ago.
+  static let most = 64
+  /// Seconds without a report after which it is silent: three of its intervals.
+  static let silentAfter = 180
+  /// What it does is written down at most once in so many seconds, where nothing else has changed.
+  private static let savingInterval: UInt64 = 300
+
+  let user: ExactName
+  /// Among those of the user, and for people.
+  let name: ExactName
+  /// Why it can't do its work, in its own words; nil: it can.
+  var trouble: String?
+  /// When it could last; nil: never.
+  var workedAt: WireTime?
+  var reportedAt: WireTime
+  var isSilent = false
+  var order = SequenceWindow()
+
+  var isWorking: Bool { trouble == nil && !isSilent }
+
+  /// When it is silent, unless it reports before.
+  ///
+  /// - Parameter since: since when all reports are received.
+  func silentAt(listeningSince since: WireTime) -> WireTime {
+    max(reportedAt, since).adding(seconds: Self.silentAfter)
+  }
+
+  var forgottenAt: WireTime { reportedAt.adding(seconds: Home.retention) }
+
+  /// Whether nothing has happened since an earlier report that has to be written down.
+  func isSaved(by before: ReportingAgent) -> Bool {
+    trouble == before.trouble && isSilent == before.isSilent
+      && reportedAt.seconds / Self.savingInterval
+        == before.reportedAt.seconds / Self.savingInterval
+  }
+}
+
+extension Home {
+  var allAgents: [ReportingAgent] { agents.values.flatMap(\.values) }
+
+  mutating func takeReport(
+    _ message: RouterMessage, of name: ExactName, from user: ExactName
+  ) throws(HomeRejection) {
+    let own = agents[user]
+    let stored = own?[name]
+    // Whoever makes up logins does not fill the home.
+    guard own != nil || agents.count < rules.routersPerHome else { return }
+    var agent = stored ?? ReportingAgent(user: user, name: name, reportedAt: now)
+    switch agent.order.take(message.order) {
+    case .news: break
+    case .duplicate:
+      step.output.isDuplicate = true
+      return
+    case .outOfOrder:
+      agents[user]?[name] = agent
+      throw .outOfOrder
+    }
+    guard message.kind != .leave else {
+      forgetAgents(of: user) { $0.name == name }
+      return
+    }
+    if stored == nil, let own, own.count >= ReportingAgent.most {
+      let oldest = own.values.min { $0.reportedAt < $1.reportedAt }
+      forgetAgents(of: user) { $0.name == oldest?.name }
+    }
+    (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
+    if agent.trouble == nil { agent.workedAt = now }
+    put(agent)
+  }
+
+  private mutating func put(_ agent: ReportingAgent) {
+    let before = agents[agent.user, default: [:]].updateValue(agent, forKey: agent.name)
+    if let before, agent.isSaved(by: before) { return }
+    note(agent)
+    checkAgents(of: agent.user)
+  }
+
+  private mutating func note(_ agent: ReportingAgent) {
+    changes.records.insert(.agent(agent.user, agent.name))
+    if let signer = step.signer { changes.records.insert(signer) }
+  }
+
+  /// Nothing is left of those of a user that are meant.
+  ///
+  /// - Returns: whether there were any.
+  @discardableResult
+  mutating func forgetAgents(
+    of user: ExactName, where isMeant: (ReportingAgent) -> Bool = { _ in true }
+  ) -> Bool {
+    let meant = agents[user]?.values.filter(isMeant) ?? []
+    for agent in meant {
+      agents[user]?[agent.name] = nil
+      note(agent)
+    }
+    if agents[user]?.isEmpty == true { agents[user] = nil }
+    if !meant.isEmpty { checkAgents(of: user) }
+    return !meant.isEmpty
+  }
+
+  /// Those that are silent now, or have been for too long.
+  mutating func checkAgents(_ link: Link) {
+    for var agent in allAgents {
+      if agent.forgottenAt <= now {
+        forgetAgents(of: agent.user) { $0.name == agent.name }
+      } else if !agent.isSilent, let since = link.listeningSince,
+        agent.silentAt(listeningSince: since) <= now
+      {
+        agent.isSilent = true
+        put(agent)
+      }
+    }
+  }
+
+  /// Brings the alert about the agents of a user in line. The first one that does not work is explained.
+  private mutating func checkAgents(of user: ExactName) {
+    let idle = (agents[user]?.values.filter { !$0.isWorking } ?? []).sorted { $0.name < $1.name }
+    let facts = idle.first.map { first in
+      var facts = AlertFacts(.agentNotWorking(first.isSilent ? nil : first.trouble))
+      facts.user = user
+      facts.since = first.workedAt
+      facts.names = .init(idle.map(\.name.text))
+      return facts
+    }
+    setAlert(AlertKey(.agentNotWorking, .user(user)), facts)
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Programs of a login that say by themselves whether they can do their work.
+@Suite struct ReportingAgentTests {
+  private static let key = AlertKey(.agentNotWorking, .user("ha"))
+  private var scene = HomeScene()
+
+  @discardableResult
+  private mutating func report(
+    _ kind: RouterMessage.Kind, _ trouble: String? = nil, of agent: ExactName = "store",
+    from user: ExactName = "ha", _ change: (inout RouterMessage) -> Void = { _ in }
+  ) -> HomeOutput {
+    var message = RouterMessage(kind, .agent(agent))
+    message.trouble = trouble
+    change(&message)
+    return scene.handle(.message(message, from: user))
+  }
+
+  private var alert: Alert? { scene.home.alerts[Self.key] }
+  private var isFiring: Bool { alert?.phase == .firing }
+
+  @Test(
+    "What it can't do is an alert once that lasts, with why and when it worked last, until it can")
+  mutating func fails() throws {
+    report(.heartbeat)
+    let worked = scene.now
+    scene.live(20)
+    report(.offline, "no token")
+    scene.live(20)
+    #expect(!isFiring)
+    report(.offline, "no token")
+    scene.live(20)
+    #expect(isFiring)
+    var facts = try #require(alert?.facts)
+    #expect(facts.message == .agentNotWorking("no token") && facts.since == worked)
+    #expect(facts.user == "ha" && facts.names == .init(["store"]))
+    let sequence = alert?.sequence
+    report(.offline, "no token")
+    #expect(alert?.sequence == sequence, "the same is not published again")
+    report(.offline, "no answer")
+    facts = try #require(alert?.facts)
+    #expect(facts.message == .agentNotWorking("no answer") && facts.since == worked)
+    report(.heartbeat)
+    #expect(alert?.phase == .resolved)
+  }
+
+  @Test("One that has never worked says so; several of a login are one alert")
+  mutating func several() throws {
+    report(.offline, "no token", of: "b")
+    report(.offline, "refused", of: "a")
+    report(.heartbeat, of: "c")
+    scene.live(31)
+    let facts = try #require(alert?.facts)
+    #expect(isFiring && facts.message == .agentNotWorking("refused") && facts.since == nil)
+    #expect(facts.names == .init(["a", "b"]))
+    report(.heartbeat, of: "a")
+    #expect(alert?.facts.message == .agentNotWorking("no token"))
+    report(.heartbeat, of: "b")
+    #expect(alert?.phase == .resolved)
+  }
+
+  @Test(
+    "Nothing for three minutes is an alert; a daemon that was away has heard nothing from anybody")
+  mutating func silent() throws {
+    report(.heartbeat)
+    let worked = scene.now
+    scene.tick()
+    #expect(scene.due() == 179)
+    scene.live(178)
+    #expect(alert == nil)
+    scene.tick()
+    #expect(alert?.phase == .held)
+    scene.live(30)
+    #expect(isFiring && alert?.facts.message == .agentNotWorking(nil))
+    #expect(alert?.facts.since == worked)
+    report(.heartbeat)
+    #expect(alert?.phase == .resolved)
+
+    scene.listening = nil
+    scene.live(600)
+    scene.listening = 0
+    scene.live(179)
+    #expect(alert?.phase == .resolved)
+    scene.live(32)
+    #expect(isFiring)
+  }
+
+  @Test(
+    "It is forgotten when it leaves, after 30 days, and with its login, whether that is enrolled")
+  mutating func forgotten() {
+    func end() -> [AlertKey] { scene.firing.sorted() }
+    for way in ["leave", "revoke", "revoke of an enrolled one", "30 days"] {
+      report(.offline, "no token")
+      scene.live(31)
+      #expect(end() == [Self.key], "\(way)")
+      switch way {
+      case "leave": report(.leave)
+      case "30 days": scene.pass(seconds: 30 * 86_400)
+      default:
+        if way != "revoke" { scene.enroll("ha") }
+        scene.handle(.revoke("ha", forgets: true, by: .statusPage))
+        #expect(scene.output.answer == .revokedClient(true))
+      }
+      #expect(end() == [] && scene.home.agents.isEmpty, "\(way)")
+      scene.live(300)
+      #expect(end() == [], "\(way)")
+    }
+    scene.handle(.revoke("ha", forgets: true, by: .statusPage))
+    #expect(scene.output.answer == .revokedClient(false))
+  }
+
+  @Test("Numbers count for a user and a program")
+  mutating func order() {
+    func report(_ number: UInt64, of agent: ExactName = "store") -> HomeOutput {
+      self.report(.heartbeat, of: agent) { $0.order = .number(number) }
+    }
+    #expect(report(5).rejection == nil)
+    #expect(report(5).isDuplicate)
+    #expect(report(4).rejection == .outOfOrder && report(4).isDuplicate)
+    #expect(report(3, of: "other").rejection == nil)
+  }
+
+  @Test("What is known is written each five minutes, and what has changed at once; it comes back")
+  mutating func records() throws {
+    let key = RecordKey.agent("ha", "store")
+    report(.heartbeat)
+    #expect(Array(scene.home.takeChanges().records) == [key])
+    var written = 0
+    for _ in 0..<20 {
+      scene.live(60)
+      report(.heartbeat)
+      written += scene.home.takeChanges().records.count
+    }
+    #expect(written == 4)
+    report(.offline, "no token")
+    #expect(scene.home.takeChanges().records.contains(key))
+    let bytes = try #require(scene.home.record(key))
+    var read = Home(rules: scene.rules)
+    #expect(try read.load(bytes) == key)
+    #expect(read.agents == scene.home.agents)
+    // Also one that is silent.
+    scene.live(200)
+    #expect(scene.home.takeChanges().records.contains(key))
+    report(.leave)
+    #expect(scene.home.takeChanges().records.contains(key) && scene.home.record(key) == nil)
+  }
+
+  @Test("Of a login 64 are kept: for one more the one goes that was heard longest ago")
+  mutating func limit() {
+    for number in 0...ReportingAgent.most {
+      report(.heartbeat, of: ExactName("\(number)"))
+      scene.wait(seconds: 1)
+    }
+    let kept = scene.home.agents["ha"] ?? [:]
+    #expect(kept.count == ReportingAgent.most && kept["0"] == nil && kept["64"] != nil)
+    scene.rules.routersPerHome = 1
+    report(.heartbeat, from: "other")
+    #expect(scene.home.agents["other"] == nil)
+  }
+
+  @Test("A clock that is set back makes none silent too late")
+  mutating func clock() {
+    report(.heartbeat)
+    scene.wait(seconds: -3_600)
+    scene.handle(.clockJumped(by: -3_600_000))
+    scene.live(211)
+    #expect(isFiring)
+  }
+}
