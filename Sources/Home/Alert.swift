@@ -36,6 +36,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case preferredNetworkEmpty = 30
   case routerNotAdvertised = 31
   case credentialSharingOpen = 32
+  case homeOffline = 33
   case agentNotWorking = 34
 
   /// Alerts that are about one border router.
@@ -69,7 +70,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
       .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
       .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
       .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty, .routerNotAdvertised,
-      .agentNotWorking:
+      .agentNotWorking, .homeOffline:
       true
     }
   }
@@ -224,6 +225,8 @@ package struct AlertFacts: Hashable, Sendable {
     case agentSilent(OfflineReason?)
     /// Its login sends no heartbeats, and its record has gone.
     case recordGone
+    /// `names` of so many went together and cannot be reached; the others of these are there.
+    case awayTogether(routers: Int, of: Int)
     case detached
     /// Its agent says that it works, and no record of it is on the local network.
     case notAdvertised
@@ -382,7 +385,7 @@ extension AlertKey {
       (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
       (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
       (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _),
-      (.agentNotWorking, _):
+      (.agentNotWorking, _), (.homeOffline, _):
       .warning
     }
   }

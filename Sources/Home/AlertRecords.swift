@@ -109,7 +109,8 @@ extension AlertFacts.Message: Recorded {
     case .wasReset: 42
     case .lostNetwork: 43
     case .preferredEmpty: 44
-    case .agentNotWorking: 50
+    case .awayTogether: 45
+    case .agentNotWorking: 46
     }
   }
 
@@ -163,9 +164,12 @@ extension AlertFacts.Message: Recorded {
     case (44, .preferredEmpty(let routers, let elsewhere)):
       return .preferredEmpty(routers: try coder(routers), elsewhere: try coder(elsewhere))
     case (44, nil): return .preferredEmpty(routers: try coder(nil), elsewhere: try coder(nil))
-    case (50, .agentNotWorking(let trouble)):
+    case (46, .agentNotWorking(let trouble)):
       return .agentNotWorking(try coder.maybe(trouble))
-    case (50, nil): return .agentNotWorking(try coder.maybe(nil))
+    case (46, nil): return .agentNotWorking(try coder.maybe(nil))
+    case (45, .awayTogether(let routers, let all)):
+      return .awayTogether(routers: try coder(routers), of: try coder(all))
+    case (45, nil): return .awayTogether(routers: try coder(nil), of: try coder(nil))
     default:
       guard let message = Self.plain.first(where: { $0.tag == tag }) else { throw RecordError() }
       return message

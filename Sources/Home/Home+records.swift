@@ -286,6 +286,7 @@ extension Router: Recorded {
     try coder.field(&router.partition)
     try coder.field(&router.reportedPartition)
     try coder.field(&router.isRecordGone)
+    try coder.field(&router.awaySince)
     try coder.field(&router.threadVersion)
     try coder.field(&router.isKnown)
     try coder.field(&router.isOpenForCode)

@@ -56,7 +56,9 @@ extension Home {
 
   private func dueTime(of alert: Alert, _ key: AlertKey) -> WireTime? {
     switch alert.phase {
-    case .held: alert.heldSince.adding(seconds: rules.alertsHold)
+    case .held:
+      alert.heldSince.adding(
+        seconds: hold(of: key.name, (alert.heldFacts ?? alert.facts).message))
     case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
     case .resolved: alert.updatedAt.adding(seconds: Alert.resolvedRetention)
     }
@@ -123,6 +125,10 @@ extension Home {
           WireTime(milliseconds: moved.heldSince.milliseconds + jump), now)
       }
       moved.updatedAt = min(moved.updatedAt, now)
+      if key.name == .homeOffline, let since = moved.outageSince {
+        moved.facts.since = min(since, now)
+        moved.heldFacts?.since = min(since, now)
+      }
       guard moved != alert else { continue }
       alerts[key] = moved
       changes.records.insert(.alert(key))
@@ -140,6 +146,7 @@ extension Home {
       router.threadStateSince = router.threadStateSince.map { min($0, now) }
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
       router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
+      router.awaySince = router.awaySince.map { min($0, now) }
       if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       if router != stored { put(router) }
@@ -149,6 +156,94 @@ extension Home {
       changes.records.insert(.home)
     }
   }
+}
+
+// MARK: - Power cuts
+
+/// Routers that went away together are one alert of the home, not one for each: in a power cut, or where the local
+/// network fails, there is nothing to do about any one of them.
+///
+/// They are at least two, each of which went within ten minutes of the one before, and at least three times as many as
+/// are still there. Who goes later belongs to them, who was away before does not. The others end it by coming back.
+extension Home {
+  /// Seconds between two that go together. Heartbeats are missed after five minutes, and records on the local network
+  /// go after two.
+  private static let outageGap = 600
+  /// Routers are noticed to be away one after another: a router's own alert waits for the others.
+  private static let holdsOfRouter = 4
+
+  /// Seconds for which the condition of an alert that is held has to last.
+  func hold(of name: AlertName, _ message: AlertFacts.Message?) -> Int {
+    guard name == .borderRouterOffline, routers.counts.away + routers.counts.there > 1 else {
+      return rules.alertsHold
+    }
+    return switch message {
+    // It has answered.
+    case .offline(.stopped), .offline(.frozen), .offline(.untrusted), .notSeen(isStopped: true):
+      rules.alertsHold
+    default: Self.holdsOfRouter * rules.alertsHold
+    }
+  }
+
+  /// Whether so few are there, as far as that can be told without a look at all.
+  var mayBeOutage: Bool {
+    let counts = routers.counts
+    return counts.away > 1 && counts.there * 3 <= counts.away || isActive(AlertKey(.homeOffline))
+  }
+
+  mutating func settleOutage() {
+    guard mayBeOutage else { return }
+    let gone = goneTogether
+    step.work += routers.count
+    guard let first = gone.first else { return setAlert(AlertKey(.homeOffline), nil) }
+    var facts = AlertFacts(
+      .awayTogether(routers: gone.count, of: gone.count + routers.counts.there))
+    facts.names = .init(gone.map(\.displayName))
+    facts.since = outageSince ?? first.awaySince
+    setAlert(AlertKey(.homeOffline), facts)
+  }
+
+  /// The first one to go first; none where that is no outage.
+  var goneTogether: [Router] {
+    let away = routers.filter { $0.isPresent && $0.isAway }.sorted { $0.awayOrder < $1.awayOrder }
+    var gone: ArraySlice<Router>
+    if let since = outageSince {
+      gone = away.drop { $0.awayOrder < since }
+    } else {
+      let gaps = zip(away.dropFirst(), away).map {
+        $0.awayOrder > $1.awayOrder.adding(seconds: Self.outageGap)
+      }
+      gone = away.dropFirst(gaps.lastIndex(of: true).map { $0 + 1 } ?? 0)
+    }
+    return gone.count > 1 && routers.counts.there * 3 <= gone.count ? Array(gone) : []
+  }
+
+  /// Whether a person is offered to forget a router: not while it may be back with the power.
+  package func isGone(_ router: Router) -> Bool {
+    let own = alerts[AlertKey(.borderRouterOffline, .router(router.agent))]
+    return !router.isOnline && own?.phase != .held && !isAwayTogether(router)
+  }
+
+  private var outageSince: WireTime? {
+    let alert = alerts[AlertKey(.homeOffline)]
+    return alert?.phase == .resolved ? nil : alert?.outageSince
+  }
+
+  /// Whether the alert of the home takes the place of a router's own. While it is held, an alert that fires goes on.
+  func isAwayTogether(_ router: Router) -> Bool {
+    guard let since = outageSince, let away = router.awaySince, away >= since else { return false }
+    return alerts[AlertKey(.homeOffline)]?.phase == .firing
+      || alerts[AlertKey(.borderRouterOffline, .router(router.agent))]?.phase != .firing
+  }
+}
+
+extension Alert {
+  /// Of `HomeOffline`: when the first router went.
+  fileprivate var outageSince: WireTime? { (heldFacts ?? facts).since }
+}
+
+extension Router {
+  fileprivate var awayOrder: WireTime { awaySince ?? WireTime(milliseconds: 0) }
 }
 
 // MARK: - Numbers of envelopes

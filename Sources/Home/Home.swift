@@ -235,7 +235,7 @@ extension Home {
     guard needs.changeCheck else { return false }
     let change = alerts[AlertKey(.preferredNetworkChanged)]?.facts.message
     if case .preferredChanged(_, disagrees: true) = change { return true }
-    return movedTo != nil || isActive(AlertKey(.preferredKeyDisputed))
+    return movedTo != nil || isActive(AlertKey(.preferredKeyDisputed)) || mayBeOutage
   }
 
   private mutating func settleHome() {
@@ -251,6 +251,7 @@ extension Home {
     settleMove()
     settleEmpty()
     checkWithoutNetwork()
+    if needs.changeCheck { settleOutage() }
     if needs.routerChecks { checkRouters() }
     settleShared()
     if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
@@ -328,6 +329,7 @@ extension Home {
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     router.noteShared(preferred: preferred?.dataset)
+    router.awaySince = router.isAway ? before?.awaySince ?? now : nil
     let check = checkAdoption(
       of: &router, PreferredCheck(router, preferred: preferred?.dataset),
       isSSIDNew: event.types.contains(.ssidChanged))
@@ -357,6 +359,7 @@ extension Home {
     }
     findMove()
     findEmpty()
+    if isSmall { settleOutage() }
     setAlerts(of: router, check, trigger: trigger)
     if let former = before?.user, former != router.user { endPlaintext(of: former) }
   }
@@ -435,7 +438,7 @@ extension Home {
       tellApart(&named)
       wanted = named
     }
-    let hold = key.name.isHeld(wanted?.message) ? rules.alertsHold : 0
+    let hold = key.name.isHeld(wanted?.message) ? hold(of: key.name, wanted?.message) : 0
     guard var alert = alerts[key] else {
       guard let wanted else { return }
       let (new, news) = Alert.began(wanted, hold: hold, at: now)
@@ -467,6 +470,8 @@ extension Home {
         step.raisedMismatches.append(agent)
       }
     }
+    // The alerts of its routers end, or come back.
+    if key.name == .homeOffline { needs.routerChecks = true }
     guard let news else { return }
     let severity = key.severity(alert.facts)
     step.output.events.append(
@@ -483,6 +488,7 @@ extension Home {
       lastSeen: routers.lastSeen(router.agent),
       currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
       isExplainedByHome: isExplained(router),
+      isAwayTogether: isAwayTogether(router),
       isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
       hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)
     let hasAlerts = routersWithAlerts.contains(router.agent)

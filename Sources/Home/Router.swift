@@ -84,6 +84,8 @@ package struct Router: Hashable, Sendable {
   var reportedPartition: UInt32?
   /// Its record has gone since its login published last.
   var isRecordGone = false
+  /// Since when it is away; nil while it is not.
+  var awaySince: WireTime?
   /// As `1.3.0`.
   package var threadVersion: String?
   /// Whether it was on the preferred network before, has a login, or was accepted by a person.
@@ -167,6 +169,29 @@ extension Router {
 
   /// Whether what is sent to it arrives.
   var isReached: Bool { isOnline || hasNoNetwork }
+
+  /// Why it is not there, where that is an alert. A guest's hub, or a speaker on a network of its own, may go without
+  /// one.
+  var absence: AlertFacts.Message? {
+    guard !isOnline else { return !beats && isRecordGone ? .recordGone : nil }
+    guard !isVisitor else { return nil }
+    if hasNoNetwork { return .offline(.noNetwork) }
+    if source == .mdns { return .notSeen(isStopped: offlineReason == .stopped) }
+    return isAgentSilent && isAdvertised ? .agentSilent(offlineReason) : .offline(offlineReason)
+  }
+
+  /// Whether nothing shows any more that it is there, as where it has no power.
+  var isAway: Bool {
+    switch absence {
+    case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false),
+      .recordGone:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the local network alone has it, and it was never on a preferred network.
+  var isVisitor: Bool { isOnlySeen && memberOf == nil }
 
   /// Whether it takes part in a network, as far as it reports that.
   func isAttached(to network: ExtendedPANID) -> Bool {

@@ -16,6 +16,8 @@ struct RouterAlerts {
   let currentName: String?
   /// Whether an alert of the home explains why it differs from the preferred network.
   let isExplainedByHome: Bool
+  /// Whether the alert that it went together with others takes the place of its own.
+  let isAwayTogether: Bool
   /// Whether a person has accepted that it is on its network, which is not the preferred one.
   let isAccepted: Bool
   /// Whether another border router is online on the network that it is configured for.
@@ -68,9 +70,6 @@ struct RouterAlerts {
   private var isNeverMember: Bool {
     router.isOnlySeen && router.memberOf != preferred?.network
   }
-
-  /// A guest's hub, or a speaker on a network of its own, may go without an alert.
-  private var isVisitor: Bool { router.isOnlySeen && router.memberOf == nil }
 
   private var mismatch: AlertFacts? {
     guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted,
@@ -129,23 +128,11 @@ struct RouterAlerts {
   }
 
   private var offline: AlertFacts? {
-    guard !router.isOnline else {
-      return !router.beats && router.isRecordGone ? facts(.recordGone) : nil
-    }
-    guard !isVisitor else { return nil }
-    if router.hasNoNetwork {
-      var facts = facts(
-        router.dataset == nil ? .offline(.noNetwork) : .lostNetwork(isLast: !hasOthers))
-      facts.adoption = shownAdoption
-      return facts
-    }
-    if router.source == .mdns {
-      return facts(.notSeen(isStopped: router.offlineReason == .stopped))
-    }
-    var facts =
-      router.isAgentSilent && router.isAdvertised
-      ? facts(.agentSilent(router.offlineReason)) : facts(.offline(router.offlineReason))
-    if router.offlineReason == .silent { facts.since = lastSeen }
+    guard var absence = router.absence, !isAwayTogether else { return nil }
+    if router.hasNoNetwork, router.dataset != nil { absence = .lostNetwork(isLast: !hasOthers) }
+    var facts = facts(absence)
+    if router.source == .mqtt, router.offlineReason == .silent { facts.since = lastSeen }
+    if router.hasNoNetwork { facts.adoption = shownAdoption }
     if router.offlineReason == .stopped { facts.adoption = order }
     facts.httpStatus = router.httpStatus
     return facts

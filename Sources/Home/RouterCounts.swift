@@ -42,6 +42,9 @@ struct RouterCounts: Equatable, Sendable {
   private(set) var ofUser: [ExactName: Int] = [:]
   /// Those that only their records have brought there.
   private(set) var seen = 0
+  /// Those that are away, and the others; visitors are neither.
+  private(set) var away = 0
+  private(set) var there = 0
   private(set) var networks: [ExtendedPANID: Tally] = [:]
   /// By the preferred network that they were on last, and the one that they are on.
   private(set) var places: [ExtendedPANID: [ExtendedPANID: Place]] = [:]
@@ -133,6 +136,8 @@ struct RouterCounts: Equatable, Sendable {
     let isDetached: Bool
     let isElsewhere: Bool
     let isSeenOnly: Bool
+    /// Nil where that does not matter.
+    let isAway: Bool?
     let network: ExtendedPANID?
     let place: ExtendedPANID?
     let memberOf: ExtendedPANID?
@@ -164,6 +169,7 @@ struct RouterCounts: Equatable, Sendable {
       isDetached = router.threadState == .detached
       isElsewhere = router.isElsewhere
       isSeenOnly = router.source == .mdns
+      isAway = router.isPresent && !router.isVisitor ? router.isAway : nil
       network = router.network
       place = router.place
       memberOf = router.memberOf
@@ -196,6 +202,8 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ids, before?.team)
       Self.add(1, &ids, after?.team)
     }
+    away += (after?.isAway == true ? 1 : 0) - (before?.isAway == true ? 1 : 0)
+    there += (after?.isAway == false ? 1 : 0) - (before?.isAway == false ? 1 : 0)
     left.replace(before?.left, after?.left)
     newest.replace(before?.newest, after?.newest)
     behind.replace(before?.behind, after?.behind)

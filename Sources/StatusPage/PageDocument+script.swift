@@ -24,7 +24,7 @@ extension PageDocument {
           make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
         if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
         if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
-        if (!item.online) line.append(button("Forget", fullName(item), "/routers/forget", body,
+        if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body,
           "Forget " + fullName(item) + "? Its stored credentials are deleted."));
         return line;
       }

@@ -79,7 +79,7 @@ import ThreadDataset
 
   @Test("The raw values of names are those that are stored, and five are notices for a day")
   func names() {
-    #expect(AlertName.allCases.count == 31 && AlertName.agentNotWorking.rawValue == 34)
+    #expect(AlertName.allCases.count == 32 && AlertName.agentNotWorking.rawValue == 34)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
@@ -115,6 +115,7 @@ import ThreadDataset
       (.borderRouterOffline, .lostNetwork(isLast: false), .warning),
       (.borderRouterOffline, .lostNetwork(isLast: true), .critical),
       (.routerDetached, .detached, .warning), (.routerNotAdvertised, .notAdvertised, .info),
+      (.homeOffline, .awayTogether(routers: 2, of: 2), .warning),
       (.unknownRouter, .joined, .warning), (.networkSplit, .split([], parts: 2), .warning),
       (.wellKnownNetworkKey, .wellKnownKey, .critical),
       (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),

@@ -152,7 +152,7 @@ import ThreadDataset
     Self.set(&scene, by: -Self.year)
     #expect(
       Set(scene.home.takeChanges().records) == [
-        .alert(.of(.borderRouterOffline, 1)),
+        .router(1), .alert(.of(.borderRouterOffline, 1)),
         .alert(AlertKey(.plaintextCredentials, .user("otbr"))),
       ])
     scene.handle(.clockJumped(by: 0))

@@ -158,6 +158,7 @@ extension HomeScene {
         router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
         preferred: home.preferred?.dataset, trigger: .start, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router),
+        isAwayTogether: home.isAwayTogether(router),
         isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)
       for name in AlertName.ofRouters {
         let key = AlertKey(name, .router(router.agent))
@@ -181,6 +182,7 @@ extension HomeScene {
       .noPreferredNetwork, home.preferred == nil && home.routers.contains(where: \.isPresent))
     check(.homeMoved, home.destination != nil)
     check(.preferredNetworkEmpty, home.isNobodyThere)
+    check(.homeOffline, !home.goneTogether.isEmpty)
     let claims = home.preferred.map { preferred in
       home.members(of: preferred.dataset).present.contains {
         preferred.dataset.hasCredentials && $0.dataset.relation(to: preferred.dataset) == .newer

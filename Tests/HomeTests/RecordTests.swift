@@ -59,6 +59,7 @@ import ThreadDataset
     router.partition = 77
     router.reportedPartition = 78
     router.isRecordGone = true
+    router.awaySince = WireTime(milliseconds: 7)
     router.threadVersion = "1.3.0"
     router.isKnown = false
     router.isOpenForCode = true
@@ -166,7 +167,8 @@ import ThreadDataset
     case .lostNetwork: .notSeen(isStopped: true)
     case .notSeen: .agentSilent(.silent)
     case .agentSilent: .recordGone
-    case .recordGone: .detached
+    case .recordGone: .awayTogether(routers: 3, of: 4)
+    case .awayTogether: .detached
     case .detached: .notAdvertised
     case .notAdvertised: .wellKnownKey
     case .wellKnownKey: .joined

@@ -208,7 +208,7 @@ import ThreadDataset
     scene.publish(.offline, 1)
     let key = RecordKey.alert(.of(.borderRouterOffline, 1))
     #expect(Set(scene.home.takeChanges().records) == [key, .router(1)])
-    scene.pass(seconds: 30)
+    scene.pass(seconds: 120)
     #expect(Array(scene.home.takeChanges().records) == [key])
   }
 

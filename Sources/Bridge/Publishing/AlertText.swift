@@ -177,6 +177,7 @@ private struct Sentences {
         "Check its power and its network connection. Let its publisher send `heartbeat`, which shows "
           + "that it is there."
       )
+    case .awayTogether(let routers, let all): awayTogether(routers, of: all)
     case .detached:
       (
         moving
@@ -361,6 +362,18 @@ private struct Sentences {
       )
     case nil: ("\(name) cannot be reached", "Check its power and its network connection.")
     }
+  }
+
+  private func awayTogether(_ routers: Int, of all: Int) -> (String, String) {
+    let others = all - routers
+    return (
+      "\(routers) border routers went away together and cannot be reached since \(since): "
+        + list(facts.names)
+        + (others == 0 ? "" : "; \(others == 1 ? "1 other is" : "\(others) others are") there"),
+      "If the power is out, nothing is to be done: they come back by themselves, and one that stays away "
+        + "gets an alert of its own. If not, check the network between them and this machine: its switch, "
+        + "its access point."
+    )
   }
 
   // MARK: Adoption

@@ -36,6 +36,8 @@ struct PageState: Encodable {
     var onlySeen: Bool
     /// Whether a person may accept that it joined the preferred network.
     var isNew: Bool
+    /// Whether it is away for longer than a power cut would explain: then a person may forget it.
+    var isGone: Bool
     /// The severity of the worst alert about it; nil: there is none.
     var fault: String?
   }
@@ -207,6 +209,7 @@ extension PageState.Home {
       groups[router.network, default: []].append(
         PageState.Router(
           router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
+          isGone: home.isGone(router),
           fault: faults[router.agent.description],
           seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
@@ -268,7 +271,8 @@ extension WireTime {
 extension PageState.Router {
   /// - Parameter seen: nil while it is seen on the local network.
   init(
-    _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, fault: String?, seen: WireTime?
+    _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, fault: String?,
+    seen: WireTime?
   ) {
     id = router.agent.description
     self.isAlike = isAlike
@@ -305,6 +309,7 @@ extension PageState.Router {
     } else if isNew {
       notes.append("new here")
     }
+    self.isGone = isGone
     self.fault = fault
   }
 }

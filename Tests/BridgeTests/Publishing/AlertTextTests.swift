@@ -142,6 +142,13 @@ struct AlertTextTests {
       #""Bob" is on the local network, and its agent is silent: no heartbeat since 1970-01-01T00:00:00Z"#
     ),
     (
+      facts(.awayTogether(routers: 4, of: 5)) {
+        ($0.since, $0.names) = (WireTime(milliseconds: 0), .init(["A", "B", "C", "D"]))
+      },
+      "4 border routers went away together and cannot be reached since 1970-01-01T00:00:00Z: "
+        + #""A", "B", "C" and 1 more; 1 other is there"#
+    ),
+    (
       facts(.detached) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" has Thread detached since 1970-01-01T00:00:00Z: it is not connected to "attic""#
     ),

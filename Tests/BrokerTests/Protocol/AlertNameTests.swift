@@ -38,6 +38,7 @@ struct AlertNameTests {
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"),
     (.routerNotAdvertised, "RouterNotAdvertised"),
     (.agentNotWorking, "AgentNotWorking"),
+    (.homeOffline, "HomeOffline"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

@@ -267,6 +267,22 @@ struct PageStateTests {
     #expect(home.networks[3].routers[0].fault == "warning")
   }
 
+  @Test("A router is offered to be forgotten once it has an alert of its own, not in a power cut")
+  func isGone() throws {
+    var sample = SampleHome()
+    for agent: UInt64 in 1...2 { try sample.publish(.announce, agent, on: .home) }
+    func areGone() throws -> [Bool] { try shown(sample).networks[0].routers.map(\.isGone) }
+    try sample.publish(.offline, 1)
+    #expect(try areGone() == [false, false])
+    sample.tick(after: 121)
+    #expect(try areGone() == [true, false])
+    try sample.publish(.offline, 2)
+    sample.tick(after: 31)
+    #expect(
+      try state(sample).alerts.filter { $0.severity == "warning" }.map(\.name) == ["HomeOffline"])
+    #expect(try areGone() == [false, false])
+  }
+
   @Test("A home without a preferred network whose routers are on several is undecided")
   func undecided() throws {
     var sample = try sample()

@@ -66,6 +66,7 @@ extension AlertName: WireWord {
     case .credentialSharingOpen: "CredentialSharingOpen"
     case .preferredNetworkEmpty: "PreferredNetworkEmpty"
     case .agentNotWorking: "AgentNotWorking"
+    case .homeOffline: "HomeOffline"
     }
   }
 }
