@@ -166,7 +166,7 @@ extension PageDocument {
         // Also while the alert about it is held.
         const open = known.homes.filter(home => !of("warning").some(
           item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(missing).filter(text => text);
-        verdict([...broken, ...named(of("critical"), "bad"), ...named(of("warning"), "warn")], known.consents,
+        verdict([...named(of("critical"), "bad"), ...broken, ...named(of("warning"), "warn")], known.consents,
           notices.length, open);
         fill("consents", known.consents, item => item.id, consent);
         fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
@@ -174,7 +174,7 @@ extension PageDocument {
         homes(known.homes);
         byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
         byId("events").lastElementChild.replaceChildren(known.events.length ?
-          make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing since the daemon started."));
+          make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing yet."));
         byId("version").textContent = "threadkeeper " + known.version;
         document.body.dataset.ready = "yes";
         if (!key || document.activeElement === before) return;

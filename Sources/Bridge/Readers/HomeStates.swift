@@ -24,14 +24,21 @@ extension Home {
   ///
   /// - Parameters:
   ///   - all: with those that were resolved within the last day.
-  ///   - most: the first ones only.
+  ///   - most: of more than these, the worst.
   /// - Throws: `DecodingError` where one of them cannot be read: no list leaves one out.
   package func alertStates(
     in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max
   ) throws -> [AlertState] {
     let (writer, decoder) = (StateWriter(home: name, isOnlyHome: isOnlyHome), JSONDecoder())
+    var shown = publishedAlerts(all: all)
+    if shown.count > most {
+      func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 {
+        alert.key.severity(alert.value.facts).rawValue
+      }
+      shown = Array(shown.sorted { rank($0) < rank($1) }.prefix(most))
+    }
     // As published, byte by byte, so that the sentences are made in one place.
-    return try publishedAlerts(all: all).prefix(most).map {
+    return try shown.map {
       try decoder.decode(AlertState.self, from: Data(writer.alert($0, $1)))
     }
   }

@@ -187,7 +187,7 @@ extension PageState {
     let alerts = try all.flatMap { name, home in
       try home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
         .map { Alert($0, preferredSince: home.preferred?.changedAt) }
-    }.sorted { ($0.rank, $0.since) < ($1.rank, $1.since) }
+    }.sorted { $0.order < $1.order }
     self.alerts = alerts
     homes = all.map { name, home in
       let faults = alerts.filter { $0.home == name }.compactMap { alert in
@@ -330,9 +330,11 @@ extension PageState.Alert {
     keepable = state.name == .preferredKeyDisputed ? preferredSince?.description : nil
   }
 
-  /// The worst first.
-  var rank: Int {
-    AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max
+  /// The worst first; of the same severity what is about more than one router, and then what began first.
+  var order: (Int, Int, String) {
+    (
+      AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max, router == nil ? 0 : 1, since
+    )
   }
 }
 

@@ -75,6 +75,8 @@ struct HomeStatesTests {
       #expect(states.map(\.updatedAt) == states.map(\.updatedAt).sorted(by: >))
       #expect(states.contains { $0.status == .resolved } == all)
     }
+    let worst = try scene.home.alertStates(in: "home", isOnlyHome: false, most: 1)
+    #expect(worst.count == 1 && worst[0].severity != .info)
   }
 
   @Test("Requests are answered with the same states, and refused where there are too many")

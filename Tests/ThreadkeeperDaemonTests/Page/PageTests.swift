@@ -283,6 +283,22 @@ struct PageStateTests {
     #expect(try areGone() == [false, false])
   }
 
+  @Test(
+    "The headline's alert comes first: the worst, and of the same severity what is about several routers"
+  )
+  func worst() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1)
+    for agent: UInt64 in 2...3 { try sample.publish(.announce, agent, on: .home) }
+    sample.tick(after: 31)
+    for agent: UInt64 in 1...3 { try sample.publish(.offline, agent) }
+    sample.tick(after: 31)
+    #expect(
+      try state(sample).alerts.map(\.name) == [
+        "HomeOffline", "CredentialsMissing", "PlaintextCredentials",
+      ])
+  }
+
   @Test("A home without a preferred network whose routers are on several is undecided")
   func undecided() throws {
     var sample = try sample()
