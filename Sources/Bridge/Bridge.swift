@@ -62,7 +62,7 @@ package final class Bridge: Service {
     parts.buttonsAltered = { monitor.refusesButtons(at: $0) }
     let requests = RequestService(homes, parts, callers)
 
-    let news = NewsLog(monitor: monitor, isOnlyHome: homes.count == 1, logger: logger)
+    let news = NewsLog(isOnlyHome: homes.count == 1, logger: logger)
     let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }

@@ -60,6 +60,10 @@ final class BridgeFollower: LoopFollower {
     events[outcome.home]?.messages(of: outcome, in: home, at: now) ?? []
   }
 
+  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
+    news.news(of: batch, home: home)
+  }
+
   func committed(_ batch: CommittedBatch) {
     let parts = state.withLock { state in
       if state.parts == nil { state.early.append(batch) }
@@ -76,7 +80,7 @@ final class BridgeFollower: LoopFollower {
     if let time = batch.commitTime { monitor.figures.commit.add(time) }
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
-    news.note(batch, home: parts.loop.storedHome)
+    news.note(batch)
     let owed = requests.answer(batch, of: parts.loop)
     if !owed.isEmpty { state.withLock { $0.owed += owed } }
     parts.wake()

@@ -6,8 +6,8 @@ import Logging
 
 /// What a person who reads the log wants to know of a batch: who came and went, which alerts rose and
 /// fell. A fleet that starts all at once fills no disk with it.
-struct BatchNews {
-  private struct Line {
+package struct BatchNews: Sendable {
+  private struct Line: Sendable {
     let level: Logger.Level
     let text: Logger.Message
     let metadata: Logger.Metadata
@@ -17,7 +17,7 @@ struct BatchNews {
   }
 
   /// What a line is about: each has lines of its own.
-  enum Matter: CaseIterable {
+  enum Matter: CaseIterable, Sendable {
     case routers
     /// A flood of announcements must not keep what is wrong out of the log.
     case alerts

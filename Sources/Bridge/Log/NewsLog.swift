@@ -5,31 +5,29 @@ import Home
 import Logging
 import Synchronization
 
-/// The lines of the log about what is on disk: what has happened, and which messages were rejected. The same as
-/// sentences are in the monitor's `recent`.
+/// The lines of the log about what is on disk: what has happened, and which messages were rejected.
 final class NewsLog: Sendable {
-  private let monitor: BridgeMonitor
   private let isOnlyHome: Bool
   private let logger: Logger
   private let pace = Mutex(NewsPace())
   private let rejections = Mutex(RejectionLines())
 
-  init(monitor: BridgeMonitor, isOnlyHome: Bool, logger: Logger) {
-    self.monitor = monitor
+  init(isOnlyHome: Bool, logger: Logger) {
     self.isOnlyHome = isOnlyHome
     self.logger = logger
   }
 
-  /// - Parameter home: one of them by its name, as it is on disk.
-  func note(_ batch: CommittedBatch, home: (String) -> Home?) {
+  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
+    BatchNews(batch, isOnlyHome: isOnlyHome, home: home)
+  }
+
+  func note(_ batch: CommittedBatch) {
     let now = batch.time
-    let news = BatchNews(batch, isOnlyHome: isOnlyHome, home: home)
-    monitor.recent.add(news.events(at: now))
     if batch.received > 0 {
       // A flood of messages must not flood the log.
-      pace.withLock { news.log(to: logger, &$0, at: now) }
+      pace.withLock { batch.news.log(to: logger, &$0, at: now) }
     } else {
-      news.log(to: logger)
+      batch.news.log(to: logger)
     }
     logRejections(batch.rejections, at: now)
   }

@@ -82,11 +82,14 @@ struct MessageTrial: Hashable, Sendable {
   }
 }
 
-/// The records of no home: what the daemon remembers of itself, and the sealed requests that have come.
+/// The records of no home: what the daemon remembers of itself, what happened last, and the sealed requests that have
+/// come.
 struct DaemonRecords {
   private(set) var notes = DaemonNotes()
   /// Nil where there are none yet.
   private(set) var notesID: RecordID?
+  private(set) var recent = RecentEvents()
+  private(set) var recentID: RecordID?
   private(set) var sealed = SealedRequests()
   private(set) var sealedIDs: [Hash128: RecordID] = [:]
   /// Those that cannot be read.
@@ -97,6 +100,8 @@ struct DaemonRecords {
     for record in loaded.daemonRecords {
       if let notes = DaemonNotes(record.state) {
         (notesID, self.notes) = (record.id, notes)
+      } else if let recent = RecentEvents(record.state) {
+        (recentID, self.recent) = (record.id, recent)
       } else if let signer = sealed.load(record.state) {
         sealedIDs[signer] = record.id
       } else {

@@ -63,9 +63,9 @@ package final class HomeLoop: Sendable {
     places = Dictionary(
       homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
     retiredBases = loaded.retiredBases(homes)
-    shared = LoopShared(loaded)
     let now = clock()
     let daemon = DaemonRecords(loaded)
+    shared = LoopShared(loaded, daemon.recent)
     var first = try LoopState(
       loaded, daemon, homes, shared, store, reading, follower,
       lastMessage: try store.lastMessage(), at: now)
@@ -104,6 +104,9 @@ package final class HomeLoop: Sendable {
   func storedHome(_ name: String) -> Home? {
     places[name].map { place in shared.homes.withLock { $0[place] } }
   }
+
+  /// What happened last, also in earlier processes.
+  package var recent: RecentEvents { shared.recent.withLock { $0 } }
 
   /// What lists show of the store: nil where it has been writable for a day.
   func show(_ alert: Alert?) { storeAlert.withLock { $0 = alert } }

@@ -57,6 +57,7 @@ package struct CommittedBatch: Sendable {
   /// The ids of the messages for the broker that were stored; empty, and beginning with the next id, where there are
   /// none.
   package internal(set) var messages: Range<Int64> = 1..<1
+  var news = BatchNews()
   /// What the store took; nil: there was nothing to write.
   package internal(set) var commitTime: Duration?
   /// Rows that it has written.
@@ -69,7 +70,7 @@ package struct CommittedBatch: Sendable {
   }
 }
 
-/// Who makes messages of what happens, and acts upon what is on disk. `messages` and `committed` are called by the
+/// Who makes messages of what happens, and acts upon what is on disk. All but the first and the last are called by the
 /// thread that has the loop, one call after the other in the order of the commits: they must return soon, and may call
 /// `snapshot` and `withDataset` of the loop only.
 package protocol LoopFollower: Sendable {
@@ -81,6 +82,11 @@ package protocol LoopFollower: Sendable {
   /// - Parameter home: after the input.
   func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]]
 
+  /// What happened, for people.
+  ///
+  /// - Parameter home: one of them by its name, after all of the batch.
+  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews
+
   func committed(_ batch: CommittedBatch)
 
   /// By the same thread, when it has the loop no more.
@@ -88,6 +94,7 @@ package protocol LoopFollower: Sendable {
 }
 
 extension LoopFollower {
+  package func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews { BatchNews() }
   package func willHandle() {}
   package func hasHandled() {}
 }

@@ -57,6 +57,9 @@ struct LoopState {
   let notesID: RecordID
   /// They are written with the next commit though they say the same.
   var writesNotes = false
+  var recent: RecentEvents
+  var savedRecent: RecentEvents
+  let recentID: RecordID
   /// Which sealed requests have come.
   var sealed: SealedRequests
   var savedSealed: SealedRequests
@@ -92,8 +95,15 @@ struct LoopState {
     (notes, savedNotes) = (daemon.notes, daemon.notes)
     (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
     homeNotes = loaded.newNotes
-    notesID = daemon.notesID ?? RecordID(loaded.nextRecord)
-    nextRecord = loaded.nextRecord + (daemon.notesID == nil ? 1 : 0)
+    (recent, savedRecent) = (daemon.recent, daemon.recent)
+    var next = loaded.nextRecord
+    func new() -> RecordID {
+      defer { next += 1 }
+      return RecordID(next)
+    }
+    notesID = daemon.notesID ?? new()
+    recentID = daemon.recentID ?? new()
+    nextRecord = next
     nextMessage = lastMessage + 1
     trials = daemon.notes.isRunning ? MessageTrial.messages : 0
     signs = SignsOfLife(since: now)
@@ -195,6 +205,7 @@ extension LoopState {
   /// - Parameter savesPublished: whether that the broker has taken messages is worth a commit of its own.
   mutating func commit(savesPublished: Bool = false) throws {
     let (recordBefore, messageBefore, sealedBefore) = (nextRecord, nextMessage, sealedIDs)
+    noteNews()
     var written = collect()
     let published = shared.published.load(ordering: .relaxed)
     if published > savedPublished, savesPublished || !written.changes.isEmpty {
@@ -214,9 +225,17 @@ extension LoopState {
       savedPublished = max(savedPublished, written.changes.published)
     }
     batch.outcome.messages = messageBefore..<nextMessage
-    (savedNotes, savedSealed, homeNotes) = (notes, sealed, [:])
+    (savedNotes, savedRecent, savedSealed, homeNotes) = (notes, recent, sealed, [:])
     reader.limits.keep()
     show(written)
+  }
+
+  private mutating func noteNews() {
+    guard batch.outcome.outcomes.contains(where: { !$0.output.events.isEmpty }) else { return }
+    batch.outcome.news = follower.news(of: batch.outcome) { name in
+      homes.first { $0.settings.name == name }?.home
+    }
+    recent.add(batch.outcome.news.events(at: now))
   }
 
   private mutating func collect() -> Written {
@@ -225,6 +244,9 @@ extension LoopState {
     if notes != savedNotes || writesNotes {
       writesNotes = false
       written.changes.records.append(.init(id: notesID, home: 0, state: notes.record))
+    }
+    if recent != savedRecent {
+      written.changes.records.append(.init(id: recentID, home: 0, state: recent.record))
     }
     for (id, note) in homeNotes.sorted(by: { $0.key < $1.key }) {
       written.changes.records.append(.init(id: id, home: id.rawValue, state: note.record))
@@ -290,7 +312,7 @@ extension LoopState {
         due[place] = .min
       }
     }
-    (notes, sealed) = (savedNotes, savedSealed)
+    (notes, recent, sealed) = (savedNotes, savedRecent, savedSealed)
     // A message that is to come again costs its login nothing.
     reader.limits.putBack()
     begin(at: now)
@@ -308,6 +330,7 @@ extension LoopState {
         homes[place].isTouched = false
       }
     }
+    shared.recent.withLock { $0 = recent }
     let (outcome, following) = (batch.outcome, batch.following)
     begin(at: now)
     if !outcome.isEmpty { follower.committed(outcome) }
@@ -325,10 +348,12 @@ final class LoopShared: Sendable {
   let former: Mutex<[LoadedStore.Loaded]>
   /// By home, also those: how many records cannot be read.
   let unreadable: Mutex<[String: Int]>
+  let recent: Mutex<RecentEvents>
   /// The broker has acknowledged all messages up to this one.
   let published = Atomic<Int64>(0)
 
-  init(_ loaded: LoadedStore) {
+  init(_ loaded: LoadedStore, _ recent: RecentEvents) {
+    self.recent = Mutex(recent)
     books = Mutex(loaded.served.map(\.book))
     homes = Mutex(loaded.served.map(\.home))
     former = Mutex(loaded.former)

@@ -104,7 +104,6 @@ package final class BridgeMonitor: Sendable {
   }
 
   package let figures = BridgeFigures()
-  package let recent = RecentEvents()
   private let state = Mutex(Snapshot())
 
   package init() {}

@@ -2,11 +2,12 @@
 
 import Broker
 import Home
-import Synchronization
 
-/// What happened last, in sentences; it begins with the process.
-package final class RecentEvents: Sendable {
-  package struct Event: Sendable, Equatable {
+/// What happened last, in sentences: a record of no home, written with what happened.
+///
+///     2 | form 1 | of each, the oldest first: milliseconds: 8 | bytes of the severity | severity | of the text: 2 | text
+package struct RecentEvents: Hashable, Sendable {
+  package struct Event: Sendable, Hashable {
     package var at: WireTime
     /// The level of the log: `info`, `warning`, …
     package var severity: String
@@ -15,17 +16,50 @@ package final class RecentEvents: Sendable {
   }
 
   package static let kept = 40
+  private static let kind: [UInt8] = [2, 1]
 
-  private let events = Mutex<[Event]>([])
+  private var events: [Event] = []
+
+  package init() {}
 
   /// The newest first.
-  package var newest: [Event] { events.withLock { $0.reversed() } }
+  package var newest: [Event] { events.reversed() }
 
-  func add(_ more: [Event]) {
-    guard !more.isEmpty else { return }
-    events.withLock {
-      $0 += more
-      $0.removeFirst(max(0, $0.count - Self.kept))
+  mutating func add(_ more: [Event]) {
+    events += more
+    events.removeFirst(max(0, events.count - Self.kept))
+  }
+
+  var record: [UInt8] {
+    func number(_ value: some FixedWidthInteger) -> [UInt8] {
+      withUnsafeBytes(of: value.littleEndian) { Array($0) }
+    }
+    return events.reduce(into: Self.kind) { record, event in
+      let (severity, text) = (event.severity.utf8.prefix(255), event.text.utf8.prefix(65_535))
+      record += number(event.at.milliseconds) + number(UInt8(severity.count)) + severity
+      record += number(UInt16(text.count)) + text
+    }
+  }
+
+  /// - Returns: nil for what this version cannot have written.
+  init?(_ record: [UInt8]) {
+    guard record.starts(with: Self.kind) else { return nil }
+    var rest = record.dropFirst(Self.kind.count)
+    func number(_ bytes: Int) -> UInt64? {
+      guard rest.count >= bytes else { return nil }
+      defer { rest = rest.dropFirst(bytes) }
+      return rest.prefix(bytes).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    func text(_ bytes: Int) -> String? {
+      guard let count = number(bytes).map(Int.init), rest.count >= count else { return nil }
+      defer { rest = rest.dropFirst(count) }
+      return String(decoding: rest.prefix(count), as: UTF8.self)
+    }
+    while !rest.isEmpty {
+      guard let at = number(8), let severity = text(1), let text = text(2) else { return nil }
+      events.append(
+        Event(
+          at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text))
     }
   }
 }

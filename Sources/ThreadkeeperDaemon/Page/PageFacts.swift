@@ -46,7 +46,7 @@ struct PageFacts: PageSource {
         context.bridge.loop.snapshot, context.settings,
         health: readiness.checks.map { PageState.Part($0) }
           + [PageState.Part(DaemonState.Discovery(discovery))],
-        events: monitor.recent.newest, isDiscovering: discovery.isRunning,
+        events: context.bridge.loop.recent.newest, isDiscovering: discovery.isRunning,
         at: SystemClock().now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {

@@ -12,14 +12,14 @@ import ThreadDataset
 /// What a test commits, and the lines that follow.
 private struct NewsScene {
   let log = RecordingLog()
-  let monitor = BridgeMonitor()
+  private(set) var recent = RecentEvents()
   let news: NewsLog
   var scene = PublishingScene()
   let isOnlyHome: Bool
 
   init(isOnlyHome: Bool = true) {
     self.isOnlyHome = isOnlyHome
-    news = NewsLog(monitor: monitor, isOnlyHome: isOnlyHome, logger: log.logger)
+    news = NewsLog(isOnlyHome: isOnlyHome, logger: log.logger)
   }
 
   /// A batch of what happens in `body`.
@@ -31,13 +31,15 @@ private struct NewsScene {
     commit(received: received, scene.output.events)
   }
 
-  func commit(received: Int = 0, _ events: [HomeEvent]) {
+  mutating func commit(received: Int = 0, _ events: [HomeEvent]) {
     var batch = CommittedBatch(time: scene.now)
     var outcome = LoopOutcome(home: "home")
     outcome.output.events = events
     batch.received = received
     batch.outcomes = [outcome]
-    news.note(batch) { [home = scene.home] in $0 == "home" ? home : nil }
+    batch.news = news.news(of: batch) { [home = scene.home] in $0 == "home" ? home : nil }
+    recent.add(batch.news.events(at: scene.now))
+    news.note(batch)
   }
 
   func reject(_ codes: [Rejection.Code], dropped: Int = 0) {
@@ -50,7 +52,7 @@ private struct NewsScene {
       outcome.rejection = Rejection(code, message: "what to do")
       return outcome
     }
-    news.note(batch) { _ in nil }
+    news.note(batch)
   }
 }
 
@@ -63,7 +65,7 @@ struct NewsLogTests {
     scene.commit { $0.share(.of(7)) }
     let question = try #require(scene.scene.home.questions.first)
     scene.commit { $0.decide(.deny(question.id)) }
-    let sentences = scene.monitor.recent.newest.map(\.text)
+    let sentences = scene.recent.newest.map(\.text)
     #expect(
       sentences.contains(
         "login ha (team ha) has the credentials of net-7: a person is asked whether they are used"))
@@ -145,16 +147,16 @@ struct NewsLogTests {
 
   @Test("A batch has a bounded number of lines, and says how many it has left out")
   func bounded() {
-    let scene = NewsScene()
+    var scene = NewsScene()
     scene.commit((0..<30).map { Self.router($0) })
     #expect(scene.log.lines.count { $0.hasPrefix("border router announced") } == 10)
     #expect(scene.log.lines.last == "and more like this count=20")
-    #expect(scene.monitor.recent.newest.count == 10)
+    #expect(scene.recent.newest.count == 10)
   }
 
   @Test("A flood of messages does not take the lines of what a person or the clock does")
   func paced() {
-    let scene = NewsScene()
+    var scene = NewsScene()
     for _ in 0..<5 { scene.commit(received: 10, (0..<10).map { Self.router($0) }) }
     #expect(scene.log.lines.count == 10)
     scene.commit(received: 1, [Self.warning])
@@ -184,7 +186,7 @@ struct NewsLogTests {
     #expect(line.contains("deny=threadkeeper consent deny \(id)"))
     #expect(line.contains("command=preferred/get"))
     #expect(
-      scene.monitor.recent.newest.first?.text
+      scene.recent.newest.first?.text
         == "login phone (team phone) asks for the credentials of net-7")
   }
 
@@ -195,7 +197,7 @@ struct NewsLogTests {
       (.denied, "was denied by uid 0 (command line)"), (.expired, "expired: nobody decided"),
     ])
   func decided(outcome: ConsentRecord.Outcome, words: String) {
-    let scene = NewsScene()
+    var scene = NewsScene()
     let now = scene.scene.now
     var record = ConsentRecord(
       id: ConsentID(0xAB), outcome: outcome,
@@ -210,7 +212,7 @@ struct NewsLogTests {
     #expect(line.contains("scope=always") == (outcome == .approved))
     #expect(line.contains("by=uid 0 (command line)") == (outcome != .expired))
     #expect(
-      scene.monitor.recent.newest[0].text
+      scene.recent.newest[0].text
         == "The request of login phone (team phone) for the credentials of net-7 \(words)")
     record.obstacle = .hungUp
     scene.commit([.notGiven(record)])

@@ -67,7 +67,7 @@ struct RecentEventsTests {
 
   @Test("The newest come first, and the oldest make room")
   func ring() {
-    let recent = RecentEvents()
+    var recent = RecentEvents()
     recent.add([event(1), event(2)])
     recent.add([event(3)])
     #expect(recent.newest.map(\.text) == ["3", "2", "1"])
@@ -75,6 +75,11 @@ struct RecentEventsTests {
     #expect(recent.newest.count == RecentEvents.kept)
     #expect(recent.newest.first?.text == "\(RecentEvents.kept + 2)")
     #expect(recent.newest.last?.text == "3")
+    let record = recent.record
+    #expect(RecentEvents(record) == recent)
+    for count in [0, 1, 3, 11, record.count - 1] {
+      #expect(RecentEvents(Array(record.prefix(count))) == nil, "\(count) bytes")
+    }
   }
 
   @Test("They are sentences with the names of routers and networks, and no fields of the log")

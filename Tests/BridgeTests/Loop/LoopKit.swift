@@ -57,6 +57,10 @@ final class LoopKit: Sendable {
       }
     }
 
+    func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
+      next?.news(of: batch, home: home) ?? BatchNews()
+    }
+
     func committed(_ batch: CommittedBatch) {
       batches.withLock { $0.append(batch) }
       next?.committed(batch)

@@ -280,6 +280,26 @@ struct LoopStoreTests {
     #expect(try next(last, nil).loop.retiredPrefixes.isEmpty)
   }
 
+  private struct Follower: LoopFollower {
+    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
+    func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
+      BatchNews(batch, isOnlyHome: true, home: home)
+    }
+    func committed(_ batch: CommittedBatch) {}
+  }
+
+  @Test(
+    "What happened last is there after a restart, and what could not be written has not happened")
+  func recent() throws {
+    let kit = try LoopKit(following: Follower())
+    try kit.receive(.announce(1, .of(1)))
+    let recent = kit.loop.recent
+    #expect(recent.newest.contains { $0.text.hasSuffix("announced itself") })
+    kit.memory.refuses { try kit.receive(.announce(2)) }
+    #expect(kit.loop.recent == recent)
+    #expect(try kit.restarted().loop.recent == recent)
+  }
+
   @Test("What the daemon and homes remember is read as it was written")
   func notes() throws {
     var notes = DaemonNotes()
