@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 
 /// Who may look. With a token: whoever shows it. With a trusted proxy: whoever it lets in, or shows the token. And who
 /// may change something.
 package struct PageAccess: Sendable {
   private static let cookie = "threadkeeper_token"
 
-  private let token: [UInt8]?
+  let token: Token
   private let proxy: PeerAddress?
   private let mayProxyChange: Bool
 
   package init(token: String?, trustedProxy: String? = nil, trustedProxyChanges: Bool = false) {
-    self.token = token.map { Array($0.utf8) }
+    self.token = Token(token)
     mayProxyChange = trustedProxyChanges
     proxy = trustedProxy.flatMap { PeerAddress($0) }
   }
@@ -33,7 +34,7 @@ package struct PageAccess: Sendable {
   }
 
   package func mayLook(_ request: PageRequest) -> Bool {
-    isTrusted(request) || token == nil && proxy == nil || hasToken(request)
+    isTrusted(request) || token.current == nil && proxy == nil || hasToken(request)
   }
 
   private func hasToken(_ request: PageRequest) -> Bool {
@@ -78,10 +79,23 @@ package struct PageAccess: Sendable {
 
   /// In the same time wherever they differ.
   func isToken(_ given: some StringProtocol) -> Bool {
-    guard let token else { return false }
+    guard let token = token.current.map({ Array($0.utf8) }) else { return false }
     let given = Array(given.utf8)
     guard given.count == token.count else { return false }
     return zip(given, token).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+  }
+}
+
+extension PageAccess {
+  /// What a client has to show. Another one may take its place while the server runs.
+  final class Token: Sendable {
+    private let text: Mutex<String?>
+
+    init(_ text: String?) { self.text = Mutex(text) }
+
+    var current: String? { text.withLock { $0 } }
+
+    func replace(by new: String) { text.withLock { $0 = new } }
   }
 }
 

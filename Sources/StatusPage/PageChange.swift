@@ -106,7 +106,7 @@ extension PageRoutes {
       }
       return outcome(
         .forbidden, "Changes need the token.",
-        "Run `threadkeeper page token`, restart the daemon, and open the link.")
+        "Run `threadkeeper page token`, and open the link.")
     }
     // What a form of another page can send is no JSON.
     guard request.contentType == "application/json" else {

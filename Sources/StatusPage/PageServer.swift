@@ -36,6 +36,12 @@ package struct PageServer: Service {
     self.listening = listening
   }
 
+  /// What clients have to show; nil: nothing, and nobody may change anything.
+  package var token: String? { routes.access.token.current }
+
+  /// From now on another one counts. A page that is open follows until it is loaded again, and changes nothing.
+  package func use(_ token: String) { routes.access.token.replace(by: token) }
+
   /// Connections that are open.
   package var connections: Int { table.count }
 

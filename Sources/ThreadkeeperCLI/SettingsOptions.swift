@@ -33,9 +33,11 @@ package struct SettingsOptions: ParsableArguments {
   package init() {}
 
   /// Reads the settings, with everything that is wrong with them.
-  func read() -> SettingsResult {
+  ///
+  /// - Parameter variables: set beside those that are.
+  func read(assuming variables: [String: String] = [:]) -> SettingsResult {
     SettingsLoader.load(
-      file: config, environment: ProcessInfo.processInfo.environment,
+      file: config, environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
       stateDirectory: stateDirectory)
   }
 
@@ -43,10 +45,7 @@ package struct SettingsOptions: ParsableArguments {
   ///
   /// - Throws: as `load`.
   func load(assuming variables: [String: String]) throws -> Settings {
-    let result = SettingsLoader.load(
-      file: config, environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
-      stateDirectory: stateDirectory)
-    return try result.settings ?? load()
+    try read(assuming: variables).settings ?? load()
   }
 
   /// Loads the settings, and prints what is wrong with them.
@@ -86,12 +85,13 @@ struct HomeOption: ParsableArguments {
 extension SettingsOptions {
   /// The settings for a command that needs a store, or asks the daemon that has it.
   ///
+  /// - Parameter variables: as of `load`.
   /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them.
-  func loadOfStore() throws -> Settings {
+  func loadOfStore(assuming variables: [String: String] = [:]) throws -> Settings {
     #if Fleet
     if let home = FleetHome.target { return try FleetHome.settings(loadAny(), of: home) }
     #endif
-    let result = read()
+    let result = read(assuming: variables)
     // What is on a node's disk is no store of anybody.
     guard result.settings?.store.url == nil else {
       throw CommandFailure(
@@ -105,7 +105,7 @@ extension SettingsOptions {
         .notPermitted, "this user may not read all of the settings in \(file.printable)",
         remedy: "run it as root: `\(SameCommand.by())`")
     }
-    return try ofStore(load())
+    return try ofStore(variables.isEmpty ? load() : load(assuming: variables))
   }
 
   /// Where nothing names a place and this user has no store, those of the machine's daemon.

@@ -105,6 +105,13 @@ struct PageTests {
     }
     let opened = try await RawAnswer.get("/?token=\(token)", port: Int(port))
     #expect((200..<400).contains(opened.status))
+    // Another one counts at once.
+    let other = try await installation.run("page", "token", "--new")
+    #expect(other.hasPrefix("http://127.0.0.1:\(port)/?token=") && !other.hasPrefix(link))
+    for (link, isLetIn) in [(other.dropLast(), true), (link, false)] {
+      let query = link.drop { $0 != "?" }
+      #expect(try await (RawAnswer.get("/\(query)", port: Int(port)).status != 401) == isLetIn)
+    }
     #expect(try await daemon.stop() == .exit(0))
     #expect(!daemon.log.contains(token))
   }

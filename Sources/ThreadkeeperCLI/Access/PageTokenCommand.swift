@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 
@@ -13,14 +14,15 @@ struct PageCommand: ParsableCommand {
 }
 
 /// `threadkeeper page token`
-struct PageTokenCommand: ParsableCommand {
+struct PageTokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Make the token of the status page, and print the link with it.",
+    abstract:
+      "Print the link with the token of the status page, which is made where there is none.",
     discussion: """
-      The token lies in a file beside the store, which the daemon reads at its start when the settings have no \
-      `http.token`. A browser that has opened the link once shows the page and makes changes, until there is another token. Where there is a \
-      token already, the link has that one.
+      The running daemon takes the token at once; it lies in a file beside the store, and is read where the settings have \
+      no `http.token`. A browser that has opened the link once shows the page and makes changes, until there is another \
+      token. Root and members of the daemon's group may ask for it, too.
 
       Examples:
         threadkeeper page token
@@ -28,38 +30,48 @@ struct PageTokenCommand: ParsableCommand {
       """)
 
   @Flag(
-    help:
-      "Make another token; links with the previous one end with the next start of the daemon."
-  )
+    help: "Make another token; links and browsers with the previous one are not let in any more.")
   var new = false
 
   @OptionGroup var options: SettingsOptions
   @OptionGroup var output: OutputOptions
 
-  struct Report: Encodable {
-    let link: String
-    let file: String
-    /// Whether it was made by this command.
-    let made: Bool
+  /// The token that another address needs may be what is to be made.
+  private static let onLoopback = ["THREADKEEPER_HTTP_ADDRESS": "127.0.0.1"]
+
+  func run() async throws {
+    // A fleet has the page of its nodes, and no daemon of one store.
+    let isFleet = options.read(assuming: Self.onLoopback).settings?.store.url != nil
+    let (page, next) = try await isFleet ? make() : askOrMake()
+    try output.show(page, text: "\(page.link)\n\(next)")
   }
 
-  func run() throws {
-    let settings = try options.load(assuming: ["THREADKEEPER_HTTP_ADDRESS": "127.0.0.1"])
+  private func askOrMake() async throws -> (OpenPage.Reply, next: String) {
+    let settings = try options.loadOfStore(assuming: Self.onLoopback)
+    return try await DaemonClient.orStore(isRepeatable: OpenPage.isRepeatable) {
+      try await DaemonClient(settings: settings).performIfThere(OpenPage(replacing: new))
+        .map { ($0, next: "") }
+    } store: {
+      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
+        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
+      }
+      return try make()
+    }
+  }
+
+  /// Without a daemon.
+  private func make() throws -> (OpenPage.Reply, next: String) {
+    let settings = try options.load(assuming: Self.onLoopback)
     try OpenStore.checkMaking(settings)
     let token = try PageToken.findOrMake(settings, replacing: new)
     // Now that there is one, the address may be any.
     let link = PageToken.link(try options.load().http, token: token.text)
-    try output.show(
-      Report(
-        link: link, file: settings.http.tokenFile(besideStore: settings.store.path),
-        made: token.isNew),
-      text: "\(link)\n" + advice(settings, isNew: token.isNew))
-  }
-
-  private func advice(_ settings: Settings, isNew: Bool) -> String {
-    if !settings.http.isEnabled {
-      return "The page is off: set `http.enabled: true`, and restart the daemon.\n"
-    }
-    return isNew ? "Restart the daemon, then open this link.\n" : ""
+    let file = settings.http.tokenFile(besideStore: settings.store.path)
+    return (
+      OpenPage.Reply(link: link, file: file, made: token.isNew),
+      next: settings.http.isEnabled
+        ? "Start the daemon, then open this link.\n"
+        : "The page is off: set `http.enabled: true`, and start the daemon.\n"
+    )
   }
 }

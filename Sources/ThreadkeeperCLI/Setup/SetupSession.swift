@@ -224,12 +224,9 @@ struct SetupSession: Sendable {
       isService
       ? "sudo systemctl \(isRunning ? "restart" : "enable --now") threadkeeper"
       : isRunning ? "restart threadkeeper" : "threadkeeper run\(named)"
-    let page =
-      isService
-      ? "sudo -u threadkeeper threadkeeper page token --state-directory \(settings.stateDirectory.quoted)"
-      : "threadkeeper page token\(named)"
-    return [start, "\(isService ? "sudo " : "")threadkeeper doctor\(named)"]
-      + (settings.http.isEnabled ? [page] : [])
+    let sudo = isService ? "sudo " : ""
+    return [start, "\(sudo)threadkeeper doctor\(named)"]
+      + (settings.http.isEnabled ? ["\(sudo)threadkeeper page token\(named)"] : [])
   }
 }
 

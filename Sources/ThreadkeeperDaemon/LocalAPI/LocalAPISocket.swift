@@ -80,6 +80,8 @@ extension LocalAPISocket {
       monitor: operations.bridge.monitor,
       discovery: { [bridge = operations.bridge] in bridge.discovery?.current ?? .off },
       server: page, login: { [logins = operations.logins] in logins.login })
+    var operations = operations
+    operations.page = page
     self.init(operations, runtime: { state.current })
   }
 

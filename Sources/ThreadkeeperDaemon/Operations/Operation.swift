@@ -8,6 +8,7 @@ import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
+import StatusPage
 
 /// Something that an administrator has the daemon do, or looks at. A command makes the value and prints the reply; the
 /// page makes it too. The name of the type is its name on the wire.
@@ -17,7 +18,7 @@ package protocol Operation: Codable, Sendable {
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
   static var isRepeatable: Bool { get }
 
-  /// Who may have it done: `.reader` for what changes nothing and shows no secret.
+  /// Who may have it done: `.reader` for what changes nothing and shows no secret, and for the link of the page.
   var access: VarlinkAccess { get }
 
   /// May wait for the disk. Operations on keys are done one after the other; all others beside anything.
@@ -52,8 +53,8 @@ let operations: [any Operation.Type] = [
   EnrollClient.self, FollowAudit.self, ForgetDamaged.self, ListAlerts.self, ListClients.self,
   ListConsents.self, ListCredentials.self, ListDecisions.self, ListFormerNetworks.self,
   ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self, NoteCode.self,
-  RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self,
-  ShowCredential.self,
+  OpenPage.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
+  RotateKeys.self, ShowCredential.self,
   ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
@@ -65,6 +66,8 @@ package struct OperationContext: Sendable {
   let backups: BackupService
   let logger: Logger
   var caller: ConsentApprover
+  /// Nil where there is none.
+  var page: PageServer?
   /// Where `read` takes its turn; nil: it does not wait for others.
   var reading: Locked<Void>?
 

@@ -30,18 +30,22 @@ package enum PageToken {
     return (token, true)
   }
 
-  /// Where a browser opens the page. Of several addresses, that of this machine. On loopback no other machine reaches
-  /// it, so there a name is of a proxy, of which nothing is known here.
+  /// Where a browser opens the page. Of several addresses, the one by which this machine reaches others, and they it.
+  /// On loopback no other machine reaches it, so there a name is of a proxy, of which nothing is known here.
   package static func link(_ http: Settings.HTTP, token: String) -> String {
     "\(address(http))?token=\(token)"
   }
 
   /// The same without the token.
-  static func address(_ http: Settings.HTTP) -> String {
-    let isAny = http.address == "0.0.0.0" || http.address == "::"
-    let address = isAny ? "127.0.0.1" : http.address
+  ///
+  /// - Parameter own: an address of this machine that others reach.
+  static func address(
+    _ http: Settings.HTTP, own: () -> String? = { OwnAddress.find() }
+  ) -> String {
     let name = HostName.isLoopback(http.address) ? nil : http.names.first
-    return "http://\(HostAndPort(name ?? address, http.port))/"
+    let isAny = http.address == "0.0.0.0" || http.address == "::"
+    let address = name ?? (isAny ? own() ?? "127.0.0.1" : http.address)
+    return "http://\(HostAndPort(address, http.port))/"
   }
 
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.

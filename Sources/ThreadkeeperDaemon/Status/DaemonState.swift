@@ -143,8 +143,9 @@ extension DaemonState {
         self.init(.listening)
         var http = http
         http.port = UInt16(clamping: port)
-        if http.token != nil || http.trustedProxy == nil { url = PageToken.address(http) }
-        needsToken = http.token != nil || http.trustedProxy != nil
+        let hasToken = server?.token != nil
+        if hasToken || http.trustedProxy == nil { url = PageToken.address(http) }
+        needsToken = hasToken || http.trustedProxy != nil
         trustedProxy = http.trustedProxy
       case .unavailable(let problem, let remedy):
         self.init(.unavailable)

@@ -42,3 +42,34 @@ package struct HostAndPort: CustomStringConvertible {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 }
+
+/// The address by which other machines reach this one.
+package enum OwnAddress {
+  /// From which it would send to others. Nothing is sent: the addresses are nobody's (RFC 5737, RFC 3849).
+  ///
+  /// - Returns: nil where there is no way to any.
+  package static func find() -> String? { source(to: "192.0.2.1") ?? source(to: "2001:db8::1") }
+
+  private static func source(to host: String) -> String? {
+    var (hints, list) = (addrinfo(), nil as UnsafeMutablePointer<addrinfo>?)
+    hints.ai_flags = AI_NUMERICHOST
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    guard getaddrinfo(host, "9", &hints, &list) == 0, let entry = list?.pointee else { return nil }
+    defer { freeaddrinfo(list) }
+    let descriptor = socket(entry.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 else { return nil }
+    var (own, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let code = withUnsafeMutableBytes(of: &own) { bytes -> Int32 in
+      guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+        getsockname(descriptor, address, &length) == 0
+      else { return -1 }
+      return getnameinfo(
+        address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    }
+    guard code == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -134,6 +134,24 @@ struct PageFactsTests {
     #expect(part.text.hasSuffix("; 2 more are not listed") && part.state == "ok")
   }
 
+  @Test("Who is in the daemon's group gets the link, and its token counts at once")
+  func open() throws {
+    var context = context(settings)
+    #expect(OpenPage(replacing: true).access == .reader)
+    #expect(throws: CommandFailure.self) { try OpenPage(replacing: false).perform(context) }
+    let page = try #require(PageServer(context))
+    context.page = page
+    #expect(page.token == nil)
+    let made = try OpenPage(replacing: false).perform(context)
+    let token = try #require(page.token)
+    #expect(made.made && made.link == "http://127.0.0.1:8423/?token=\(token)")
+    #expect(try String(contentsOfFile: made.file, encoding: .utf8) == "\(token)\n")
+    let again = try OpenPage(replacing: false).perform(context)
+    #expect(!again.made && again.link == made.link)
+    let other = try OpenPage(replacing: true).perform(context)
+    #expect(other.made && other.link != made.link && other.link.hasSuffix(page.token ?? "-"))
+  }
+
   @Test("A link names the address on loopback, also where a proxy has a name, and else the name")
   func links() {
     var http = settings.http
@@ -144,6 +162,14 @@ struct PageFactsTests {
     ] {
       http.address = address
       #expect(PageToken.link(http, token: "t") == "http://\(host):8423/?token=t")
+    }
+    http.names = []
+    for (address, own, host) in [
+      ("0.0.0.0", "192.168.1.5", "192.168.1.5"), ("::", "2001:db8::5", "[2001:db8::5]"),
+      ("0.0.0.0", nil, "127.0.0.1"), ("192.0.2.1", "192.168.1.5", "192.0.2.1"),
+    ] {
+      http.address = address
+      #expect(PageToken.address(http, own: { own }) == "http://\(host):8423/")
     }
   }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LocalAPI
+import Logging
+import Settings
+import StatusPage
+
+/// The link that opens the status page with its token, which is made where there is none. It counts at once.
+package struct OpenPage: Operation {
+  /// Makes another token. What had the former one is let in no more.
+  package var replacing: Bool
+
+  package init(replacing: Bool) { self.replacing = replacing }
+
+  /// Who is in the daemon's group is let in on purpose, and the page is how such a one decides.
+  package var access: VarlinkAccess { .reader }
+
+  /// Also what `page token --json` prints.
+  package struct Reply: Codable, Sendable {
+    package var link: String
+    package var file: String
+    /// Whether the token was made for this.
+    package var made: Bool
+
+    package init(link: String, file: String, made: Bool) {
+      (self.link, self.file, self.made) = (link, file, made)
+    }
+  }
+
+  package func perform(_ context: OperationContext) throws -> Reply {
+    var settings = context.settings
+    let file = settings.http.tokenFile(besideStore: settings.store.path)
+    guard settings.http.isEnabled else {
+      throw CommandFailure(
+        .unavailable, "the status page is off",
+        remedy: "set `http.enabled: true`, and restart the daemon")
+    }
+    guard let page = context.page else {
+      throw CommandFailure(
+        .unavailable, "there is no status page: its token cannot be read",
+        remedy: "let the daemon's user read \(file), and restart the daemon")
+    }
+    if case .listening(let port) = page.condition.current {
+      settings.http.port = UInt16(clamping: port)
+    }
+    if let token = page.token, !replacing {
+      return Reply(link: PageToken.link(settings.http, token: token), file: file, made: false)
+    }
+    let token = try PageToken.findOrMake(settings, replacing: replacing).text
+    page.use(token)
+    context.logger.notice(
+      "the status page has a new token", metadata: ["for": "\(context.actor)"])
+    return Reply(link: PageToken.link(settings.http, token: token), file: file, made: true)
+  }
+}
