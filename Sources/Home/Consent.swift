@@ -86,13 +86,24 @@ package struct ConsentSubject: Hashable, Sendable {
     case adopt
     /// What a login shares would become the credentials of the preferred network.
     case accept
+    /// As `preferred`, for who makes it the preferred network of Home Assistant.
+    case write
 
-    /// Whether the home asks by itself, and owes nobody an answer. Home Assistant decides about these where it decides
-    /// about adoptions.
+    /// Whether the home asks by itself, and owes nobody an answer.
     package var isAskedByHome: Bool { self == .adopt || self == .accept }
 
-    /// Seconds for which a question waits. Nobody waits for the answer to a long one.
-    var timeout: Int { self == .accept ? 7 * 86_400 : ConsentQuestion.timeout }
+    /// Whether Home Assistant decides about it where it decides about adoptions: the preferred credentials go to a
+    /// login that is enrolled, or come from one.
+    package var isForHomeAssistant: Bool { isAskedByHome || self == .write }
+
+    /// Seconds for which a question waits. Nobody waits at a terminal for the answer to a long one.
+    var timeout: Int {
+      switch self {
+      case .accept: 7 * 86_400
+      case .write: 86_400
+      case .preferred, .network, .nearby, .adopt: ConsentQuestion.timeout
+      }
+    }
   }
 
   package let command: Command
@@ -153,6 +164,8 @@ package enum ReplyAddress: Hashable, Sendable {
 /// | state | event | next state | what follows |
 /// |---|---|---|---|
 /// | waits | asked by another reply | waits | it owes one more answer, at most 8: `rateLimited` |
+/// | waits about `write` | asked by another reply | waits | it owes that answer alone |
+/// | waits about `write` | other keys, or another network, are preferred | waits | its time is over |
 /// | denied | the requester asks for the same key, by whatever command | denied | refused: `denied` |
 /// | waits | approved | gone | history; "always" is kept |
 /// | waits | approved by who may not | waits | refused: `notAuthorized` |
@@ -165,7 +178,7 @@ package enum ReplyAddress: Hashable, Sendable {
 /// | denied, its time is over | clock | gone | |
 /// | its time is over, or denied | approved, denied | the same | refused: `staleID` |
 package struct ConsentQuestion: Hashable, Sendable {
-  /// Seconds for which it waits, but for `accept`.
+  /// Seconds for which it waits, but for `accept` and `write`.
   package static let timeout = 120
   /// Answers that one question may owe: the same requester may ask the same several times.
   static let mostReplies = 8

@@ -64,10 +64,15 @@ extension Home {
     let question = questions[index]
     guard !question.isDenied else { throw .denied }
     guard !question.replies.contains(reply) else { return }
-    guard question.replies.count < ConsentQuestion.mostReplies else {
-      throw .rateLimited(waiting: question.replies.count)
+    if question.subject.command == .write {
+      // One agent asks, again after each restart: nobody has the earlier request any more.
+      questions[index].replies = [reply]
+    } else {
+      guard question.replies.count < ConsentQuestion.mostReplies else {
+        throw .rateLimited(waiting: question.replies.count)
+      }
+      questions[index].replies.append(reply)
     }
-    questions[index].replies.append(reply)
     changes.records.insert(.question(question.id))
   }
 
@@ -121,7 +126,7 @@ extension Home {
   ) throws(HomeRefusal) {
     guard decision.extent == nil || scope != .always else { throw .onceOnly }
     guard let question = waiting(id) else { return }
-    guard decision.extent != .adoptions || question.subject.command.isAskedByHome else {
+    guard decision.extent != .adoptions || question.subject.command.isForHomeAssistant else {
       throw .adoptionsOnly(id)
     }
     guard let button = decision.button else { return }
@@ -229,6 +234,15 @@ extension Home {
     guard let index = questions.firstIndex(where: { $0.id == id }), !questions[index].isDenied
     else { return }
     expire(at: index)
+  }
+
+  /// What is preferred now is not what a question that waits long is about.
+  mutating func withdrawOutdated() {
+    let current = preferredCredentials.map { ConsentNetwork($0, of: nil) }
+    for question in questions
+    where question.subject.command == .write && question.subject.networks.first != current {
+      withdraw(question.id)
+    }
   }
 
   /// What was denied a moment ago is asked again at once, because a person wants it.

@@ -24,7 +24,8 @@ extension Home {
       case .setPreferred(let choice): return try prefer(choice, context)
       case .forgetPreferred: return try forgetPreferred(context)
       case .forgetNetwork(let network): return try forget(network, context)
-      case .getPreferred: return try disclose(.preferred, nil, context)
+      case .getPreferred:
+        return try disclose(context.writesPreferred ? .write : .preferred, nil, context)
       case .getNetwork(let network): return try disclose(.network, network, context)
       case .nearbyNetworks: return try disclose(.nearby, nil, context)
       case .pendingQuestions:
@@ -212,7 +213,7 @@ extension Home {
     where isAsked: (ConsentNetwork) -> Bool
   ) throws(HomeRefusal) -> [StoredCredentials] {
     switch command {
-    case .preferred: return [try preferredRecord(for: team)].filter { isAsked($0.network) }
+    case .preferred, .write: return [try preferredRecord(for: team)].filter { isAsked($0.network) }
     case .network:
       // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is given.
       if preferredCredentials?.network == network {

@@ -241,7 +241,10 @@ extension Home {
   private mutating func settleHome() {
     if needs == Needs() { return }
     settlePreferredByShared()
-    if needs.preferredBefore != nil { checkRouters() }
+    if needs.preferredBefore != nil {
+      withdrawOutdated()
+      checkRouters()
+    }
     if needs.keyCheck || needs.changeCheck && isActive(AlertKey(.preferredKeyDisputed)) {
       let before = preferred
       settleDispute()

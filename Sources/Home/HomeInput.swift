@@ -264,6 +264,8 @@ package struct RequestContext: Hashable, Sendable {
   package var isSigned = false
   /// Whether the requester has a way to be sent a secret at all.
   package var canReceiveSecrets = true
+  /// Whether it makes the preferred network that it asks for that of Home Assistant.
+  package var writesPreferred = false
   /// The most credentials that an answer can hold; nil: any number.
   package var mostCredentials: Int?
   /// Who is named where a person has chosen something.

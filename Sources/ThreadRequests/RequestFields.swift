@@ -21,6 +21,8 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var id: String?
   /// `once` or `always`.
   package var scope: String?
+  /// Of `preferred/get`: `write`.
+  package var purpose: String?
   /// Of the button that was pressed, or of the list of requests that Home Assistant is asked.
   package var token: String?
   /// On the socket: what the program calls itself. Anybody can choose it, so people read it, and nothing
@@ -35,7 +37,7 @@ package struct RequestFields: Codable, Hashable, Sendable {
     case dataset
     case extendedPANID = "ext_pan_id"
     case networkName = "network_name"
-    case id, scope, token, sealed
+    case id, scope, purpose, token, sealed
   }
 
   package init() {}

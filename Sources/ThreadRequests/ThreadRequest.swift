@@ -19,10 +19,17 @@ package struct ThreadRequest: Sendable, Hashable {
   /// Of a consent, or of a network that was preferred.
   package var id: String?
   package var scope: ConsentScope?
+  /// What the preferred network is asked for; nil: the requester uses it itself.
+  package var purpose: Purpose?
   /// With which a button of Home Assistant decides.
   package var token: String?
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
+
+  package enum Purpose: String, Sendable, Hashable {
+    /// The requester makes it the preferred network of Home Assistant: a person has a day to decide.
+    case write
+  }
 
   package init(_ command: RequestCommand) {
     self.command = command
@@ -68,8 +75,14 @@ package struct ThreadRequest: Sendable, Hashable {
         }
         self.scope = scope
       }
+    case .getPreferred:
+      guard let text = fields.purpose else { break }
+      purpose = Purpose(rawValue: text)
+      guard purpose != nil else {
+        throw AnswerFailure(.invalidPayload, field: "purpose", "expected write")
+      }
     case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-      .getPreferred, .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+      .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
     }
   }
@@ -89,6 +102,7 @@ package struct ThreadRequest: Sendable, Hashable {
     fields.networkName = networkName
     fields.id = id
     fields.scope = scope?.rawValue
+    fields.purpose = purpose?.rawValue
     fields.token = token
     fields.program = program
     return fields

@@ -63,6 +63,40 @@ import ThreadDataset
     #expect(scene.output.settled.count == 8)
   }
 
+  @Test(
+    "What is to be written into Home Assistant is asked for a day, by a button, and owes its last answer"
+  )
+  mutating func written() throws {
+    func ask(_ number: Int) {
+      scene.ask(.getPreferred) {
+        $0.writesPreferred = true
+        $0.reply = .topic("out/phone/\(number)", correlation: nil, transaction: nil)
+      }
+    }
+    for number in 1...10 { ask(number) }
+    let question = try #require(scene.home.questions.first)
+    #expect(scene.home.questions.count == 1 && question.subject.command == .write)
+    #expect(question.expiresAt == scene.now.adding(seconds: 86_400))
+    scene.pass(seconds: 86_000)
+    var decision = ConsentDecision(
+      .approve(question.id, .once), by: .login("ha", team: "ha"))
+    (decision.extent, decision.button) = (.adoptions, .init(hasToken: true, isAltered: false))
+    scene.handle(.decision(decision))
+    #expect(
+      scene.output.settled.map(\.to) == [
+        .topic("out/phone/10", correlation: nil, transaction: nil)
+      ])
+    guard case .credentials? = settled.first else { throw Missing() }
+    // Another network or key is another question.
+    ask(1)
+    scene.prefer(.of(1, at: 2, channel: 20))
+    scene.tick()
+    #expect(waiting.count == 1)
+    scene.prefer(.of(2))
+    scene.tick()
+    #expect(waiting.isEmpty && settled == [.refused(.expired)])
+  }
+
   /// So many of different requesters wait.
   private mutating func fill(_ users: Range<UInt32>) {
     for user in users {

@@ -23,9 +23,10 @@ import ThreadkeeperSupport
 /// | checking | the same difference, after the next look | `ask`: *asking* |
 /// | asking | the credentials, of the network that was asked for | `write`: *writing* |
 /// | asking | another answer: denied | `remember` the difference: *idle* |
-/// | asking | another answer: nobody has decided, or nobody can | *resting* for a day |
-/// | asking | another answer, or none in time | *resting* for ten minutes |
-/// | asking | the connection to the broker is there again, in time | `ask`: the daemon has one question for both |
+/// | asking | another answer: nobody has decided in a day, or nobody can | *resting* for a day |
+/// | asking | another answer, or none in a day | *resting* for ten minutes |
+/// | asking | the same difference, after ten minutes | `ask`: the request may be lost; the daemon has one question |
+/// | asking | the connection to the broker is there again, in time | `ask`, for the same reason |
 /// | writing | it is written | *idle*, and logged |
 /// | writing | it is refused, or another dataset of the network is kept | `remember` the difference: *idle* |
 /// | writing | trouble with Home Assistant, for less than a minute | it is tried again |
@@ -65,7 +66,7 @@ struct PreferredSync: Sendable {
 
   enum Pause {
     /// Longer than a question waits.
-    static let answer = Duration.seconds(180)
+    static let answer = day + .seconds(180)
     static let write = Duration.seconds(60)
     static let other = Duration.seconds(600)
     static let day = Duration.seconds(86_400)
@@ -86,7 +87,7 @@ struct PreferredSync: Sendable {
   private enum State: Equatable {
     case idle
     case checking(Difference)
-    case asking(Difference, until: Duration)
+    case asking(Difference, again: Duration, until: Duration)
     case writing(OperationalDataset, Difference, until: Duration)
     case resting(Difference, until: Duration)
   }
@@ -109,11 +110,11 @@ struct PreferredSync: Sendable {
   /// - Parameter now: from any origin, never falling.
   mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch (event, state) {
-    case (.connected, .asking(let difference, let end)) where now < end:
-      state = .asking(difference, until: now + Pause.answer)
+    case (.connected, .asking(let difference, _, let end)) where now < end:
+      state = .asking(difference, again: now + Pause.other, until: end)
       return [.ask]
     case (.compared(let home, let store), _): return compared(home, store, at: now)
-    case (.credentials(let dataset), .asking(let difference, _)):
+    case (.credentials(let dataset), .asking(let difference, _, _)):
       lastRefusal = nil
       guard dataset.extendedPANID == difference.home.network else {
         state = .resting(difference, until: now + Pause.other)
@@ -121,7 +122,7 @@ struct PreferredSync: Sendable {
       }
       state = .writing(dataset, difference, until: now + Pause.write)
       return [.write(dataset)]
-    case (.refused(let code, let message), .asking(let difference, _)):
+    case (.refused(let code, let message), .asking(let difference, _, _)):
       return refused(code, message, difference, at: now)
     case (.written, .writing(_, let difference, _)):
       state = .idle
@@ -159,8 +160,12 @@ struct PreferredSync: Sendable {
       return log("keeps_another", Self.keepsAnother)
     }
     switch state {
-    case .asking(_, let end) where now < end: return []
-    case .asking(let old, _) where old == difference:
+    case .asking(_, let again, let end) where now < min(again, end): return []
+    case .asking(let old, _, let end) where old == difference:
+      if now < end {
+        state = .asking(old, again: now + Pause.other, until: end)
+        return [.ask]
+      }
       state = .resting(difference, until: now + Pause.other)
       return log(
         "no_answer", "nobody has answered the request for the home's preferred credentials")
@@ -176,7 +181,7 @@ struct PreferredSync: Sendable {
       state = .checking(difference)
       return [.reread(home.network)]
     }
-    state = .asking(difference, until: now + Pause.answer)
+    state = .asking(difference, again: now + Pause.other, until: now + Pause.answer)
     let why =
       difference.preferredThere == home.network
       ? "it has an older dataset of the home's preferred network \(home.network)"
@@ -272,8 +277,9 @@ struct SealedRequester: Sendable {
     let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let topic = requestTopic(command)
     let body = Array(#"{"transaction":"\#(transaction)""#.utf8)
+    let purpose = command == .preferred ? #","purpose":"write""# : ""
     let envelope = try Envelope.seal(
-      body + Array("}".utf8), to: keys.daemon, from: keys.own,
+      body + Array("\(purpose)}".utf8), to: keys.daemon, from: keys.own,
       at: .init(
         topic: topic, order: .identifier(transaction), now: now,
         lifetime: Envelope.requestLifetime))

@@ -15,7 +15,7 @@ extension RequestRules {
     guard let login = decidingLogin(in: home) else { return [] }
     let approver = ConsentApprover.login(login, team: team(login))
     let asked = home.waitingQuestions(at: now).lazy.filter {
-      (homeAssistant == .all || $0.subject.command.isAskedByHome)
+      (homeAssistant == .all || $0.subject.command.isForHomeAssistant)
         && home.mayApprove($0, approver)
     }
     return Array(asked.prefix(HomeAssistantButton.mostRequests))

@@ -134,6 +134,7 @@ extension RequestRules {
       var context = RequestContext(
         read.requester, reply: read.reply, actor: read.requester.shortActor)
       context.isSigned = (try inbound.fields.get()).sealed != nil
+      context.writesPreferred = request.purpose == .write
       complete(
         &context, command, fields, in: home, with: exchange, buttonsAltered: buttonsAltered,
         at: now)

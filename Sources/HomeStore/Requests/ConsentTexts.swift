@@ -107,6 +107,7 @@ extension ConsentSubject.Command {
   package var wireName: String {
     switch self {
     case .preferred: "preferred/get"
+    case .write: "preferred/write"
     case .network: "network/get"
     case .nearby: "networks/nearby"
     case .adopt: "dataset/set"
@@ -166,7 +167,9 @@ extension ConsentSubject {
       (keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : "")
       + (keyChange.flatMap { warning(of: $0, home) }.map { "; \($0)" } ?? "")
     let why =
-      "\(requester.shown) would get \(what)\(place): with it, devices can be put onto the network and"
+      "\(requester.shown) would get \(what)\(place)"
+      + (command == .write ? ", and make it the preferred network of its Home Assistant" : "")
+      + ": with it, devices can be put onto the network and"
       + " what is said on it can be read, also after the consent is taken back\(change)"
     guard let router else { return why }
     let needsID = router.network?.needsID == true

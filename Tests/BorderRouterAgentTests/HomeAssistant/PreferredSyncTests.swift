@@ -125,13 +125,12 @@ struct PreferredSyncTests {
   mutating func connected() {
     #expect(handle(.connected) == [] && asks())
     #expect(handle(.connected, after: 100) == [.ask])
-    // The time begins again.
     #expect(compared(after: 179) == [])
     #expect(handle(.credentials(dataset)) == [.write(dataset)])
     #expect(handle(.connected) == [])
     // What has waited too long is left to the next look.
     sync = PreferredSync()
-    #expect(asks() && handle(.connected, after: 181) == [])
+    #expect(asks() && handle(.connected, after: 86_581) == [])
   }
 
   @Test("What a person has agreed to is written, and then there is nothing to do")
@@ -201,9 +200,17 @@ struct PreferredSyncTests {
     answered("not_enrolled")
     #expect(asksAgain(after: 600))
     #expect(handle(.refused(code: "not_enrolled", message: "no")) == [])
+  }
+
+  @Test(
+    "A request may be lost, so it is sent every ten minutes, for the day that a person has to decide"
+  )
+  mutating func lost() {
+    #expect(asks())
+    for _ in 0..<143 { #expect(asksAgain(after: 600)) }
+    #expect(handle(.credentials(dataset), after: 779) == [.write(dataset)])
     sync = PreferredSync()
-    #expect(asks() && !asks(after: 179))
-    #expect(compared(after: 1).first?.note?.level == .warning)
+    #expect(asks() && compared(after: 86_580).first?.note?.level == .warning)
     #expect(asksAgain(after: 600))
   }
 
@@ -280,6 +287,7 @@ struct SealedRequesterTests {
       beside: ["transaction"])
     #expect(
       opened.order == .identifier(String(decoding: request.correlationData ?? [], as: UTF8.self)))
+    #expect(String(decoding: opened.body, as: UTF8.self).contains(#""purpose":"write""#))
   }
 
   @Test("The home's preferred network is that of the list, where its credentials are known")

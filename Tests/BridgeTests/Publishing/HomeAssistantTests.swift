@@ -231,6 +231,18 @@ struct HomeAssistantTests {
     #expect(list.contains(#""pending":1"#) && !list.contains("home_assistant"))
   }
 
+  @Test("Where adoptions are decided, the question of Home Assistant's own agent has buttons")
+  func written() throws {
+    let scene = try connected(decides: .adoptions)
+    scene.announce(1)
+    scene.commit { $0.ask(by: "agent", writes: true) }
+    try scene.pump()
+    let question = try #require(scene.scene.home.questions.first)
+    let topic = "ha/device/threadkeeper/threadkeeper_tk_\(question.id.questionText)/config"
+    #expect(scene.kept(topic).contains("agent: approve once"))
+    #expect(scene.kept("tk/bridge/consent").contains(#""command":"preferred/write""#))
+  }
+
   @Test("Where adoptions are decided, so is whether shared credentials are used")
   func offered() throws {
     let scene = try connected(decides: .adoptions)

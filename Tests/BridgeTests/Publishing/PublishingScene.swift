@@ -76,11 +76,13 @@ struct PublishingScene {
   /// A login that has a key asks.
   @discardableResult
   mutating func ask(
-    _ request: HomeRequest = .getPreferred, by user: ExactName = "phone"
+    _ request: HomeRequest = .getPreferred, by user: ExactName = "phone", writes: Bool = false
   ) -> HomeOutput {
     var requester = Requester(.login(user), team: user)
     requester.fingerprint = "0123"
-    return handle(.request(request, .init(requester, reply: .caller, actor: user.text)))
+    var context = RequestContext(requester, reply: .caller, actor: user.text)
+    context.writesPreferred = writes
+    return handle(.request(request, context))
   }
 
   mutating func decide(_ what: ConsentDecision.What, by approver: ConsentApprover = .statusPage) {

@@ -96,6 +96,7 @@ struct RequestTests {
     arguments: [
       ("preferred/set", #"{"id":"p-1"}"#, "id"), ("networks/forget", #"{"id":"x"}"#, "id"),
       ("consent/approve", #"{"id":"c-1","scope":"ever"}"#, "scope"),
+      ("preferred/get", #"{"purpose":"read"}"#, "purpose"),
     ])
   func badFields(_ command: String, _ json: String, _ field: String) throws {
     #expect(try scene.ask(command, json)?.failure?.field == field)

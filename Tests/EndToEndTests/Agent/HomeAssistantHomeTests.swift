@@ -114,7 +114,7 @@ struct HomeAssistantHomeTests {
     try add(guest, isPreferred: true)
     try add(home)
     let agent = try await agent("--write")
-    #expect(try await installation.question()["command"] == "preferred/get")
+    #expect(try await installation.question()["command"] == "preferred/write")
     #expect(fake.preferred == guest.extendedPANID)
     try await installation.decide("approve")
     try await eventually("the home's network there") { fake.preferred == home.extendedPANID }
