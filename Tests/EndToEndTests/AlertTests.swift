@@ -89,6 +89,11 @@ struct AlertTests {
     try await running.until("its silence to be noticed") {
       $0.alerts("alert_raised", "BorderRouterOffline").count == 2
     }
+    // The other one goes, too: they are one alert, and it has none of its own.
+    try await running.publish(one.says("offline"))
+    try await raised("HomeOffline", nil)
+    #expect(
+      running.audience.look { $0.alerts("alert_raised", "BorderRouterOffline").count } == 2)
     // Being off is not leaving.
     #expect(try await running.installation.dataset(of: hub.agent) == (try home.hex(at: 5)))
     try await running.stop()
