@@ -198,7 +198,7 @@ extension Home {
     guard let first = gone.first else { return setAlert(AlertKey(.homeOffline), nil) }
     var facts = AlertFacts(
       .awayTogether(routers: gone.count, of: gone.count + routers.counts.there))
-    facts.names = .init(gone.map(\.displayName))
+    facts.names = .init(gone.map(shownName))
     facts.since = outageSince ?? first.awaySince
     setAlert(AlertKey(.homeOffline), facts)
   }

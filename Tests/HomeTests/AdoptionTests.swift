@@ -26,7 +26,7 @@ import ThreadDataset
       question.subject
         == ConsentSubject(
           .adopt, [ConsentNetwork(.home, of: nil)],
-          router: .init(agent: 1, name: "Living room", networkName: "net-2")))
+          router: .init(agent: 1, name: "Living room", network: .init(2, "net-2"))))
     for _ in 1...3 {
       scene.announce(1, .guest, from: "anna")
       scene.live(1)
@@ -80,7 +80,7 @@ import ThreadDataset
     #expect(scene.state == .asked && scene.routerAlerts == [.borderRouterOffline])
     let question = try #require(scene.waiting.first)
     #expect(
-      question.subject.router == .init(agent: 1, name: "Living room", networkName: nil))
+      question.subject.router == .init(agent: 1, name: "Living room", network: nil))
     // Its agent starts again.
     scene.announce(1, from: "anna") { $0.thread.state = .disabled }
     scene.publish(.offline, 1, from: "anna") { $0.offlineReason = .noNetwork }

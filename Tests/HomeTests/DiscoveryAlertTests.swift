@@ -160,7 +160,7 @@ import ThreadDataset
       scene.wait(seconds: seconds)
     }
     var facts = try #require(scene.alert(.unknownRouter, 2)?.facts)
-    #expect(facts.message == .wasReset(isOnPreferred: false) && facts.names == .init(["Attic"]))
+    #expect(facts.message == .wasReset(isOnPreferred: false) && facts.names == .init([#""Attic""#]))
     scene.see(Self.box(2, on: 5))
     #expect(scene.alarms == [.of(.unknownRouter, 2)])
     scene.see(Self.box(2))

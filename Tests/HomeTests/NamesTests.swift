@@ -183,11 +183,11 @@ import ThreadDataset
 
   @Test("What an agent stops while it carries out an order has the words of the order")
   func order() throws {
-    for (state, adoption) in [(.sent, .agreed), (.timeout, nil)]
-      as [(AdoptionState, AdoptionState?)]
+    for (state, shown, adoption) in [(.sent, .agreed, .agreed), (.timeout, .timeout, nil)]
+      as [(AdoptionState, AdoptionState, AdoptionState?)]
     {
       var scene = try HomeScene(in: state)
-      #expect(Self.mismatch(scene)?.adoption == adoption)
+      #expect(Self.mismatch(scene)?.adoption == shown)
       scene.publish(.heartbeat, 1, from: "anna") { $0.thread.state = .detached }
       #expect(scene.alert(.routerDetached, 1)?.facts.adoption == adoption)
       scene.publish(.offline, 1, from: "anna") { $0.offlineReason = .stopped }

@@ -156,7 +156,7 @@ import ThreadDataset
     #expect(output.secrets == [SecretMove(to: .router(1), from: .nothing)])
     #expect(output.audit == [.credentialsDeleted(1)])
     let left = try #require(scene.router(1))
-    #expect(!left.isPresent && left.dataset == nil && left.owner == "otbr" && left.name == nil)
+    #expect(!left.isPresent && left.dataset == nil && left.owner == "otbr" && left.name == "Attic")
     #expect(scene.preferred == .of(1))
     #expect(scene.home.networks.map(\.routers) == [0])
   }

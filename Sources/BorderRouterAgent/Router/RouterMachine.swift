@@ -138,7 +138,7 @@ package struct RouterMachine: Sendable {
     switch finding.standing {
     case .silent(let silence) where now - finding.downSince >= rhythm.hold:
       return .fails(silence.description)
-    case .gone: return .works
+    case .empty: return .works
     case .silent, .up, .stopped, nil: return nil
     }
   }

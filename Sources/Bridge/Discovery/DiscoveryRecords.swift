@@ -100,7 +100,7 @@ struct DiscoveryRecords {
     switch update {
     case .found(let record): codes[record.name] = record.host
     case .lost(let name, _): codes[name] = nil
-    case .listed: return nil
+    case .listed, .unusable: return nil
     case .unavailable: codes = [:]
     }
     return schedule(at: now)

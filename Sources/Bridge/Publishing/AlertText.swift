@@ -69,7 +69,7 @@ private struct Sentences {
   }
   /// What a dataset lacks.
   private var lacking: String {
-    "\(list(facts.otherNames) { $0 }) \(facts.otherNames.count == 1 ? "is" : "are") missing"
+    "\(list(facts.otherNames)) \(facts.otherNames.count == 1 ? "is" : "are") missing"
   }
   private var user: String { ShownName.account(facts.user?.text ?? "") }
   private var since: String {
@@ -557,9 +557,9 @@ private struct Sentences {
     if let wanted {
       summary +=
         count > 1
-        ? ", none is on \(named(wanted)), which login \(user) prefers"
-        : "; no border router is on \(named(wanted)), which login \(user) prefers; they are on "
-          + seen.map(named).joined()
+        ? ", none is on \(wanted.shown), which login \(user) prefers"
+        : "; no border router is on \(wanted.shown), which login \(user) prefers; they are on "
+          + seen.map(\.shown).joined()
     }
     var remedy: String
     if seen.isEmpty {

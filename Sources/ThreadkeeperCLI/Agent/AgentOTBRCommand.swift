@@ -193,9 +193,9 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     }
   }
 
-  /// A daemon on this machine is told, so that the code is no alert there.
+  /// Reports it to a daemon on this machine, so that the code is no alert there.
   private func note(_ router: BorderAgentID?) async {
-    guard let router, let settings = SettingsOptions().read().settings else { return }
+    guard let router, let settings = try? SettingsOptions.parse([]).read().settings else { return }
     _ = try? await DaemonClient(settings: settings).performIfThere(
       NoteCode(borderAgentId: "\(router)"), within: .seconds(5))
   }

@@ -147,8 +147,7 @@ extension ConsentReport.Router: CustomStringConvertible {
   init(_ router: ConsentSubject.Router) {
     self.init(
       agent: router.agent.description, name: router.name,
-      networkName: router.network.name.isEmpty ? router.network.id.description : router.network.name
-    )
+      networkName: router.network.map { $0.name.isEmpty ? $0.id.description : $0.name })
   }
 
   /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.

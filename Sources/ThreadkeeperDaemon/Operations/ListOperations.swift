@@ -88,7 +88,8 @@ package struct ListRouters: ListOperation {
         + "`threadkeeper credentials list`."
     }
     if homes.contains(where: { $0.sharedCount > 0 }) {
-      return "No border router is listed. A login shares credentials: `threadkeeper credentials list`."
+      return
+        "No border router is listed. A login shares credentials: `threadkeeper credentials list`."
     }
     guard homes.contains(where: { $0.routers.totals.departed > 0 }) else {
       return

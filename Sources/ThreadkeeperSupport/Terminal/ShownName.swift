@@ -37,7 +37,9 @@ package enum ShownName {
   package static func shortened(_ text: String, longest: Int) -> String {
     let all = text.unicodeScalars
     guard all.count > longest else { return text }
-    let end = all.suffix(longest / 3).drop { $0 == " " || isMark($0) }
+    let end = all.suffix(longest / 3).drop {
+      $0 == " " || isMark($0) || $0.properties.isEmojiModifier
+    }
     return String(String.UnicodeScalarView(all.prefix(longest - longest / 3 - 1) + ["…"] + end))
   }
 

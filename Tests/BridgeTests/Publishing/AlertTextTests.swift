@@ -128,6 +128,8 @@ struct AlertTextTests {
     (
       facts(.preferredEmpty(routers: 1, elsewhere: 0)) {
         $0.network = .init(ExtendedPANID(number: 6), "home")
+        $0.network?.needsID = true
+        $0.preferred?.needsID = true
       },
       #"no border router is on the preferred network "home" (0000000000000001); 1 is on "home" "#
         + "(0000000000000006)"
@@ -196,11 +198,11 @@ struct AlertTextTests {
         + "login otbr reports"
     ),
     (
-      facts(.wasReset(isOnPreferred: true)) { $0.names = .init(["Attic"]) },
+      facts(.wasReset(isOnPreferred: true)) { $0.names = .init(quoted("Attic")) },
       #""Attic" was probably reset: it is now "Bob""#
     ),
     (
-      facts(.movedTo(routers: 2, of: 3, lost: 0)) { $0.names = .init(["A", "B"]) },
+      facts(.movedTo(routers: 2, of: 3, lost: 0)) { $0.names = .init(quoted("A", "B")) },
       #"2 of 3 border routers of the preferred network "home" are on "attic" now: "A" and "B"; the other is not"#
     ),
     (

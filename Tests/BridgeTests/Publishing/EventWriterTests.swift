@@ -73,7 +73,9 @@ struct EventWriterTests {
         == #"tk/bridge/event {"border_agent_id":"0000000000000001","event_type":"router_online","time":"\#(Self.time)","v":1,"message":"\"Attic\" is back"}"#
     )
     scene.publish(.announce, 3) { $0.thread.state = .disabled }
-    scene.publish(.heartbeat, 3) { $0.thread = .init(state: .leader, network: 7) }
+    scene.publish(.heartbeat, 3) {
+      $0.thread = .init(state: .leader, network: ExtendedPANID(number: 7))
+    }
     #expect(
       scene.lines().first?.contains(#""message":"0000000000000003 is on \"net-7\" now""#) == true)
     scene.publish(.announce, 2, .of(9))

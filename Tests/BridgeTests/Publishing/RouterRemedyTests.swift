@@ -49,7 +49,7 @@ struct RouterRemedyTests {
     let alerts = RouterAlerts(
       router: router, check: PreferredCheck(router, preferred: preferred), preferred: preferred,
       trigger: .announce, lastSeen: WireTime(milliseconds: 0), currentName: nil,
-      isExplainedByHome: false, isNetworkAccepted: false)
+      isExplainedByHome: false, isAwayTogether: false, isAccepted: false, hasOthers: false)
     var remedies: [AlertName: String] = [:]
     for name in AlertName.ofRouters {
       remedies[name] = alerts.facts(name).map { AlertText($0, homeOption: "").remedy }
@@ -60,10 +60,10 @@ struct RouterRemedyTests {
   /// Why two remedies cannot both be followed; nil where they can.
   private static func contradiction(_ one: String, _ other: String) -> String? {
     func says(_ words: [String], _ text: String) -> Bool {
-      words.contains { text.lowercased().contains($0) }
+      words.contains { " \(text.lowercased())".contains($0) }
     }
     if says(["nothing is to be done", "wait "], one) { return "one says to wait" }
-    if says(["start thread on"], one), says(["disable thread on"], other) {
+    if says([" start thread on"], one), says(["disable thread on"], other) {
       return "one says to start Thread, the other to disable it"
     }
     let never = ["do not set a dataset while thread runs"]

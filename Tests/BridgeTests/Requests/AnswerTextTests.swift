@@ -214,7 +214,7 @@ struct AnswerTextTests {
     if row.command == .approveConsent || row.command == .denyConsent {
       request?.id = Self.id.questionText
     }
-    let failure = AnswerFailure(row.refusal, to: request, home: "attic") { _ in "Attic" }
+    let failure = AnswerFailure(row.refusal, to: request, home: "attic") { _ in #""Attic""# }
     #expect(failure.known == row.code)
     #expect(failure.field == row.field)
     #expect(failure.message == row.message)

@@ -95,7 +95,7 @@ struct ConsentWordsTests {
     return .init(
       request: past.request,
       more: .init(
-        reason: "\(router.networkName) matters", expiresAt: "2026-11-21T04:38:00Z"))
+        reason: "\(router.networkName ?? "") matters", expiresAt: "2026-11-21T04:38:00Z"))
   }
 
   @Test("Of two routers of one login each row, reason and line says which one it is about")

@@ -178,9 +178,9 @@ struct DatasetDecodeTests {
       of:
         "030f4f70656e5468726561642d64396130", with: "03061b5b324a0a41")
     let outcome = try await decode(dataset)
-    #expect(outcome.status == 0)
-    #expect(!outcome.output.contains("\u{1B}"))
-    #expect(outcome.output.contains(#"Network Name       \u{1b}[2J\u{a}A"#))
+    #expect(outcome.status == 65 && outcome.output.isEmpty)
+    #expect(!outcome.error.contains("\u{1B}"))
+    #expect(outcome.error.contains("Network Name"), "\(outcome.error)")
   }
 
   private func expectNoSecret(in outcome: ThreadkeeperBinary.Outcome) {
