@@ -249,7 +249,7 @@ extension Home {
       refusal(of: advertisement, nil) == nil,
       stored.team == nil, stored.dataset == nil,
       let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
-      advertisement.name == stored.name
+      stored.keptName != nil || advertisement.name == stored.name
     else { return false }
     var router = stored
     router.agent = advertisement.agents[0]
@@ -276,7 +276,9 @@ extension Home {
   ) -> RefusedSighting.Reason? {
     if let absent, absent.dataset == nil, absent.user != nil { return .left }
     // The former record of a router that was reset.
-    if let now = routers.first(where: { $0.resetFrom?.agent == advertisement.agents[0] }) {
+    if let now = routers.first(where: {
+      $0.resetFrom?.agent == advertisement.agents[0] && $0.endpoint == advertisement.endpoint
+    }) {
       return .again(now.agent)
     }
     return advertisement.agents.contains(where: rules.isAnnouncedElsewhere) ? .elsewhere : nil
@@ -349,8 +351,9 @@ extension Home {
   private static let mostLeaders = 20
 
   /// Networks whose border routers are in several partitions: they do not reach each other by radio. Only of networks
-  /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS, or reported over MQTT; there,
-  /// routers may report no more than that they lead one, and a partition has one leader. A router that nobody has accepted may have another key.
+  /// that the home wants: a neighbour's are not its business. Partitions are seen by mDNS, or reported over MQTT;
+  /// there, routers may report no more than that they lead one, and a partition has one leader. A router that nobody
+  /// has accepted may have another key.
   mutating func checkSplits() {
     discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }

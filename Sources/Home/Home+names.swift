@@ -58,7 +58,7 @@ extension SortedList<Called> {
   }
 }
 
-/// How sentences name routers and networks: by names alone where these tell them apart.
+/// How sentences name routers and networks: by names alone where these are unique.
 extension Home {
   /// Whether another router on the list looks so named.
   package func hasNamesake(_ agent: BorderAgentID, _ name: String?) -> Bool {
@@ -88,8 +88,9 @@ extension Home {
 
   // MARK: Alerts and events
 
-  /// Notes what the sentence of an alert has to tell apart.
-  func tellApart(_ facts: inout AlertFacts) {
+  /// An alert with its names marked that need their ids beside them.
+  func withIDs(_ facts: AlertFacts) -> AlertFacts {
+    var facts = facts
     facts.routerNeedsID = facts.router.map { hasNamesake($0, facts.routerName) } ?? false
     let networks = facts.networks
     facts.changeNetworks { network in
@@ -97,9 +98,10 @@ extension Home {
         hasNamesake(network.id, network.name)
         || networks.contains { $0.id != network.id && $0.looks(like: network) }
     }
+    return facts
   }
 
-  /// Names the router that an event is about, and tells its network from others.
+  /// Names the router that an event is about, and marks its network where others look so named.
   func name(_ router: Router, in event: inout RouterEvent) {
     event.router = router.agent
     event.routerName = router.name

@@ -139,7 +139,10 @@ extension Home {
     }
     var router = stored
     router.isKnown = true
+    // Its former record may be there for a while.
+    if let former = stored.resetFrom?.agent { discovery.removed[former] = now }
     router.endReset()
+    if let network = router.network, accepted.contains(network) { router.acceptedOn = network }
     write(router, before: stored, RouterEvent(), trigger: .accepted)
     return .accepted(isChange: true, isKnown: true)
   }

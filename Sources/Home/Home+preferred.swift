@@ -460,7 +460,7 @@ extension Home {
   // MARK: With nobody on it
 
   /// Finds whether the preferred network is one on which nobody is, or was, while others are seen elsewhere: as where
-  /// what Home Assistant prefers is gone. Then their makers have no use for advice about each.
+  /// what Home Assistant prefers is gone. Then one alert replaces the mismatch of each.
   mutating func findEmpty() {
     guard isNobodyThere != isPreferredEmpty else { return }
     isPreferredEmpty.toggle()
@@ -472,6 +472,7 @@ extension Home {
       routers.counts.networks[preferred] == nil, routers.counts.places[preferred] == nil
     else { return false }
     return routers.counts.networks.keys.contains { !accepted.contains($0) }
+      && !routers.contains { $0.isPresent && $0.resetFrom?.memberOf == preferred }
   }
 
   mutating func settleEmpty() {

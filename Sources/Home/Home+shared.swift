@@ -31,14 +31,16 @@ extension Home {
       put(one)
       throw .outOfOrder
     }
-    if message.signature == nil { notePlaintext(from: user) }
+    if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     one.reportedAt = now
     one.agent = message.borderAgent
     one.name = message.name
     one.isPreferredThere = message.isPreferred
     one.isSigned = message.signature != nil
     one.lacks = message.lacks
-    if stored?.dataset.hasSameBytes(as: incoming) != true {
+    if stored?.dataset.hasSameBytes(as: incoming) != true
+      || stored?.dataset.name != incoming.name
+    {
       one.dataset = incoming
       one.changedAt = now
       let hasSecret = incoming.hasCredentials
@@ -124,7 +126,8 @@ extension Home {
       isTrusted: one.isSigned && rules.trustsShared(one.user), at: now)
   }
 
-  /// Whether no border router is online on a network, and some are listed on others: it may have been given up long ago.
+  /// Whether no border router is online on a network, and some are listed on others: it may have been given up long
+  /// ago.
   func isOffTheAir(_ network: ExtendedPANID) -> Bool {
     let networks = routers.counts.networks
     return (networks[network]?.online ?? 0) == 0 && networks.keys.contains { $0 != network }
@@ -143,8 +146,8 @@ extension Home {
     noteChoice(before, one.dataset, person == nil ? one.user : person?.login)
   }
 
-  /// The preferred network is another one, or the settings are: a user that they trust may have its credentials. Or none
-  /// is preferred, and a router is now on the network that a user prefers.
+  /// The preferred network is another one, or the settings are: a user that they trust may have its credentials. Or
+  /// none is preferred, and a router is now on the network that a user prefers.
   mutating func settlePreferredByShared() {
     guard
       needs.sharedCheck || needs.preferredBefore != nil || preferred == nil && needs.changeCheck

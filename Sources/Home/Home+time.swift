@@ -174,18 +174,13 @@ extension Home {
 
   /// Seconds for which the condition of an alert that is held has to last.
   func hold(of name: AlertName, _ message: AlertFacts.Message?) -> Int {
-    guard name == .borderRouterOffline, routers.counts.away + routers.counts.there > 1 else {
-      return rules.alertsHold
-    }
-    return switch message {
-    // It has answered.
-    case .offline(.stopped), .offline(.frozen), .offline(.untrusted), .notSeen(isStopped: true):
-      rules.alertsHold
-    default: Self.holdsOfRouter * rules.alertsHold
-    }
+    guard name == .borderRouterOffline, message?.isAway == true,
+      routers.counts.away + routers.counts.there > 1
+    else { return rules.alertsHold }
+    return Self.holdsOfRouter * rules.alertsHold
   }
 
-  /// Whether so few are there, as far as that can be told without a look at all.
+  /// Whether so few are there, by the counts alone.
   var mayBeOutage: Bool {
     let counts = routers.counts
     return counts.away > 1 && counts.there * 3 <= counts.away || isActive(AlertKey(.homeOffline))

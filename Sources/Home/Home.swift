@@ -248,7 +248,10 @@ extension Home {
     if needs.keyCheck || needs.changeCheck && isActive(AlertKey(.preferredKeyDisputed)) {
       let before = preferred
       settleDispute()
-      if preferred?.dataset != before?.dataset { checkRouters() }
+      if preferred?.dataset != before?.dataset {
+        withdrawOutdated()
+        checkRouters()
+      }
     }
     settlePreferredChange()
     settleMove()
@@ -285,6 +288,7 @@ extension Home {
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
       router.noteMember(of: preferred?.dataset.network, before: before)
     }
+    router.awaySince = router.isAway ? router.awaySince ?? now : nil
     if router != before { put(router) }
     if let old = needs.preferredBefore,
       verdict(of: before, preferred: old) != verdict(of: router, preferred: preferred?.dataset)
@@ -305,8 +309,8 @@ extension Home {
     return isAccepted(router, check, preferred: preferred) ? .none : check
   }
 
-  /// Whether nothing is wrong about where it is: a person has accepted its network. One that was on the preferred network
-  /// before is accepted itself: that it moved there later would be news.
+  /// Whether nothing is wrong about where it is: a person has accepted its network. One that was on the preferred
+  /// network before is accepted itself: that it moved there later would be news.
   private func isAccepted(
     _ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?
   ) -> Bool {
@@ -332,11 +336,11 @@ extension Home {
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     router.noteShared(preferred: preferred?.dataset)
-    router.awaySince = router.isAway ? before?.awaySince ?? now : nil
     let check = checkAdoption(
       of: &router, PreferredCheck(router, preferred: preferred?.dataset),
       isSSIDNew: event.types.contains(.ssidChanged))
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
+    router.awaySince = router.isAway ? before?.awaySince ?? now : nil
     if let before, event.types.isEmpty, router.looksTheSame(as: before) {
       // Numbers and signs of life are saved with the next change.
       routers.set(router, firstSeen: now)
@@ -371,11 +375,11 @@ extension Home {
   mutating func put(_ router: Router) {
     let before = routers[router.agent]
     noteNetworks(before, router)
-    let isNamedAnew = !router.hasNames(of: before)
-    if isNamedAnew { noteNewName(of: router) }
+    let hasNewName = !router.hasNames(of: before)
+    if hasNewName { noteNewName(of: router) }
     routers.set(router, firstSeen: now)
     noteChange(of: router.agent)
-    if isNamedAnew { noteNames(before, router) }
+    if hasNewName { noteNames(before, router) }
   }
 
   /// Nothing is left of a border agent id.
@@ -435,12 +439,7 @@ extension Home {
   /// - Parameter facts: nil: it does not.
   mutating func setAlert(_ key: AlertKey, _ facts: AlertFacts?) {
     guard rules.hasDaemon else { return }
-    var wanted = facts
-    if let facts {
-      var named = facts
-      tellApart(&named)
-      wanted = named
-    }
+    let wanted = facts.map(withIDs)
     let hold = key.name.isHeld(wanted?.message) ? hold(of: key.name, wanted?.message) : 0
     guard var alert = alerts[key] else {
       guard let wanted else { return }

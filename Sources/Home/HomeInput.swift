@@ -86,7 +86,7 @@ package struct RouterMessage: Hashable, Sendable {
     case announce = 1
     /// Its active operational dataset changed.
     case dataset
-    /// It left the Thread network: its credentials go.
+    /// It left the home: its credentials go.
     case leave
     /// It can be reached.
     case heartbeat
@@ -168,7 +168,9 @@ package struct RouterMessage: Hashable, Sendable {
   }
 
   /// Whether it brings keys of a network along, perhaps not all.
-  var hasKeys: Bool { dataset != nil || !lacks.isEmpty }
+  var hasKeys: Bool {
+    lacks.isEmpty ? dataset != nil : !(lacks.contains(.networkKey) && lacks.contains(.pskc))
+  }
 }
 
 /// A user of the broker whose keys the daemon knows.

@@ -156,7 +156,8 @@ extension Router {
 
   /// Whether its Thread is off because it has never been on a network.
   var hasNoNetworkYet: Bool {
-    (offlineReason == .stopped || hasNoNetwork) && dataset == nil && datasetChangedAt == nil
+    (source == .mqtt ? hasNoNetwork : offlineReason == .stopped) && dataset == nil
+      && datasetChangedAt == nil
   }
 
   /// Whether a login has announced it that publishes nothing for it now.
@@ -181,14 +182,7 @@ extension Router {
   }
 
   /// Whether nothing shows any more that it is there, as where it has no power.
-  var isAway: Bool {
-    switch absence {
-    case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false),
-      .recordGone:
-      true
-    default: false
-    }
-  }
+  var isAway: Bool { absence?.isAway == true }
 
   /// Whether the local network alone has it, and it was never on a preferred network.
   var isVisitor: Bool { isOnlySeen && memberOf == nil }
@@ -247,7 +241,10 @@ extension Router {
     _ report: ThreadReport, isWhole: Bool, bringsDataset: Bool = false, at now: WireTime
   ) {
     // That Thread is off is no news of a router that has no network.
-    let hadNoNetwork = hasNoNetwork || isAnnounced && dataset == nil && datasetChangedAt == nil
+    let hadNoNetwork =
+      hasNoNetwork
+      || isAnnounced && dataset == nil && datasetChangedAt == nil
+        && currentNetwork == nil && offlineReason != .stopped
     // What its record said meanwhile is over.
     if isAgentSilent, isAdvertised { currentNetwork = nil }
     isRecordGone = false

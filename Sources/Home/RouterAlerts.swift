@@ -167,3 +167,15 @@ struct RouterAlerts {
     return facts
   }
 }
+
+extension AlertFacts.Message {
+  /// Of a router's absence: whether nothing shows any more that it is there, as where it has no power.
+  var isAway: Bool {
+    switch self {
+    case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false),
+      .recordGone:
+      true
+    default: false
+    }
+  }
+}

@@ -47,8 +47,8 @@ package struct PageAccess: Sendable {
     hasToken(request) || mayProxyChange && isTrusted(request)
   }
 
-  /// Where it is the browser that shows the token, or that the proxy knows, the page that asks has to be ours: a browser
-  /// names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
+  /// Where it is the browser that shows the token, or that the proxy knows, the page that asks has to be ours: a
+  /// browser names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
   func mayChange(_ request: PageRequest) -> Bool {
     offersChanges(to: request) && isOwn(request, ifAbsent: isShown(by: request))
   }
@@ -90,12 +90,23 @@ extension PageAccess {
   /// What a client has to show. Another one may take its place while the server runs.
   final class Token: Sendable {
     private let text: Mutex<String?>
+    private let turn = Mutex(())
 
     init(_ text: String?) { self.text = Mutex(text) }
 
     var current: String? { text.withLock { $0 } }
 
-    func replace(by new: String) { text.withLock { $0 = new } }
+    /// - Parameter make: gives another one; may wait for the disk. One call at a time.
+    func findOrMake(
+      replacing: Bool, _ make: () throws -> String
+    ) throws -> (text: String, isNew: Bool) {
+      try turn.withLock { _ in
+        if let token = current, !replacing { return (text: token, isNew: false) }
+        let token = try make()
+        text.withLock { $0 = token }
+        return (text: token, isNew: true)
+      }
+    }
   }
 }
 

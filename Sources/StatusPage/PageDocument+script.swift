@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PageDocument {
-  /// What the page shows, and when. `show` keeps what has not changed: nothing moves under a finger, and the focus stays
-  /// where it is.
+  /// What the page shows, and when. `show` keeps what has not changed: nothing moves under a finger, and the focus
+  /// stays where it is.
   static let script =
     tools + "\n" + #"""
       function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
@@ -134,8 +134,9 @@ extension PageDocument {
         if (home.undecided) return "Border routers are on several networks" + named + " and none is preferred, " +
           "so none of them is checked.";
         if (!preferred) return "No network is preferred" + named + ", so no border router is checked.";
-        return preferred.credentials ? "" : "The credentials of the preferred network " + (preferred.name || preferred.id) +
-          " are not here" + named + ", so border routers are checked by its Extended PAN ID alone.";
+        return preferred.credentials ? "" : "The credentials of the preferred network " +
+          (preferred.name || preferred.id) + " are not here" + named +
+          ", so border routers are checked by its Extended PAN ID alone.";
       }
       // The colour and the words of the worst; the rest is counted.
       function verdict(wrong, waiting, notices, open) {

@@ -60,6 +60,9 @@ package struct PageRoutes: Sendable {
   /// Ends the answers that would go on.
   package func end() { feed.end() }
 
+  /// Ends them for those who may not look any more; the others come back.
+  func endViewers() { feed.endViewers() }
+
   /// Has those who follow events see a change at once.
   func readNow() { feed.readNow() }
 

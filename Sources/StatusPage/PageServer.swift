@@ -39,8 +39,16 @@ package struct PageServer: Service {
   /// What clients have to show; nil: nothing, and nobody may change anything.
   package var token: String? { routes.access.token.current }
 
-  /// From now on another one counts. A page that is open follows until it is loaded again, and changes nothing.
-  package func use(_ token: String) { routes.access.token.replace(by: token) }
+  /// The token, or another one, which counts from now on: answers that follow events end.
+  ///
+  /// - Parameter make: gives another one; may wait for the disk. One call at a time.
+  package func findOrMakeToken(
+    replacing: Bool, _ make: () throws -> String
+  ) throws -> (text: String, isNew: Bool) {
+    let token = try routes.access.token.findOrMake(replacing: replacing, make)
+    if token.isNew { routes.endViewers() }
+    return token
+  }
 
   /// Connections that are open.
   package var connections: Int { table.count }
@@ -135,13 +143,15 @@ package struct PageLimits: Sendable {
   package var connectionsOfPeer = 64
   /// Of them those that follow events; the others are left for monitoring.
   package var viewers = 224
-  /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are sent.
+  /// The shortest pause before the state is read again for them, in milliseconds: at most two changes a second are
+  /// sent.
   package var shortestPauseMilliseconds: Int64 = 500
   /// The longest, in seconds. Where reading takes long, the pause is long.
   package var longestPauseSeconds: Int64 = 15
   /// From the connection to the end of its request, in seconds. A browser needs less than one.
   package var requestSeconds: Int64 = 10
-  /// For the daemon to make the reply, in seconds: a disk may hang, and a client that has left is not noticed meanwhile.
+  /// For the daemon to make the reply, in seconds: a disk may hang, and a client that has left is not noticed
+  /// meanwhile.
   package var replySeconds: Int64 = 60
   /// For an answer, or one event, to leave, in seconds: then the client does not read.
   package var stallSeconds: Int64 = 10

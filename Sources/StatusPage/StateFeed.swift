@@ -67,8 +67,17 @@ final class StateFeed: Sendable {
 
   /// Ends every answer. Clients come back when the daemon does.
   func end() {
+    state.withLock { $0.isOver = true }
+    endViewers()
+  }
+
+  /// Ends every answer. Clients come back if they still may look.
+  func endViewers() {
     let (viewers, reading) = state.withLock { state in
-      state.isOver = true
+      defer {
+        state.viewers = [:]
+        state.reading = nil
+      }
       return (Array(state.viewers.values), state.reading)
     }
     reading?.cancel()

@@ -125,7 +125,8 @@ extension SettingsOptions {
     return directory.map { settings.store.path == $0 + "/store" } ?? false
   }
 
-  /// For a member of the group of the machine's daemon, who may not read a secret of its settings: asking it takes none.
+  /// For a member of the group of the machine's daemon, who may not read a secret of its settings: asking it takes
+  /// none.
   private func settingsOfMember(_ file: String) -> Settings? {
     let environment = ProcessInfo.processInfo.environment
     let places = SystemPlaces(environment: environment)

@@ -64,7 +64,7 @@ struct BrowserChangeTests {
     try await home.publisher.publish(
       "threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
     try await tab.waitForText("login ha (team ha) has the credentials of home. Use them?")
-    try await tab.waitForText("Its credentials are shared by ha.")
+    try await tab.waitForText("Its credentials are shared by the login ha, read")
     try await tab.click("Use them")
     try await tab.waitForText("The credentials are used from now on.")
     try await tab.wait("document.getElementById('consents').hidden")

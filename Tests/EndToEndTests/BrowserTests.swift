@@ -278,7 +278,7 @@ struct BrowserTests {
     try await tab.wait("!document.getElementById('away').hidden")
     try await home.start()
     try await tab.wait("document.getElementById('away').hidden")
-    try await tab.waitForText("Attic announced itself.")
+    try await tab.waitForText("\"Attic\" announced itself.")
     try await home.announce(3, "Cellar", network)
     try await tab.waitForText("Cellar")
     #expect(try await tab.evaluate("window.isStillTheSame") == true)

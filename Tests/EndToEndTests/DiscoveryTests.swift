@@ -4,8 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// Border routers in a local network of the test's own, with a real avahi-daemon at either end. A silent agent, and what
-/// else a record changes: `DiscoveryTests` and `DiscoveryAlertTests` of `Home`.
+/// Border routers in a local network of the test's own, with a real avahi-daemon at either end. A silent agent, and
+/// what else a record changes: `DiscoveryTests` and `DiscoveryAlertTests` of `Home`.
 @Suite(
   "Border routers on the local network, with avahi-daemon", .inTurns,
   .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))

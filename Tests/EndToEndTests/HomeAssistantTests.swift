@@ -115,7 +115,6 @@ struct HomeAssistantTests {
     #expect(blueprint.contains("topic: \"{{ base }}/bridge/state\""))
     let phone = try #require(blueprint.firstIndex(of: "- if: \"{{ is_new and phone != '' }}\""))
     #expect(blueprint[phone + 2] == "- action: \"{{ phone }}\"")
-    #expect(blueprint.contains { $0.hasPrefix("source_url: https://") })
     let actions = try #require(blueprint.firstIndex(of: "sequence: !input actions"))
     #expect(blueprint[actions - 1].contains("is_new"))
     let isNew = try #require(blueprint.firstIndex(of: "is_new: >-"))

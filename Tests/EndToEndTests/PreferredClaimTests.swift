@@ -158,8 +158,8 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
-  /// A login that has once learned the preferred dataset puts another network key in its place, so that another router's
-  /// "always" hands it out.
+  /// A login that has once learned the preferred dataset puts another network key in its place, so that another
+  /// router's "always" hands it out.
   @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again")
   func replacedKey() async throws {
     let running = try await RunningHome(

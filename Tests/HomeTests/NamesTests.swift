@@ -35,7 +35,8 @@ import ThreadDataset
   func routers(_ other: String?, _ areAlike: Bool) {
     var scene = Self.scene()
     scene.announce(2, Self.home) { $0.name = other }
-    #expect(scene.home.hasNamesake(1, "Attic") == areAlike)
+    #expect(scene.router(2)?.name == other)
+    #expect(scene.home.hasNamesake(BorderAgentID.number(1), "Attic") == areAlike)
     #expect(
       scene.home.shownName(1) == (areAlike ? #""Attic" (0000000000000001)"# : #""Attic""#))
     #expect(Self.mismatch(scene)?.routerNeedsID == areAlike)

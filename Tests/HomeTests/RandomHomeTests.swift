@@ -235,7 +235,7 @@ extension HomeScene {
     var scene = HomeScene.adopting()
     var approved = 0
     var seen: Set<AdoptionState> = []
-    for step in 1...300 {
+    for step in 1...600 {
       act(&scene, &random, &approved)
       scene.live(Int.random(in: 0...2, using: &random))
       let context: Comment = "seed \(seed), step \(step)"

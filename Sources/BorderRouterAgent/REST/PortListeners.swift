@@ -7,8 +7,8 @@ import ThreadkeeperSupport
 /// Whose program takes the connections to a port of this machine. While a router is off, any user of its machine can
 /// listen on its port.
 ///
-/// The kernel is asked for the one listener: see `ListenerQuery`. Where it may not be asked, and until it has named one,
-/// its lists of all sockets are read (proc(5)), which takes milliseconds:
+/// The kernel is asked for the one listener: see `ListenerQuery`. Where it may not be asked, and until it has named
+/// one, its lists of all sockets are read (proc(5)), which takes milliseconds:
 ///
 /// ```
 ///   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

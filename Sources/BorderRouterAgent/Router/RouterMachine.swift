@@ -25,7 +25,7 @@ import ThreadDataset
 /// | this id | empty for the hold | `offline`, `no_network`: it has lost its network, which nobody has wished |
 /// | this id | silent, stopped or empty for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
 /// | this id | silent, stopped or empty for less | nothing: an agent restarts in 5 s |
-/// | this id, or nothing | empty, and the agent is told that this is a leave | `leave` after three looks in a row; or nothing |
+/// | this id, or nothing | empty, and `--leave` is given | `leave` after three looks in a row; or nothing |
 /// | another id | up, stopped or empty, three times in a row | `leave` for that id, then as for nothing |
 /// | another id | and another agent of this process sees that one | no `leave`; then as for nothing |
 /// | any | the connection is there again | what holds now, once more: a last will may have said otherwise |
@@ -71,7 +71,8 @@ package struct RouterMachine: Sendable {
     case disconnected
     /// threadkeeper's answer to an event: the code of a rejection, and the field to blame.
     case rejected(InboundEventKind, code: String, field: String?)
-    /// An adoption has ended: where the router is now is reported, whether it has changed or not, and why it has failed.
+    /// An adoption has ended: where the router is now is reported, whether it has changed or not, and why it has
+    /// failed.
     case reportWanted(AdoptionState?)
     case stopping
   }

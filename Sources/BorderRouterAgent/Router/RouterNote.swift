@@ -66,7 +66,7 @@ package struct RouterNote: Equatable, Sendable {
         event.flaw.map { "announced, but its dataset is of no use: \($0)" }
           ?? "announced" + (event.dataset == nil ? " without a dataset" : "")
       case .dataset: "its dataset is published"
-      case .leave: "it has left the Thread network"
+      case .leave: "it has left the home"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
       case .ssid, .credentials: "\(event.kind.rawValue)"

@@ -51,7 +51,8 @@ package struct RouterReport: Equatable, Sendable {
   package var pending: OperationalDataset?
   /// The partition that it is in.
   package var partition: UInt32?
-  /// It leads a partition in which there is no other router: the only one of its network, or out of reach of the others.
+  /// It leads a partition in which there is no other router: the only one of its network, or out of reach of the
+  /// others.
   package var isAlone = false
   /// A change is coming, and what it brings cannot be read.
   package var hasUnreadablePending = false

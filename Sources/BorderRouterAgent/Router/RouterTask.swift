@@ -177,7 +177,8 @@ struct RouterTask: AgentTask {
 extension RouterTask {
   private var time: Int64 { Int64(nanosecondsSince1970() / 1_000_000_000) }
 
-  /// Seconds before an order's end at which it is given up, so that the report arrives before threadkeeper stops waiting.
+  /// Seconds before an order's end at which it is given up, so that the report arrives before threadkeeper stops
+  /// waiting.
   private static let margin: Int64 = 10
 
   mutating func take(_ message: IncomingMessage) {

@@ -218,8 +218,8 @@ package struct SSIDConfiguration: AgentConfiguration {
   }
 }
 
-/// The name of a Wi-Fi network: 1 to 32 bytes of anything (IEEE 802.11, 9.4.2.2). As text: UTF-8, in which U+FFFD stands
-/// for what is no UTF-8 and for control characters, so that it can stand in JSON, in a log and on a terminal.
+/// The name of a Wi-Fi network: 1 to 32 bytes of anything (IEEE 802.11, 9.4.2.2). As text: UTF-8, in which U+FFFD
+/// stands for what is no UTF-8 and for control characters, so that it can stand in JSON, in a log and on a terminal.
 package struct SSID: Equatable, Sendable, CustomStringConvertible {
   package static let mostBytes = 32
 

@@ -98,8 +98,9 @@ struct DiscoveryRecords {
   /// - Returns: as `take`.
   mutating func takeCode(_ update: ServiceUpdate, at now: WireTime) -> Int? {
     switch update {
-    case .found(let record): codes[record.name] = record.host
-    case .lost(let name, _): codes[name] = nil
+    case .found(let record):
+      if codes.updateValue(record.host, forKey: record.name) == record.host { return nil }
+    case .lost(let name, _): if codes.removeValue(forKey: name) == nil { return nil }
     case .listed, .unusable: return nil
     case .unavailable: codes = [:]
     }

@@ -31,7 +31,7 @@ package struct UnlistedRecord: Codable, Equatable, Sendable {
       switch refused.reason {
       case .again(let agent): "it is another record of the border router \(agent), which is listed"
       case .removed: "its border router was removed; when it answers again, it is listed again"
-      case .left: "its login has said that it left the Thread network"
+      case .left: "its login reported that it left"
       case .elsewhere: "it is announced in another home"
       case .tooMany:
         "\(Home.mostDiscovered) border routers are listed by their records alone, or as many were new in this hour"

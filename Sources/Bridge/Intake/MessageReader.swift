@@ -127,8 +127,8 @@ struct MessageArrival {
 
 /// Turns what the broker delivers into inputs of homes.
 struct MessageReader {
-  /// Topics that are remembered. Each publisher uses a few again and again. What is longer, or wrong, is read each time:
-  /// a topic is remembered before its login is found to publish too many.
+  /// Topics that are remembered. Each publisher uses a few again and again. What is longer, or wrong, is read each
+  /// time: a topic is remembered before its login is found to publish too many.
   static let topicsKept = 16_384
   static let topicBytesKept = 600
 

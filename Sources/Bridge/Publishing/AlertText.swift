@@ -72,6 +72,8 @@ private struct Sentences {
     "\(list(facts.otherNames)) \(facts.otherNames.count == 1 ? "is" : "are") missing"
   }
   private var user: String { ShownName.account(facts.user?.text ?? "") }
+  /// For a command, which a shell reads.
+  private var login: String { user == facts.user?.text ? user : "LOGIN" }
   private var since: String {
     guard let since = facts.since else { return "" }
     var text = JSONBytes(capacity: 20)
@@ -85,7 +87,7 @@ private struct Sentences {
     case .notAttached:
       (
         moving ?? "\(name) was given the credentials of \(preferredName) and is not attached to it",
-        adoption ?? "\(inReach). If it is not attached in time, another alert says what to do."
+        adoption ?? "\(inReach). If it is not attached in time, another alert has the remedy."
       )
     case .neverMember:
       (
@@ -155,7 +157,7 @@ private struct Sentences {
         adoption
           ?? "Give \(name) the credentials of \(configured) again: `threadkeeper credentials get \(agent) "
           + "--show-secrets\(homeOption)` shows what it had. Form no new network on it: the devices of "
-          + "\(configured) do not know that one."
+          + "\(configured) cannot join it."
       )
     case .notSeen(let isStopped):
       (
@@ -283,7 +285,7 @@ private struct Sentences {
   var never: String {
     facts.configured == nil
       ? ""
-      : " Do not set a dataset while Thread runs on it: that can move the other routers of \(network), too."
+      : " Do not set a dataset while Thread runs on \(name): that can move the other routers of \(network), too."
   }
 
   private var inReach: String {
@@ -302,7 +304,7 @@ private struct Sentences {
         + "shows the question."
     case .agreed, .sent:
       "A person has agreed: while it is online, \(name) is given the credentials of \(preferredName). If "
-        + "that fails, another alert says why."
+        + "that fails, another alert has the reason."
     case let state?: state.hasFailed ? seeAdoptionFailed : nil
     case nil: nil
     }
@@ -393,8 +395,6 @@ private struct Sentences {
 
   private func adoptionFailed(_ state: AdoptionState, _ isConfigured: Bool) -> (String, String) {
     let credentials = "the credentials of \(preferredName)"
-    // For a command, which a shell reads.
-    let login = user == facts.user?.text ? user : "LOGIN"
     return switch state {
     case .due, .asked, .agreed, .sent: ("", "")
     case .notEnrolled:
@@ -474,7 +474,7 @@ private struct Sentences {
     let others = more > 0 ? "; \(more) more of this login cannot either" : ""
     let last = facts.since == nil ? "it has never worked" : "it worked last at \(since)"
     let gone =
-      " If this login is not used any more, run `threadkeeper clients revoke \(user) --forget\(homeOption)`."
+      " If this login is not used any more, run `threadkeeper clients revoke \(login) --forget\(homeOption)`."
     guard let trouble else {
       return (
         "The agent \(name) of login \(user) has reported nothing for three minutes; \(last)\(others)",
@@ -484,7 +484,7 @@ private struct Sentences {
     let words = ShownName.quoted(trouble, longest: 300).map { ": \($0)" } ?? ""
     return (
       "The agent \(name) of login \(user) cannot do its work\(words); \(last)\(others)",
-      "Do what it says; its log may say more." + gone
+      (words.isEmpty ? "Look at its log." : "Fix that; its log may have more.") + gone
     )
   }
 
@@ -492,9 +492,9 @@ private struct Sentences {
 
   /// What people call the sender is its own word, and the login was checked.
   private func shared() -> (String, String) {
-    let login = "login \(user)"
+    let account = "login \(user)"
     let name = facts.names.first.first
-    let (sender, short) = (name.map { "\($0) (\(login))" } ?? login, name ?? login)
+    let (sender, short) = (name.map { "\($0) (\(account))" } ?? account, name ?? account)
     let id = facts.preferred?.id.description ?? ""
     let write = "start its agent with `--write`, which does so once you have agreed"
     func gone(_ network: String) -> String {

@@ -31,7 +31,9 @@ package struct HomeCounts: Hashable, Sendable {
   package mutating func add(_ home: Home) {
     routers += home.routers.totals
     networks += home.networkCount
-    credentials += home.routers.totals.credentials + home.sharedCount
+    credentials +=
+      home.routers.totals.credentials
+      + home.allShared.count { $0.dataset.hasCredentials }
     for (key, alert) in home.alerts where alert.phase == .firing {
       let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
       alerts[kind, default: 0] += 1

@@ -13,7 +13,8 @@ package struct AccessList: Sendable {
   package var baseTopics: [String]
   /// Logins of threadkeeper itself.
   package var daemons: [String]
-  /// Logins that see states, events and alerts, and publish only that Home Assistant has started. They find the daemon's devices.
+  /// Logins that see states, events and alerts, and publish only that Home Assistant has started. They find the
+  /// daemon's devices.
   package var monitors: [String] = []
   /// Logins that see `bridge/…`, and publish nothing but their decisions about consent and the preferred network.
   package var approvers: [String] = []
@@ -57,7 +58,8 @@ package struct AccessList: Sendable {
   static let monitorComment =
     "# Sees states and alerts, and may say that Home Assistant has started."
   static let approverComment = "# Decides about consent."
-  static let everybodyComment = "# Everybody else speaks and is answered under the own user name."
+  static let everybodyComment =
+    "# Everybody else publishes and is answered under the own user name."
 
   /// - Throws: `AccessListError` for a name that would break the list, and for a login with two roles that the list
   ///   cannot express.

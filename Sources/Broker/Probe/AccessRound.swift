@@ -245,8 +245,8 @@ package struct AccessReport: Sendable {
   package let session: MosquittoSession
   /// By home, each with every group.
   package let own: [Own]
-  /// Whether a message of more than a megabyte came back. Nil with MQTT 5, where each client has a limit of its own, and
-  /// where nothing comes back.
+  /// Whether a message of more than a megabyte came back. Nil with MQTT 5, where each client has a limit of its own,
+  /// and where nothing comes back.
   package var passesLarge: Bool?
   /// Filters of the daemon that the broker refused. That it grants one proves nothing.
   package let refusedFilters: [SubscriptionRefusal]
@@ -266,8 +266,8 @@ package enum ProbeOutcome: Sendable, Equatable {
   case delivered
   /// The broker refused the message. Only MQTT 5 can say so.
   case refused(MosquittoError)
-  /// The broker refused the subscription. Mosquitto 2.0 never does: it grants every filter, and drops what the login may
-  /// not read.
+  /// The broker refused the subscription. Mosquitto 2.0 never does: it grants every filter, and drops what the login
+  /// may not read.
   case unreadable(MosquittoError)
   /// The broker took the message and it did not come: one of the two is not allowed there.
   case lost

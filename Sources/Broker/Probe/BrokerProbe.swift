@@ -67,8 +67,8 @@ package struct BrokerProbe: Sendable {
     return nil
   }
 
-  /// Connects twice with one session, which ends with the second connection. For MQTT 5: a connection of 3.1.1 that ends
-  /// a session does not get to know whether there was one.
+  /// Connects twice with one session, which ends with the second connection. For MQTT 5: a connection of 3.1.1 that
+  /// ends a session does not get to know whether there was one.
   ///
   /// - Returns: whether the broker has kept it in between.
   package func keepsSession() async -> Result<Bool, MosquittoError> {

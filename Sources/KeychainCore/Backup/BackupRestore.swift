@@ -34,8 +34,8 @@ package struct RestoreReport: Equatable, Sendable {
 
 /// Puts the store of a backup in place of another one, on the machine where it was made or on another.
 package struct BackupRestore {
-  /// Generations that a restore leaves out. The anchor is written once a second: what was committed after it must be left
-  /// behind as well.
+  /// Generations that a restore leaves out. The anchor is written once a second: what was committed after it must be
+  /// left behind as well.
   static let margin: UInt64 = 100_000
 
   let location: StoreLocation

@@ -124,7 +124,8 @@ extension AccessList {
     deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
   }
 
-  /// What the settings promise Home Assistant, which does other things, too: it is kept, unless the list has it already.
+  /// What the settings promise Home Assistant, which does other things, too: it is kept, unless the list has it
+  /// already.
   mutating func addHomeAssistant(_ settings: Settings) {
     guard let login = settings.homeAssistant.login else { return }
     let isReader = (monitors + approvers).contains(login)

@@ -20,9 +20,10 @@ struct PageTokenCommand: AsyncParsableCommand {
     abstract:
       "Print the link with the token of the status page, which is made where there is none.",
     discussion: """
-      The running daemon takes the token at once; it lies in a file beside the store, and is read where the settings have \
-      no `http.token`. A browser that has opened the link once shows the page and makes changes, until there is another \
-      token. Root and members of the daemon's group may ask for it, too.
+      The running daemon takes the token at once; it lies in a file beside the store, and is read where the \
+      settings have no `http.token`. A browser that has opened the link once shows the page and makes changes, \
+      until there is another token. Root and members of the daemon's group may ask for it, too; --new is for root \
+      and the daemon's user.
 
       Examples:
         threadkeeper page token
@@ -30,7 +31,9 @@ struct PageTokenCommand: AsyncParsableCommand {
       """)
 
   @Flag(
-    help: "Make another token; links and browsers with the previous one are not let in any more.")
+    help: ArgumentHelp(
+      "Make another token; links and browsers with the previous one are not let in any more; "
+        + "a fleet's node after its restart."))
   var new = false
 
   @OptionGroup var options: SettingsOptions
@@ -69,9 +72,16 @@ struct PageTokenCommand: AsyncParsableCommand {
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     return (
       OpenPage.Reply(link: link, file: file, made: token.isNew),
-      next: settings.http.isEnabled
-        ? "Start the daemon, then open this link.\n"
-        : "The page is off: set `http.enabled: true`, and start the daemon.\n"
+      next: Self.next(settings, isNew: token.isNew)
     )
+  }
+
+  /// What is left to do where no daemon has taken the token.
+  private static func next(_ settings: Settings, isNew: Bool) -> String {
+    guard settings.http.isEnabled else {
+      return "The page is off: set `http.enabled: true`, and start the daemon.\n"
+    }
+    guard settings.store.url != nil else { return "Start the daemon, then open this link.\n" }
+    return isNew ? "Restart this node, then open this link.\n" : ""
   }
 }

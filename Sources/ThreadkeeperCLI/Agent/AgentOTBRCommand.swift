@@ -16,8 +16,8 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     discussion: """
       Asks each router over its REST interface and publishes its announcement, each change of its dataset, \
       network and Thread state, heartbeats, why it is offline, and that it has another id after a reset. \
-      With the daemon's line all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop it cleanly: it \
-      publishes that the routers are offline.
+      With the daemon's line all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop \
+      it cleanly: it publishes that the routers are offline.
 
       Examples:
         threadkeeper agent otbr --username hub --dry-run
@@ -195,8 +195,10 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   /// Reports it to a daemon on this machine, so that the code is no alert there.
   private func note(_ router: BorderAgentID?) async {
-    guard let router, let settings = try? SettingsOptions.parse([]).read().settings else { return }
-    _ = try? await DaemonClient(settings: settings).performIfThere(
+    guard let router, let options = try? SettingsOptions.parse([]),
+      let settings = options.read().settings
+    else { return }
+    _ = try? await DaemonClient(settings: options.ofStore(settings)).performIfThere(
       NoteCode(borderAgentId: "\(router)"), within: .seconds(5))
   }
 

@@ -12,7 +12,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by mDNS.
+/// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by
+/// mDNS.
 struct DemoStory {
   static let routers = ["hub", "speaker", "wifi-router"]
 

@@ -124,9 +124,13 @@ struct RouterDiscovery: Service {
       intake.start()
       do {
         try browser.start()
-        try codes.start()
       } catch let obstacle as DiscoveryObstacle {
         intake.receive(.unavailable(obstacle))
+      }
+      do {
+        try codes.start()
+      } catch let obstacle as DiscoveryObstacle {
+        intake.receiveCode(.unavailable(obstacle))
       }
       try? await gracefulShutdown()
       browser.stop()

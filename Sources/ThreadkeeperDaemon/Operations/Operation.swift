@@ -158,7 +158,8 @@ struct OperationHandler: LocalAPIHandler {
   static let method = "\(VarlinkInterface.admin.name).Perform"
 
   let context: OperationContext
-  /// One after the other: a passphrase takes much memory, and what is decided about slots rests on those that there are.
+  /// One after the other: a passphrase takes much memory, and what is decided about slots rests on those that there
+  /// are.
   private let keys = Locked(())
   /// Members of the group look at one thing at a time, beside what may take minutes.
   private let looks = Locked(())

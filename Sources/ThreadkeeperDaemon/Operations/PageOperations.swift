@@ -12,8 +12,9 @@ package struct OpenPage: Operation {
 
   package init(replacing: Bool) { self.replacing = replacing }
 
-  /// Who is in the daemon's group is let in on purpose, and the page is how such a one decides.
-  package var access: VarlinkAccess { .reader }
+  /// Who is in the daemon's group is let in on purpose, and the page is how such a one decides. Only the owner takes
+  /// the page from everybody else.
+  package var access: VarlinkAccess { replacing ? .owner : .reader }
 
   /// Also what `page token --json` prints.
   package struct Reply: Codable, Sendable {
@@ -43,13 +44,14 @@ package struct OpenPage: Operation {
     if case .listening(let port) = page.condition.current {
       settings.http.port = UInt16(clamping: port)
     }
-    if let token = page.token, !replacing {
-      return Reply(link: PageToken.link(settings.http, token: token), file: file, made: false)
+    let token = try page.findOrMakeToken(replacing: replacing) {
+      try PageToken.findOrMake(settings, replacing: replacing).text
     }
-    let token = try PageToken.findOrMake(settings, replacing: replacing).text
-    page.use(token)
-    context.logger.notice(
-      "the status page has a new token", metadata: ["for": "\(context.actor)"])
-    return Reply(link: PageToken.link(settings.http, token: token), file: file, made: true)
+    if token.isNew {
+      context.logger.notice(
+        "the status page has a new token", metadata: ["for": "\(context.actor)"])
+    }
+    return Reply(
+      link: PageToken.link(settings.http, token: token.text), file: file, made: token.isNew)
   }
 }

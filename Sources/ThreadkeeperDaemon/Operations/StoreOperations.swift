@@ -35,8 +35,8 @@ package struct VerifyStore: Operation {
   }
 }
 
-/// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as whole
-/// again.
+/// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as
+/// whole again.
 package struct ForgetDamaged: Operation {
   /// A second call finds none.
   package static let isRepeatable = false

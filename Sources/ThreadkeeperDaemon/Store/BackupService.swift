@@ -15,8 +15,8 @@ import Foundation
 
 /// Makes backups in the running daemon. Others use the store meanwhile.
 ///
-/// A backup is first written into a file in the store's directory, which has no name by the time it is sent. So a client
-/// that reads slowly holds up no transaction, and nothing is left when it goes.
+/// A backup is first written into a file in the store's directory, which has no name by the time it is sent. So a
+/// client that reads slowly holds up no transaction, and nothing is left when it goes.
 struct BackupService: Sendable {
   /// Of a backup that is being written.
   private static let draftName = "backup"

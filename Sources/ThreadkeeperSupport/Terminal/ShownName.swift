@@ -33,7 +33,8 @@ package enum ShownName {
     return needsID ? "\(name) (\(id))" : name
   }
 
-  /// A text of at most so many characters. What is left out is in its middle: makers tell devices apart by the end.
+  /// A text of at most so many characters. What is left out is in its middle: names of one maker's devices differ at
+  /// the end.
   package static func shortened(_ text: String, longest: Int) -> String {
     let all = text.unicodeScalars
     guard all.count > longest else { return text }

@@ -106,6 +106,8 @@ struct DiskFaultTests {
     try Soak.check(hasFired || isAcknowledged && isTickWhole, "\(words): it failed by itself")
     // The broker delivers again.
     if !isAcknowledged { try kit.loop.received(batch(at: 200)) }
+    // A commit that has failed may be on the disk all the same. The next tick decides the same once more.
+    if !isTickWhole { _ = try kit.loop.tick(Link()) }
     for _ in 1...2 {
       for number in 0..<routers {
         let stored = try kit.dataset(.router(.agent(number)))

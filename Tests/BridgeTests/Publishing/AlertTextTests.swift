@@ -145,7 +145,7 @@ struct AlertTextTests {
     ),
     (
       facts(.awayTogether(routers: 4, of: 5)) {
-        ($0.since, $0.names) = (WireTime(milliseconds: 0), .init(["A", "B", "C", "D"]))
+        ($0.since, $0.names) = (WireTime(milliseconds: 0), .init(quoted("A", "B", "C", "D")))
       },
       "4 border routers went away together and cannot be reached since 1970-01-01T00:00:00Z: "
         + #""A", "B", "C" and 1 more; 1 other is there"#

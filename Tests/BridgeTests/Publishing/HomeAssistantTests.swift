@@ -77,6 +77,8 @@ struct HomeAssistantTests {
   func namesakes() throws {
     let scene = try connected()
     func isNamed(_ agent: UInt64, _ name: String) throws -> Bool {
+      // A device is announced once in five seconds.
+      scene.tick(after: 6)
       try scene.pump()
       let topic = Self.topic.replacing("_0000000000000001", with: "_000000000000000\(agent)")
       return scene.broker[topic]?.text.contains(#""name":"\#(name)""#) == true

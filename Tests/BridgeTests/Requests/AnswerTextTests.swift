@@ -137,7 +137,7 @@ struct AnswerTextTests {
           .init(areCurrent: false, seconds: 8, owners: [.shared("ha", network)]),
         ]), .setPreferred, .invalidPayload, "ext_pan_id",
       "different keys of this network are known: the current ones (timestamp 7) of a1b2c3d4e5f60718 "
-        + "\"Attic\", p-00000011; those (timestamp 8) of login ha; say whose with `border_agent_id`, or with an "
+        + "Attic, p-00000011; those (timestamp 8) of login ha; say whose with `border_agent_id`, or with an "
         + "`id`"),
     Row(
       .isPreferred, .forgetNetwork, .conflict, "ext_pan_id",
@@ -214,7 +214,7 @@ struct AnswerTextTests {
     if row.command == .approveConsent || row.command == .denyConsent {
       request?.id = Self.id.questionText
     }
-    let failure = AnswerFailure(row.refusal, to: request, home: "attic") { _ in #""Attic""# }
+    let failure = AnswerFailure(row.refusal, to: request, home: "attic") { _ in "Attic" }
     #expect(failure.known == row.code)
     #expect(failure.field == row.field)
     #expect(failure.message == row.message)

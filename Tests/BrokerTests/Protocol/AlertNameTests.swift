@@ -34,11 +34,11 @@ struct AlertNameTests {
     (.stateAltered, "StateAltered"),
     (.anotherDaemon, "AnotherDaemon"),
     (.anchorAltered, "AnchorAltered"),
-    (.credentialSharingOpen, "CredentialSharingOpen"),
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"),
     (.routerNotAdvertised, "RouterNotAdvertised"),
-    (.agentNotWorking, "AgentNotWorking"),
+    (.credentialSharingOpen, "CredentialSharingOpen"),
     (.homeOffline, "HomeOffline"),
+    (.agentNotWorking, "AgentNotWorking"),
   ]
 
   @Test("The words stay as they are", arguments: pinned)

@@ -5,8 +5,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// Orders that are not the daemon's, that wait, or that come twice: `AdoptionOrderTests`, `OrderBookTests`; all that can
-/// become of one: `AdoptionMachineTests`.
+/// Orders that are not the daemon's, that wait, or that come twice: `AdoptionOrderTests`, `OrderBookTests`; all that
+/// can become of one: `AdoptionMachineTests`.
 @Suite("The agent adopts a dataset", .inTurns, .timeLimit(.minutes(30)))
 struct OTBRAgentAdoptionTests {
   private let home: ThreadNetwork

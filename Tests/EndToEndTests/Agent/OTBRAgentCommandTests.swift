@@ -37,7 +37,7 @@ struct OTBRAgentCommandTests {
     let none = try await run(arguments(routers.url(0), "--dry-run"))
     #expect(none.status == 0 && none.output.contains("no_network"), "\(none.error)")
     let left = try await run(arguments(routers.url(0), "--dry-run", "--leave"))
-    #expect(left.status == 69 && left.output.contains("nothing to announce"), "\(left.error)")
+    #expect(left.status == 69 && !left.output.contains("threadkeeper/in/"), "\(left)")
     let away = try await run(arguments("http://127.0.0.1:\(UnusedPort.next())", "--dry-run"))
     #expect(away.status == 69 && away.output.contains("is it off?"), "\(away)")
     let id = try routers.order(0, "form", home.hex()).agent

@@ -4,8 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// The agent beside routers that answer as real ones do, a broker and a daemon. What it publishes when: `RouterMachineTests`
-/// and `RouterCensusTests`; under seal: `OTBRAgentAdoptionTests`.
+/// The agent beside routers that answer as real ones do, a broker and a daemon. What it publishes when:
+/// `RouterMachineTests` and `RouterCensusTests`; under seal: `OTBRAgentAdoptionTests`.
 @Suite("The agent of OpenThread Border Routers", .inTurns, .timeLimit(.minutes(30)))
 struct OTBRAgentTests {
   private let running: RunningHome

@@ -101,6 +101,26 @@ struct EventsTests {
     try await server.stop()
   }
 
+  @Test("With another token answers end, and only who shows it can follow again")
+  func anotherToken() async throws {
+    let server = try await RunningServer.start(token: sampleToken)
+    func follow(_ token: String) async throws -> RawConnection {
+      try await server.request(
+        "GET /events HTTP/1.1", "Authorization: Bearer \(token)\r\n\r\n")
+    }
+    let viewer = try await follow(sampleToken)
+    _ = try await read(viewer, until: "data: {}\n\n")
+    let kept = try server.server.findOrMakeToken(replacing: false) { "none" }
+    #expect(kept.text == sampleToken && !kept.isNew && server.server.viewers == 1)
+    let other = String(sampleToken.reversed()) + "-other"
+    #expect(try server.server.findOrMakeToken(replacing: true) { other }.isNew)
+    _ = try await read(viewer, until: "0\r\n\r\n")
+    #expect(server.server.viewers == 0)
+    _ = try await read(try await follow(sampleToken), until: "HTTP/1.1 401 ")
+    _ = try await read(try await follow(other), until: "data: {}\n\n")
+    try await server.stop()
+  }
+
   @Test("Viewers beyond the limit are refused, and monitoring still gets its answer")
   func tooMany() async throws {
     let server = try await RunningServer.start { $0.viewers = 1 }

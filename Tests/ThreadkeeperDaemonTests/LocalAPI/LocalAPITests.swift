@@ -119,6 +119,7 @@ struct LocalAPITests {
     #expect(
       ShowCredential(home: "home", borderAgentId: Self.agent, secret: true).access == .owner)
     #expect(ShowPreferred(home: "home", secret: true).access == .owner)
+    #expect(OpenPage(replacing: true).access == .owner)
   }
 
   private static func error(

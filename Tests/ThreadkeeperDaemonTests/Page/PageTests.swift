@@ -137,7 +137,7 @@ struct PageFactsTests {
   @Test("Who is in the daemon's group gets the link, and its token counts at once")
   func open() throws {
     var context = context(settings)
-    #expect(OpenPage(replacing: true).access == .reader)
+    #expect(OpenPage(replacing: false).access == .reader)
     #expect(throws: CommandFailure.self) { try OpenPage(replacing: false).perform(context) }
     let page = try #require(PageServer(context))
     context.page = page
@@ -228,7 +228,8 @@ struct PageFactsTests {
 
 @Suite("A home on the status page")
 struct PageStateTests {
-  /// A router on each of three networks, of which `home` is preferred and `guest-thread` was only seen, and one without.
+  /// A router on each of three networks, of which `home` is preferred and `guest-thread` was only seen, and one
+  /// without.
   private func sample() throws -> SampleHome {
     var sample = SampleHome()
     try sample.publish(.announce, 2, on: .home) { $0.vendor = "Acme" }

@@ -70,7 +70,7 @@ package enum InboundEventKind: String, CaseIterable, Sendable {
   case announce
   /// Its active operational dataset changed.
   case dataset
-  /// It left the Thread network: its credentials go.
+  /// It left the home: its credentials go.
   case leave
   /// It can be reached.
   case heartbeat

@@ -67,8 +67,8 @@ extension InboundTopic {
 
 /// Topics on which nobody acts, for finding out what a broker lets a login do: `<base>/<group>/<user>/probe`.
 ///
-/// A probe is never retained. Below `in/` the daemon drops it without a rejection, and without counting it. Of a request
-/// that a list allows by its name, the daemon drops the payload of a probe.
+/// A probe is never retained. Below `in/` the daemon drops it without a rejection, and without counting it. Of a
+/// request that a list allows by its name, the daemon drops the payload of a probe.
 package struct ProbeTopic: Sendable, Hashable {
   /// What is below a base topic, by who may read and write it.
   package enum Group: String, Sendable, CaseIterable {
