@@ -143,7 +143,11 @@ final class ScriptedServer: Sendable {
     Thread { [weak self] in
       while true {
         let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+          // Not before: its number would be another server's, whose connections this thread would take.
+          close(listener)
+          return
+        }
         self?.serve(connection, answer, closes)
       }
     }.start()
@@ -152,7 +156,6 @@ final class ScriptedServer: Sendable {
   deinit {
     // Ends the `accept` of its thread.
     shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
   }
 
   var received: [String] { requests.withLock { $0 } }
