@@ -198,7 +198,7 @@ extension Home {
     setAlert(AlertKey(.homeOffline), facts)
   }
 
-  /// The first one to go first; none where that is no outage.
+  /// In the order in which they went; none where that is no outage.
   var goneTogether: [Router] {
     let away = routers.filter { $0.isPresent && $0.isAway }.sorted { $0.awayOrder < $1.awayOrder }
     var gone: ArraySlice<Router>

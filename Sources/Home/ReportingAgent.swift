@@ -10,7 +10,7 @@
 /// | nothing for three minutes | alert |
 /// | `leave`, or nothing for 30 days | it is forgotten, and its alert ends |
 package struct ReportingAgent: Hashable, Sendable {
-  /// That are kept of one user. For one more the one goes that was heard longest ago.
+  /// The most that are kept of one user. One more replaces the one that reported the longest time ago.
   static let most = 64
   /// Seconds without a report after which it is silent: three of its intervals.
   static let silentAfter = 180
@@ -92,7 +92,7 @@ extension Home {
     if let signer = step.signer { changes.records.insert(signer) }
   }
 
-  /// Nothing is left of those of a user that are meant.
+  /// Forgets those of a user that are meant.
   ///
   /// - Returns: whether there were any.
   @discardableResult

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Alerts", .inTurns, .timeLimit(.minutes(30)))
 struct AlertTests {
-  @Test("Routers and networks of one name are told apart in alerts and lists")
+  @Test("Routers and networks of one name have their ids in alerts and lists")
   func namesakes() async throws {
     let running = try await RunningHome()
     let (home, other) = (try ThreadNetwork("Home"), try ThreadNetwork("Home"))

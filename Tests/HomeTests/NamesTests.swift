@@ -5,7 +5,7 @@ import ThreadDataset
 
 @testable import Home
 
-/// How routers and networks are told apart that have one name.
+/// How routers and networks that have one name are named in sentences.
 @Suite struct NamesTests {
   private static let home = DatasetSummary.of(1, name: "Home")
   private static let long = String(repeating: "x", count: 30)
@@ -62,7 +62,7 @@ import ThreadDataset
     #expect(output.alerts[.preferredNetworkMismatch] == .updated)
     #expect(scene.home.takeChanges().routers == [1, 2], "its device has another name")
     scene.announce(3, Self.home) { $0.name = "Attic" }
-    #expect(scene.home.takeChanges().routers == [3], "two had to be told apart before")
+    #expect(scene.home.takeChanges().routers == [3], "two had their ids before")
     scene.publish(.leave, 3)
     scene.announce(2, Self.home, from: "other") { $0.name = "Cellar" }
     #expect(Self.mismatch(scene)?.routerNeedsID == false)
@@ -107,7 +107,7 @@ import ThreadDataset
     #expect(Self.mismatch(scene)?.network?.needsID == true)
   }
 
-  @Test("A network that replaces one of the same name is told from it, also when that is forgotten")
+  @Test("A network that replaces one of the same name has its id, also when that one is forgotten")
   func changed() throws {
     var scene = Self.scene()
     scene.prefer(.of(5, name: "Home"))

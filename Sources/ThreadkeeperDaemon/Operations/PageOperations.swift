@@ -7,13 +7,12 @@ import StatusPage
 
 /// The link that opens the status page with its token, which is made where there is none. It counts at once.
 package struct OpenPage: Operation {
-  /// Makes another token. What had the former one is let in no more.
+  /// Makes another token: the former one is refused from then on.
   package var replacing: Bool
 
   package init(replacing: Bool) { self.replacing = replacing }
 
-  /// Who is in the daemon's group is let in on purpose, and the page is how such a one decides. Only the owner takes
-  /// the page from everybody else.
+  /// Members of the daemon's group decide on the page. Only the owner replaces the token that others use.
   package var access: VarlinkAccess { replacing ? .owner : .reader }
 
   /// Also what `page token --json` prints.

@@ -45,7 +45,7 @@ struct NodeTests {
     #expect(try !scalar("k: nULL").isNull)
   }
 
-  @Test("Tags of YAML's own and of others are told apart")
+  @Test("Tags of YAML's own and of others are distinguished")
   func tags() throws {
     #expect(try scalar("!secret a").ownTag == "!secret")
     #expect(try scalar("!secret a").coreTag == nil)
