@@ -268,8 +268,10 @@ struct StoreDropIn {
       chmod(path, 0o644)
       return true
     } catch {
+      let cause = (error as? CocoaError)?.underlying as? POSIXError
+      let reason = cause.map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
       throw CommandFailure(
-        .cannotCreate, "\(path) cannot be written: \(error.localizedDescription)",
+        .cannotCreate, "\(path) cannot be written\(reason)",
         remedy: "the settings are written; run it again with sudo")
     }
   }
