@@ -154,7 +154,7 @@ private struct SealedParts {
     }
     let keys = keys
     func seal(
-      _ part: RecordRow.Part, _ bytes: UnsafeRawBufferPointer, _ nonce: ArraySlice<UInt8>,
+      _ part: SealedPart.Role, _ bytes: UnsafeRawBufferPointer, _ nonce: ArraySlice<UInt8>,
       into array: inout PostgresArray
     ) throws {
       try array.append(part.sealedCount(bytes.count)) { output in
@@ -166,12 +166,12 @@ private struct SealedParts {
     if let secret {
       row.secretVersion = version
       let nonce = nonce()
-      try secret.withUnsafeBytes { try seal(.secret, $0, nonce, into: &secrets) }
+      try secret.withUnsafeBytes { try seal(.recordSecret, $0, nonce, into: &secrets) }
     } else {
       secrets.appendNull()
     }
     let nonce = nonce()
-    try state.withUnsafeBytes { try seal(.state, $0, nonce, into: &states) }
+    try state.withUnsafeBytes { try seal(.recordState, $0, nonce, into: &states) }
     rows.append(row)
     return row
   }
@@ -189,10 +189,8 @@ enum MessageRow {
       bytes += message.bytes
     }
     return try bytes.withUnsafeBytes { bytes in
-      try keys.messages.key.withUnsafeBytes {
-        try SealedPart.seal(
-          bytes, at: .message(messages.last?.id ?? 0, keys.store), by: keys.messages.id, key: $0)
-      }
+      try SealedPart.seal(
+        bytes, at: .message(messages.last?.id ?? 0, keys.store), by: keys.messages)
     }
   }
 
@@ -200,10 +198,8 @@ enum MessageRow {
   static func open(_ row: PostgresRow, by keys: ShardKeys) throws -> [StoredMessage] {
     let (last, sealed) = (row[0]?.int ?? 0, row[1]?.bytes ?? [])
     return try sealed.withUnsafeBytes { sealed in
-      try withScratchMemory(SealedPart.plaintextCount(sealed)) { bytes in
-        try keys.messages.key.withUnsafeBytes {
-          try SealedPart.open(sealed, at: .message(last, keys.store), key: $0, into: bytes)
-        }
+      try SealedPart.open(sealed, at: .message(last, keys.store), by: { _ in keys.messages.key }) {
+        bytes in
         var (messages, rest) = ([StoredMessage](), bytes[...])
         while rest.count >= 12 {
           let head = rest.prefix(12)

@@ -79,9 +79,9 @@ package struct ShardKeys: Sendable {
   /// What the broker keeps of a state, in hexadecimal digits: `contents 16 | hash 16`. The second proves generation and
   /// contents also to who has an older state.
   func anchorHash(of manifest: Manifest) throws -> String {
-    var state = [UInt8](repeating: 0, count: Manifest.length)
-    state.withUnsafeMutableBytes { manifest.encode(to: $0) }
-    let contents = try anchor.withUnsafeBytes { try BLAKE2b.hash(state, key: $0, count: 16) }
+    let contents = try anchor.withUnsafeBytes {
+      try BLAKE2b.hash(manifest.bytes, key: $0, count: 16)
+    }
     return try anchorHash(of: Int64(manifest.generation), contents)
   }
 

@@ -136,7 +136,7 @@ package final class ShardStore: DaemonStore {
     var lost: [DamagedRecord] = []
     let (found, damaged) = try snapshot(withSecrets: true) { _ in
     } secret: { row, sealed in
-      if try sealed.withUnsafeBytes({ try opened(.secret, $0, row) }) == nil {
+      if try sealed.withUnsafeBytes({ try opened(.recordSecret, $0, row) }) == nil {
         lost.append(row.asDamaged)
       }
     }
@@ -208,7 +208,7 @@ package final class ShardStore: DaemonStore {
             try found.insert(.record(row), key: keys.manifest.sum)
             state.rows[row.id] = row
             guard RowNumber(stored: row.id) != nil,
-              let bytes = try sealed.withUnsafeBytes({ try opened(.state, $0, row) })
+              let bytes = try sealed.withUnsafeBytes({ try opened(.recordState, $0, row) })
             else {
               state.damaged.insert(row.id)
               damaged.append(row.asDamaged)
@@ -246,7 +246,7 @@ package final class ShardStore: DaemonStore {
 
   /// Nil where it does not open.
   private func opened(
-    _ part: RecordRow.Part, _ sealed: UnsafeRawBufferPointer, _ row: RecordRow
+    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ row: RecordRow
   ) throws -> SecretBytes? {
     do {
       return try row.open(part, sealed, of: keys.store, by: { _ in keys.records.key }) {
@@ -298,7 +298,7 @@ package final class ShardStore: DaemonStore {
     var secrets: [RecordID: SecretBytes] = [:]
     for row in rows {
       guard let sealed = sealed[row.id] ?? nil, sealed.bytes.tag == row.secretTag else { continue }
-      secrets[RecordID(row.id)] = try sealed.withUnsafeBytes { try opened(.secret, $0, row) }
+      secrets[RecordID(row.id)] = try sealed.withUnsafeBytes { try opened(.recordSecret, $0, row) }
     }
     return secrets
   }

@@ -31,56 +31,44 @@ package struct AuditRecord: Equatable, Sendable {
 
   func encoded(link: [UInt8]) -> [UInt8] {
     var bytes = [Self.format] + link
-    Self.append(UInt64(bitPattern: time), 8, to: &bytes)
-    Self.append(actor, to: &bytes)
-    Self.append(UInt64(lines.count), 2, to: &bytes)
+    func write(_ text: String) {
+      let text = text.utf8.prefix(Self.longestText)
+      bytes.write(UInt16(text.count))
+      bytes += text
+    }
+    bytes.write(time)
+    write(actor)
+    bytes.write(UInt16(lines.count))
     for line in lines {
-      bytes.append(line.action.rawValue)
-      Self.append(line.subject, to: &bytes)
+      bytes.write(line.action.rawValue)
+      write(line.subject)
     }
     return bytes
   }
 
   /// Nil when it is not in this form.
-  static func decode(_ bytes: [UInt8], number: Int64) -> (record: AuditRecord, link: [UInt8])? {
-    var rest = bytes[...]
-    func take(_ count: Int) -> ArraySlice<UInt8>? {
-      guard rest.count >= count else { return nil }
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
+  static func decode(_ bytes: UnsafeRawBufferPointer, number: Int64) -> (
+    record: AuditRecord, link: [UInt8]
+  )? {
+    var reader = RowReader(bytes)
+    func text() throws -> String {
+      let count: UInt16 = try reader.number()
+      return String(decoding: try reader.take(count), as: UTF8.self)
     }
-    func integer(_ count: Int) -> UInt64? {
-      take(count)?.reduce(0) { $0 << 8 | UInt64($1) }
-    }
-    func text() -> String? {
-      integer(2).flatMap { take(Int($0)) }.map { String(decoding: $0, as: UTF8.self) }
-    }
-    guard integer(1) == UInt64(format), let link = take(AuditKey.linkLength), let time = integer(8),
-      let actor = text(), let count = integer(2)
+    guard let found: UInt8 = try? reader.number(), found == format,
+      let link = try? reader.take(AuditKey.linkLength),
+      let time: Int64 = try? reader.number(), let actor = try? text(),
+      let count: UInt16 = try? reader.number()
     else { return nil }
     var lines: [Line] = []
     for _ in 0..<count {
-      guard let number = integer(1), let action = AuditAction(rawValue: UInt8(number)),
-        let subject = text()
+      guard let number: UInt8 = try? reader.number(), let action = AuditAction(rawValue: number),
+        let subject = try? text()
       else { return nil }
       lines.append(Line(action: action, subject: subject))
     }
-    guard rest.isEmpty else { return nil }
-    let record = AuditRecord(
-      number: number, time: Int64(bitPattern: time), actor: actor, lines: lines)
-    return (record, Array(link))
-  }
-
-  private static func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
-    for place in (0..<count).reversed() {
-      bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(place * 8)))
-    }
-  }
-
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
-    let text = text.utf8.prefix(longestText)
-    append(UInt64(text.count), 2, to: &bytes)
-    bytes.append(contentsOf: text)
+    guard reader.rest.isEmpty else { return nil }
+    return (AuditRecord(number: number, time: time, actor: actor, lines: lines), Array(link))
   }
 }
 
@@ -195,8 +183,9 @@ extension AuditRow {
       let id = try sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
       guard id.purpose == .audit else { throw SodiumError.notAuthentic }
       let key = try key(id)
-      opened = AuditRecord.decode(
-        try key.open(sealed, number: number, store: store), number: number)
+      opened = try key.open(sealed, number: number, store: store) {
+        AuditRecord.decode($0, number: number)
+      }
       link = try key.link(to: previous?.sealed)
     } catch is SodiumError {
       throw broken("was altered, or belongs elsewhere")
@@ -252,34 +241,25 @@ package enum AuditAction: UInt8, Sendable {
 package struct AuditKey: Sendable {
   static let linkLength = 32
 
-  let id: KeyID
-  private let seal: GuardedKey
+  private let seal: RootKeys.Root
   private let hash: GuardedKey
 
   package init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
-    self.id = id
-    seal = try arena.subkey(1, context: "tk-audi1", of: key)
+    seal = (id, try arena.subkey(1, context: "tk-audi1", of: key))
     hash = try arena.subkey(2, context: "tk-audi1", of: key)
   }
 
   func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
-    try plaintext.withUnsafeBytes { plaintext in
-      try seal.withUnsafeBytes { key in
-        try SealedPart.seal(plaintext, at: Self.place(number, store), by: id, key: key)
-      }
+    try plaintext.withUnsafeBytes {
+      try SealedPart.seal($0, at: Self.place(number, store), by: seal)
     }
   }
 
-  func open(_ sealed: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
-    try sealed.withUnsafeBytes { sealed in
-      let count = try SealedPart.plaintextCount(sealed)
-      var plaintext = [UInt8](repeating: 0, count: count)
-      try plaintext.withUnsafeMutableBytes { output in
-        try seal.withUnsafeBytes { key in
-          try SealedPart.open(sealed, at: Self.place(number, store), key: key, into: output)
-        }
-      }
-      return plaintext
+  func open<R>(
+    _ sealed: [UInt8], number: Int64, store: StoreID, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try sealed.withUnsafeBytes {
+      try SealedPart.open($0, at: Self.place(number, store), by: { _ in seal.key }, body)
     }
   }
 

@@ -50,7 +50,7 @@ struct BackupFile {
   func verify(with store: Keychain, copied: [UInt8]) throws -> (locked: Int, damaged: Int) {
     let (manifest, key) = try store.database.read { tx in
       let (manifest, id) = try store.manifest.read(in: tx)
-      return (manifest, try store.keys.key(id.id, in: tx))
+      return (manifest, try store.keys.key(id.seal.id, in: tx))
     }
     var found = try BackupTag(key, in: store.keys.arena)
     var hash: [UInt8] = []
@@ -119,9 +119,15 @@ package struct BackupTrailer: Equatable, Sendable {
   package var items: UInt64
 
   var bytes: [UInt8] {
-    Self.magic + Self.format.bigEndianBytes + records.bigEndianBytes + store.bytes
-      + generation.bigEndianBytes + created.bigEndianBytes + databaseLength.bigEndianBytes
-      + items.bigEndianBytes
+    var bytes = Self.magic
+    bytes.write(Self.format)
+    bytes.write(records)
+    bytes.write(store)
+    bytes.write(generation)
+    bytes.write(created)
+    bytes.write(databaseLength)
+    bytes.write(items)
+    return bytes
   }
 }
 
@@ -132,22 +138,22 @@ extension BackupTrailer {
       throw KeychainError(
         .decode, "\(path) is no backup of a threadkeeper store, or it ends too early")
     }
-    func number(_ offset: Int, _ count: Int) -> UInt64 {
-      bytes[offset..<offset + count].reduce(0) { $0 << 8 | UInt64($1) }
+    self = try KeychainError.wrap("reading a backup") {
+      try bytes.withUnsafeBytes { bytes in
+        var reader = RowReader(UnsafeRawBufferPointer(rebasing: bytes[Self.magic.count...]))
+        let format: UInt32 = try reader.number()
+        guard format == Self.format else {
+          throw KeychainError(
+            .notAvailable,
+            "\(path) is a backup of format \(format), this program knows \(Self.format):"
+              + " use the newer program")
+        }
+        let records: UInt32 = try reader.number()
+        return Self(
+          store: try reader.name(), generation: try reader.number(), created: try reader.number(),
+          databaseLength: try reader.number(), records: records, items: try reader.number())
+      }
     }
-    let format = number(8, 4)
-    guard format == Self.format else {
-      throw KeychainError(
-        .notAvailable,
-        "\(path) is a backup of format \(format), this program knows \(Self.format):"
-          + " use the newer program")
-    }
-    guard let store = StoreID(Array(bytes[16..<32])) else {
-      throw KeychainError(.decode, "\(path) is damaged")
-    }
-    self.init(
-      store: store, generation: number(32, 8), created: Int64(bitPattern: number(40, 8)),
-      databaseLength: number(48, 8), records: UInt32(number(12, 4)), items: number(56, 8))
   }
 }
 
@@ -168,12 +174,6 @@ struct BackupTag {
     value = try key.withUnsafeBytes {
       try BLAKE2b.hash(value + piece, key: $0, count: Self.length)
     }
-  }
-}
-
-extension FixedWidthInteger {
-  fileprivate var bigEndianBytes: [UInt8] {
-    withUnsafeBytes(of: bigEndian) { Array($0) }
   }
 }
 

@@ -58,7 +58,7 @@ extension Keychain {
       let trailer = BackupTrailer(
         store: storeID, generation: counted.generation, created: options.now(),
         databaseLength: UInt64(length), records: UInt32(clamping: records), items: counted.items)
-      var tag = try BackupTag(keys.key(manifestKey.id, in: tx), in: keys.arena)
+      var tag = try BackupTag(keys.key(manifestKey.seal.id, in: tx), in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
       try tag.add(trailer.bytes)
       try file.write(trailer.bytes + tag.value, at: length)

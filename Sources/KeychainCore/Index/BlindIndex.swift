@@ -20,16 +20,10 @@ struct BlindIndex {
 
   let key: GuardedKey
 
-  func primaryKey(
-    of itemClass: ItemClass, _ attributes: ItemAttributes
-  ) throws -> [UInt8] {
-    try primaryKey(of: itemClass) { attributes[$0] }
-  }
-
   /// - Parameter value: gives the value of an attribute, nil for one that is missing.
   func primaryKey(
     of itemClass: ItemClass, value: (ItemAttribute) -> AttributeValue?
-  ) throws -> [UInt8] {
+  ) throws -> ItemID {
     var message = Self.message(.primaryKey, itemClass)
     for attribute in itemClass.primaryKey {
       Self.append(attribute, value(attribute) ?? .data([]), to: &message)
@@ -40,7 +34,7 @@ struct BlindIndex {
   /// Nil where there is nothing to find: an empty attribute is not indexed.
   func side(
     _ attribute: ItemAttribute, of itemClass: ItemClass, _ attributes: ItemAttributes
-  ) throws -> [UInt8]? {
+  ) throws -> ItemID? {
     guard let value = attributes[attribute], !value.isEmpty else { return nil }
     var message = Self.message(.attribute, itemClass)
     Self.append(attribute, value, to: &message)
@@ -60,26 +54,15 @@ struct BlindIndex {
   ) {
     message.append(attribute.rawValue)
     value.withCanonicalBytes { bytes in
-      withUnsafeBytes(of: UInt32(clamping: bytes.count).bigEndian) {
-        message.append(contentsOf: $0)
-      }
-      message.append(contentsOf: bytes)
+      message.write(UInt32(clamping: bytes.count))
+      message.write(bytes)
     }
   }
 
-  private func hash(_ message: inout [UInt8]) throws -> [UInt8] {
+  private func hash(_ message: inout [UInt8]) throws -> ItemID {
     defer { wipe(&message) }
-    return try [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
-      try message.withUnsafeBytes { message in
-        try key.withUnsafeBytes { key in
-          try BLAKE2b.hash(
-            message, key: key,
-            into: UnsafeMutableRawBufferPointer(
-              start: buffer.baseAddress, count: Self.length))
-        }
-      }
-      count = Self.length
-    }
+    let hash = try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, count: Self.length) }
+    return ItemID(hash) ?? .zero
   }
 }
 
@@ -130,10 +113,10 @@ enum SearchPlan {
   /// The row that a reference names.
   case row(Int64)
   /// At most one row for each value of the unique index.
-  case primary([[UInt8]])
+  case primary([ItemID])
   /// The rows that have a value in `index_1` or `index_2`.
-  case first([[UInt8]], ItemAttribute)
-  case second([[UInt8]], ItemAttribute)
+  case first([ItemID], ItemAttribute)
+  case second([ItemID], ItemAttribute)
   /// Every row is opened.
   case scan
 
@@ -170,7 +153,7 @@ enum SearchPlan {
   /// a part of it open, or means too many.
   private static func primaryKeys(
     _ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]
-  ) throws -> [[UInt8]]? {
+  ) throws -> [ItemID]? {
     var groups: [AttributeValue?] = [nil]
     for attribute in itemClass.primaryKey where attribute != .synchronizable {
       guard query.attributes[attribute] == nil else { continue }
@@ -185,7 +168,7 @@ enum SearchPlan {
       }
     let count = groups.count * synchronizable.count * indexes.count
     guard count > 0, count <= limit else { return nil }
-    var keys: [[UInt8]] = []
+    var keys: [ItemID] = []
     keys.reserveCapacity(count)
     for index in indexes {
       for group in groups {

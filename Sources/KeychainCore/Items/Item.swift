@@ -2,27 +2,93 @@
 
 import SodiumCrypto
 
-/// An item as it was when it was read: everything but its secret.
+/// An item as it was when it was read: everything but its secret. As its metadata part says it, before that is sealed:
+///
+///     accessibility 1 | secret version (LEB128) | attribute … | 0x80 00 … to a multiple of 128
+///     attribute = tag 1 | length << 3 | kind (LEB128) | bytes
+///
+/// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement),
+/// 4 false, 5 true. Attributes are in the order of their tags.
 package struct Item: Sendable {
+  private static let block = 128
+
   /// The row; with `id` it finds the item again.
-  package let rowID: Int64
+  package var rowID: Int64
   package let id: ItemID
   package let itemClass: ItemClass
-  package let accessible: Accessibility
+  package var accessible = Accessibility.whenUnlocked
   /// The dates of creation and of the last change are among them.
-  package let attributes: ItemAttributes
+  package var attributes = ItemAttributes()
   /// Rises by one with every change.
-  package let version: Int64
-  let secretVersion: Int64
+  package var version: Int64
+  /// The version in which the secret was last written: binds the one to the other.
+  var secretVersion: Int64 = 1
 
   package subscript(_ attribute: ItemAttribute) -> AttributeValue? { attributes[attribute] }
 
-  package var reference: ItemReference { ItemReference(rowID: rowID, id: id) }
+  package var reference: ItemReference { ItemReference(.stored(itemClass), rowID: rowID, id: id) }
   package var accessGroup: String { attributes[.accessGroup]?.string ?? "" }
   package var isSynchronizable: Bool { attributes[.synchronizable]?.bool ?? false }
   /// Microseconds since 1970.
   package var created: Int64 { attributes[.creationDate]?.date ?? 0 }
   package var modified: Int64 { attributes[.modificationDate]?.date ?? 0 }
+}
+
+extension Item {
+  /// Where a part of it belongs. The metadata binds the version of the item, and tells the version in which the secret
+  /// was written: so neither is ever paired with an older other.
+  func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
+    var place = SealedPart.Place(role: part, store: store, subject: id)
+    guard part != .itemKey else { return place }
+    (place.itemClass, place.version) = (
+      itemClass.rawValue, part == .secret ? secretVersion : version
+    )
+    return place
+  }
+
+  /// Its metadata, padded. The caller wipes it.
+  func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.block * 2)
+    bytes.write(accessible.rawValue)
+    bytes.writeShort(UInt64(bitPattern: secretVersion))
+    for (attribute, value) in attributes {
+      bytes.write(attribute.rawValue)
+      value.withCanonicalBytes { canonical in
+        // A truth value is all in its kind.
+        let count = value.kind >= 4 ? 0 : canonical.count
+        bytes.writeShort(UInt64(count) << 3 | UInt64(value.kind))
+        bytes.append(contentsOf: canonical.prefix(count))
+      }
+    }
+    let count = bytes.count
+    bytes.append(0x80)
+    bytes.append(
+      contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1)
+    )
+    return bytes
+  }
+
+  /// Reads what `encoded` wrote. Only authentic bytes come here, so an error means a defect or a
+  /// store of a newer version.
+  mutating func decode(_ padded: UnsafeRawBufferPointer) throws {
+    // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
+    guard let count = padded.lastIndex(where: { $0 != 0 }), padded[count] == 0x80 else {
+      throw SodiumError.badPadding
+    }
+    var reader = RowReader(UnsafeRawBufferPointer(rebasing: padded[..<count]))
+    guard let accessible = Accessibility(rawValue: try reader.number()) else {
+      throw SodiumError.badPadding
+    }
+    self.accessible = accessible
+    secretVersion = Int64(bitPattern: try reader.short())
+    attributes = ItemAttributes(minimumCapacity: 12)
+    while !reader.rest.isEmpty {
+      let attribute = ItemAttribute(rawValue: try reader.number())
+      let head = try reader.short()
+      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), reader.take(head >> 3))
+    }
+  }
 }
 
 extension Item: CustomStringConvertible {
@@ -57,14 +123,45 @@ package struct NewItem: Sendable {
   }
 }
 
-/// Finds an item again after any change of its attributes.
+/// A name for an item that outlives the program and any change of the item's attributes. As bytes:
+///
+///     class 4 ("genp") | row 8, big-endian | item 16
+///
+/// For an identity, the item is its certificate.
 package struct ItemReference: Hashable, Sendable {
+  private static let length = 28
+
+  package let itemClass: RequestClass
   package let rowID: Int64
   package let id: ItemID
 
-  package init(rowID: Int64, id: ItemID) {
+  package init(_ itemClass: RequestClass, rowID: Int64, id: ItemID) {
+    self.itemClass = itemClass
     self.rowID = rowID
     self.id = id
+  }
+
+  /// - Throws: `param` when the bytes are no reference.
+  package init(decoding bytes: [UInt8]) throws(KeychainError) {
+    let reference = bytes.withUnsafeBytes { bytes -> Self? in
+      var reader = RowReader(bytes)
+      guard bytes.count == Self.length, let code = try? reader.take(4),
+        let itemClass = RequestClass(code: String(decoding: code, as: UTF8.self)),
+        let rowID: Int64 = try? reader.number(), let id: ItemID = try? reader.name()
+      else { return nil }
+      return Self(itemClass, rowID: rowID, id: id)
+    }
+    guard let reference else {
+      throw KeychainError(.param, "that is no persistent reference of this keychain")
+    }
+    self = reference
+  }
+
+  package var bytes: [UInt8] {
+    var bytes = Array(itemClass.code.utf8)
+    bytes.write(rowID)
+    bytes.write(id)
+    return bytes
   }
 }
 
@@ -132,106 +229,6 @@ package struct ItemQuery: Sendable {
       }
     }
     return true
-  }
-}
-
-/// What the metadata part of an item says, before it is sealed:
-///
-///     accessibility 1 | secret version (LEB128) | attribute … | 0x80 00 … to a multiple of 128
-///     attribute = tag 1 | length << 3 | kind (LEB128) | bytes
-///
-/// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement),
-/// 4 false, 5 true. Attributes are in the order of their tags.
-struct ItemMetadata {
-  static let block = 128
-
-  var accessible: Accessibility
-  /// The version of the item in which its secret was last written: binds the one to the other.
-  var secretVersion: Int64
-  var attributes: ItemAttributes
-
-  /// Encoded and padded. The caller wipes it.
-  func encoded() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.block * 2)
-    bytes.append(accessible.rawValue)
-    Self.append(UInt64(bitPattern: secretVersion), to: &bytes)
-    for (attribute, value) in attributes {
-      bytes.append(attribute.rawValue)
-      value.withCanonicalBytes { canonical in
-        // A truth value is all in its kind.
-        let count = value.kind >= 4 ? 0 : canonical.count
-        Self.append(UInt64(count) << 3 | UInt64(value.kind), to: &bytes)
-        bytes.append(contentsOf: canonical.prefix(count))
-      }
-    }
-    let count = bytes.count
-    bytes.append(0x80)
-    bytes.append(
-      contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1)
-    )
-    return bytes
-  }
-}
-
-extension ItemMetadata {
-  /// Reads what `encoded` wrote. Only authentic bytes come here, so an error means a defect or a
-  /// store of a newer version.
-  init(decoding padded: UnsafeRawBufferPointer) throws {
-    // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
-    let end = padded.lastIndex { $0 != 0 }
-    guard let count = end, padded[count] == 0x80 else { throw SodiumError.badPadding }
-    var reader = Reader(bytes: UnsafeRawBufferPointer(rebasing: padded[..<count]))
-    guard let accessible = Accessibility(rawValue: try reader.byte()) else {
-      throw SodiumError.badPadding
-    }
-    self.accessible = accessible
-    secretVersion = Int64(bitPattern: try reader.number())
-    attributes = ItemAttributes(minimumCapacity: 12)
-    while !reader.isAtEnd {
-      let attribute = ItemAttribute(rawValue: try reader.byte())
-      let head = try reader.number()
-      let bytes = try reader.take(head >> 3)
-      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), bytes)
-    }
-  }
-
-  private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-    var rest = number
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(truncatingIfNeeded: rest))
-  }
-
-  private struct Reader {
-    let bytes: UnsafeRawBufferPointer
-    var position = 0
-
-    var isAtEnd: Bool { position >= bytes.count }
-
-    mutating func byte() throws -> UInt8 {
-      guard position < bytes.count else { throw SodiumError.badPadding }
-      defer { position += 1 }
-      return bytes[position]
-    }
-
-    mutating func number() throws -> UInt64 {
-      var result: UInt64 = 0
-      for shift in stride(from: 0, to: 64, by: 7) {
-        let next = try byte()
-        result |= UInt64(next & 0x7F) << UInt64(shift)
-        if next < 0x80 { return result }
-      }
-      throw SodiumError.badPadding
-    }
-
-    mutating func take(_ count: UInt64) throws -> UnsafeRawBufferPointer {
-      guard count <= UInt64(bytes.count - position) else { throw SodiumError.badPadding }
-      defer { position += Int(count) }
-      return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + Int(count))])
-    }
   }
 }
 

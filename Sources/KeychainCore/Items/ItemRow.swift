@@ -3,190 +3,177 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A row of `items` in the making.
-struct ItemRow {
+/// A row of `items`, but for what is sealed in it:
+///
+///     id | uuid | class | version | metadata | class_key | wrapped_key | secret
+///        | index_epoch | primary_index | index_1 | index_2
+///
+/// That is the order in which columns are read: by who needs the metadata alone the first five, with the secret eight.
+package struct ItemRow {
+  var rowID: Int64
+  /// The byte of its class.
+  let itemClass: UInt8
   let id: ItemID
-  let itemClass: ItemClass
-  let version: Int64
-  let metadata: ItemMetadata
-  var classKey = KeyID.none
+  var version: Int64
+  var metadataTag = ItemID.zero
+  var secretTag = ItemID.zero
   var indexEpoch: UInt32 = 0
-  var primaryIndex: [UInt8] = []
-  var index1: [UInt8]?
-  var index2: [UInt8]?
-  var wrappedKey: [UInt8] = []
-  var sealedMetadata: [UInt8] = []
-  var sealedSecret: [UInt8] = []
-  var secretTag = ItemID(high: 0, low: 0)
+  var primaryIndex: ItemID?
+  var index1: ItemID?
+  var index2: ItemID?
+  var classKey = KeyID.none
+  var wrappedKeyTag = ItemID.zero
+}
 
-  /// Secrets are padded to a multiple of this, so that a length tells little.
-  static let secretBlock = 64
-
-  init(id: ItemID, itemClass: ItemClass, version: Int64, metadata: ItemMetadata) {
-    self.id = id
-    self.itemClass = itemClass
-    self.version = version
-    self.metadata = metadata
+extension ItemRow {
+  /// - Parameter health: learns of a row that cannot be read as one.
+  init(_ row: SQLiteRow, _ health: StoreHealth) throws {
+    guard let id = row.withBlob(1, { ItemID($0) }), let itemClass = UInt8(exactly: row.integer(2)),
+      let indexEpoch = UInt32(exactly: row.integer(8)),
+      let classKey = UInt32(exactly: row.integer(5))
+    else { throw health.corrupt(row: row.integer(0), "what names it") }
+    self.init(
+      rowID: row.integer(0), itemClass: itemClass, id: id, version: row.integer(3),
+      metadataTag: row.tag(4),
+      secretTag: row.tag(7), indexEpoch: indexEpoch, primaryIndex: row.withBlob(9) { ItemID($0) },
+      index1: row.isNull(10) ? nil : row.withBlob(10) { ItemID($0) },
+      index2: row.isNull(11) ? nil : row.withBlob(11) { ItemID($0) },
+      classKey: KeyID(rawValue: classKey),
+      wrappedKeyTag: row.tag(6))
   }
 
-  /// Where the parts of an item belong. The metadata binds the version of the item, and tells the
-  /// version in which the secret was written: so neither is ever paired with an older other.
-  static func metadataPlace(
-    _ store: StoreID, _ id: ItemID, _ itemClass: ItemClass, version: Int64
-  ) -> SealedPart.Place {
-    .init(
-      role: .metadata, store: store, subject: id, itemClass: itemClass.rawValue, version: version)
-  }
-
-  static func secretPlace(
-    _ store: StoreID, _ id: ItemID, _ itemClass: ItemClass, version: Int64
-  ) -> SealedPart.Place {
-    .init(
-      role: .secret, store: store, subject: id, itemClass: itemClass.rawValue, version: version)
-  }
-
-  static func itemKeyPlace(_ store: StoreID, _ id: ItemID) -> SealedPart.Place {
-    .init(role: .itemKey, store: store, subject: id)
-  }
-
-  /// Seals the metadata, and computes the indexes over the same attributes.
-  ///
-  /// - Parameters:
-  ///   - metadataKey: the newest metadata key.
-  ///   - indexKey: the newest key of the blind index.
-  mutating func sealMetadata(
-    of store: StoreID, _ metadataKey: RootKeys.Root, _ indexKey: RootKeys.Root,
-    nonce: UnsafeRawBufferPointer? = nil
+  /// All of them.
+  static func forEach(
+    in tx: ReadTransaction, _ health: StoreHealth, _ body: (ItemRow) throws -> Void
   ) throws {
-    var plaintext = metadata.encoded()
-    defer { wipe(&plaintext) }
-    guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
-    sealedMetadata = try metadataKey.key.withUnsafeBytes { key in
-      try plaintext.withUnsafeBytes { plaintext in
-        try SealedPart.seal(
-          plaintext, at: Self.metadataPlace(store, id, itemClass, version: version),
-          by: metadataKey.id, key: key, nonce: nonce)
-      }
-    }
-    let index = BlindIndex(key: indexKey.key)
-    indexEpoch = indexKey.id.epoch
-    primaryIndex = try index.primaryKey(of: itemClass, metadata.attributes)
-    index1 = try index.side(itemClass.sideIndexes.first, of: itemClass, metadata.attributes)
-    index2 = try index.side(itemClass.sideIndexes.second, of: itemClass, metadata.attributes)
-  }
-
-  mutating func sealSecret(
-    of store: StoreID, _ secret: SecretBytes, itemKey: UnsafeRawBufferPointer,
-    nonce: UnsafeRawBufferPointer? = nil
-  ) throws {
-    let count = secret.count
-    sealedSecret = try withScratchMemory(Padding.paddedCount(count, block: Self.secretBlock)) {
-      padded in
-      secret.withUnsafeBytes { padded.copyMemory(from: $0) }
-      Padding.pad(padded, count: count)
-      return try SealedPart.seal(
-        UnsafeRawBufferPointer(padded),
-        at: Self.secretPlace(store, id, itemClass, version: metadata.secretVersion),
-        by: .none, key: itemKey, nonce: nonce)
-    }
-    secretTag = sealedSecret.tag
-  }
-
-  mutating func wrap(
-    of store: StoreID, itemKey: UnsafeRawBufferPointer, by classKey: RootKeys.Root,
-    nonce: UnsafeRawBufferPointer? = nil
-  ) throws {
-    self.classKey = classKey.id
-    wrappedKey = try classKey.key.withUnsafeBytes { key in
-      try SealedPart.seal(
-        itemKey, at: Self.itemKeyPlace(store, id), by: classKey.id, key: key, nonce: nonce)
+    try tx.forEach(
+      """
+      SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
+        index_2
+      FROM items
+      """, bound: []
+    ) { row in
+      try body(ItemRow(row, health))
+      return true
     }
   }
 
-  func manifestElement(rowID: Int64) -> ManifestElement {
-    .item(
-      .init(
-        rowID: rowID, itemClass: itemClass.rawValue, id: id, version: version,
-        metadataTag: sealedMetadata.tag,
-        secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
-        index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
-        classKey: classKey, wrappedKeyTag: wrappedKey.tag))
-  }
-
-  func item(rowID: Int64) -> Item {
-    Item(
-      rowID: rowID, id: id, itemClass: itemClass, accessible: metadata.accessible,
-      attributes: metadata.attributes, version: version, secretVersion: metadata.secretVersion)
+  /// Of the same attributes: nothing has to be written into an index.
+  fileprivate func isFound(as other: ItemRow) -> Bool {
+    (primaryIndex, index1, index2, indexEpoch)
+      == (other.primaryIndex, other.index1, other.index2, other.indexEpoch)
   }
 }
 
-/// A row of `items` as it lies in the file, without the secret itself.
-struct StoredRow {
-  let rowID: Int64
-  let id: ItemID
-  /// The byte of its class.
-  let itemClass: UInt8
-  let version: Int64
-  let classKey: KeyID
-  let indexEpoch: UInt32
-  let primaryIndex: [UInt8]
-  let index1: [UInt8]?
-  let index2: [UInt8]?
-  let wrappedKey: [UInt8]
-  let metadata: [UInt8]
-  let secretTag: ItemID
-
-  /// The row that a reference names, or nil.
-  init?(_ reference: ItemReference, in tx: ReadTransaction) throws {
-    let row = try tx.first(
+extension Keychain {
+  /// The row with that number; nil when there is none.
+  func row<R>(_ rowID: Int64, in tx: ReadTransaction, _ body: (ItemRow, SQLiteRow) throws -> R)
+    throws -> R?
+  {
+    try tx.first(
       """
-      SELECT class, version, class_key, index_epoch, primary_index, index_1, index_2, wrapped_key,
-        metadata, substr(secret, -16)
-      FROM items WHERE id = ? AND uuid = ?
-      """, .integer(reference.rowID), .blob(reference.id.bytes)
-    ) { Self(reference, $0) }
-    guard let row else { return nil }
-    self = row
+      SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
+        index_2
+      FROM items WHERE id = ?
+      """, .integer(rowID)
+    ) { try body(ItemRow($0, health), $0) }
   }
 
-  /// The row after another one, or nil at the end.
-  init?(after number: Int64, in tx: ReadTransaction) throws {
-    let row = try tx.first(
-      """
-      SELECT class, version, class_key, index_epoch, primary_index, index_1, index_2, wrapped_key,
-        metadata, substr(secret, -16), id, uuid
-      FROM items WHERE id > ? ORDER BY id LIMIT 1
-      """, .integer(number)
-    ) { row in
-      // A name that is none opens nothing.
-      let id = row.withBlob(11) { ItemID($0) } ?? ItemID(high: 0, low: 0)
-      return Self(ItemReference(rowID: row.integer(10), id: id), row)
+  /// A key of an item, and what wraps it.
+  typealias ItemKey = (bytes: UnsafeRawBufferPointer, wrapper: RootKeys.Root)
+
+  /// Seals an item by the newest keys, with the indexes over the same attributes, and writes its row.
+  ///
+  /// - Parameters:
+  ///   - item: gets the number of its row, where that is new.
+  ///   - old: the row that it replaces; nil: a new one.
+  ///   - key: to be wrapped; nil: it stays.
+  ///   - secret: to be sealed by `key`; nil: it stays.
+  ///   - nonces: three, where they are drawn already.
+  /// - Throws: `duplicateItem`, and then nothing has changed.
+  func write(
+    _ item: inout Item, over old: ItemRow?, _ key: ItemKey?, _ secret: SecretBytes?,
+    nonces: UnsafeRawBufferPointer? = nil, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws {
+    func nonce(_ number: Int) -> UnsafeRawBufferPointer? {
+      let length = XChaCha20Poly1305.nonceLength
+      return nonces.map {
+        UnsafeRawBufferPointer(rebasing: $0[(number * length)..<((number + 1) * length)])
+      }
     }
-    guard let row else { return nil }
-    self = row
-  }
-
-  private init(_ reference: ItemReference, _ row: SQLiteRow) {
-    rowID = reference.rowID
-    id = reference.id
-    itemClass = UInt8(truncatingIfNeeded: row.integer(0))
-    version = row.integer(1)
-    classKey = KeyID(rawValue: UInt32(truncatingIfNeeded: row.integer(2)))
-    indexEpoch = UInt32(truncatingIfNeeded: row.integer(3))
-    primaryIndex = row.blob(4)
-    index1 = row.blobIfPresent(5)
-    index2 = row.blobIfPresent(6)
-    wrappedKey = row.blob(7)
-    metadata = row.blob(8)
-    secretTag = row.blob(9).tag
-  }
-
-  var manifestElement: ManifestElement {
-    .item(
-      .init(
-        rowID: rowID, itemClass: itemClass, id: id, version: version, metadataTag: metadata.tag,
-        secretTag: secretTag, indexEpoch: indexEpoch, primaryIndex: ItemID(primaryIndex),
-        index1: index1.flatMap { ItemID($0) }, index2: index2.flatMap { ItemID($0) },
-        classKey: classKey, wrappedKeyTag: wrappedKey.tag))
+    func seal(
+      _ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int
+    ) throws -> [UInt8] {
+      try SealedPart.seal(bytes, at: item.place(of: part, storeID), by: key, nonce: nonce(number))
+    }
+    var row = ItemRow(
+      rowID: item.rowID, itemClass: item.itemClass.rawValue, id: item.id, version: item.version)
+    var plaintext = item.encoded()
+    defer { wipe(&plaintext) }
+    guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
+    let metadataKey = try keys.current(.metadata, ledger, in: tx)
+    let metadata = try plaintext.withUnsafeBytes { try seal($0, .metadata, by: metadataKey, 0) }
+    row.metadataTag = metadata.tag
+    let indexKey = try keys.current(.blindIndex, ledger, in: tx)
+    let index = BlindIndex(key: indexKey.key)
+    row.indexEpoch = indexKey.id.epoch
+    row.primaryIndex = try index.primaryKey(of: item.itemClass) { item[$0] }
+    let sides = item.itemClass.sideIndexes
+    row.index1 = try index.side(sides.first, of: item.itemClass, item.attributes)
+    row.index2 = try index.side(sides.second, of: item.itemClass, item.attributes)
+    (row.classKey, row.wrappedKeyTag) = (old?.classKey ?? .none, old?.wrappedKeyTag ?? .zero)
+    row.secretTag = old?.secretTag ?? .zero
+    var wrapped: [UInt8]?
+    var sealed: [UInt8]?
+    if let key {
+      let bytes = try seal(key.bytes, .itemKey, by: key.wrapper, 2)
+      (row.classKey, row.wrappedKeyTag, wrapped) = (key.wrapper.id, bytes.tag, bytes)
+    }
+    if let key, let secret {
+      let bytes = try secret.withUnsafeBytes {
+        try SealedPart.seal(
+          $0, at: item.place(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
+      }
+      (row.secretTag, sealed) = (bytes.tag, bytes)
+    }
+    let parts: [SQLiteValue] = [
+      .integer(row.version), .blob(metadata), .integer(Int64(row.classKey.rawValue)),
+      .optional(wrapped),
+      .optional(sealed),
+    ]
+    let indexes: [SQLiteValue] = [
+      .integer(Int64(row.indexEpoch)), .optional(row.primaryIndex?.bytes),
+      .optional(row.index1?.bytes),
+      .optional(row.index2?.bytes),
+    ]
+    guard let old else {
+      try tx.execute(
+        """
+        INSERT INTO items (version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
+          index_2, uuid, class)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, bound: parts + indexes + [.blob(row.id.bytes), .integer(Int64(row.itemClass))])
+      row.rowID = tx.lastInsertedRowID
+      item.rowID = row.rowID
+      return try ledger.insert(.item(row))
+    }
+    if row.isFound(as: old) {
+      // SQLite would rewrite the indexes of whatever a statement names.
+      try tx.execute(
+        """
+        UPDATE items SET version = ?, metadata = ?, class_key = ?, wrapped_key = coalesce(?, wrapped_key),
+          secret = coalesce(?, secret)
+        WHERE id = ?
+        """, bound: parts + [.integer(row.rowID)])
+    } else {
+      try tx.execute(
+        """
+        UPDATE items SET version = ?, metadata = ?, class_key = ?, wrapped_key = coalesce(?, wrapped_key),
+          secret = coalesce(?, secret), index_epoch = ?, primary_index = ?, index_1 = ?, index_2 = ?
+        WHERE id = ?
+        """, bound: parts + indexes + [.integer(row.rowID)])
+    }
+    try ledger.remove(.item(old))
+    try ledger.insert(.item(row))
   }
 }

@@ -36,19 +36,19 @@ extension Keychain {
         "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?")
     case .primary(let keys):
       return try collect(
-        query, keys.map { [.blob($0)] }, in: tx,
+        query, keys.map { [.blob($0.bytes)] }, in: tx,
         """
         SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?
         """)
     case .first(let values, let attribute):
       return try collect(
-        query, values.map { [.blob($0)] }, indexed: attribute, in: tx,
+        query, values.map { [.blob($0.bytes)] }, indexed: attribute, in: tx,
         """
         SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id
         """)
     case .second(let values, let attribute):
       return try collect(
-        query, values.map { [.blob($0)] }, indexed: attribute, in: tx,
+        query, values.map { [.blob($0.bytes)] }, indexed: attribute, in: tx,
         """
         SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id
         """)
@@ -137,19 +137,19 @@ extension Keychain {
   }
 
   private func lookUp(
-    _ key: [UInt8], _ query: ItemQuery, in tx: ReadTransaction
+    _ key: ItemID, _ query: ItemQuery, in tx: ReadTransaction
   ) throws -> (item: Item, secret: SecretBytes)? {
     let found = try tx.first(
       """
       SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
       FROM items WHERE primary_index = ?
-      """, .blob(key)
+      """, .blob(key.bytes)
     ) { row -> (Item, SecretBytes)? in
       guard let item = try readable(row, query, in: tx), query.limit ?? 1 > 0, query.matches(item)
       else { return nil }
       return (
         item,
-        try openSecret(of: item, version: item.secretVersion, from: row, at: 5, in: tx)
+        try secret(of: item, from: row, in: tx)
       )
     }
     return found ?? nil

@@ -22,33 +22,15 @@ extension Keychain {
       if attributes[.modificationDate] == nil {
         attributes[.modificationDate] = .date(microseconds: now)
       }
-      let metadata = ItemMetadata(
-        accessible: new.accessible, secretVersion: 1, attributes: attributes)
       // The name, the key and three nonces at once: to draw them takes a system call each time.
       return try withScratchMemory(16 + 32 + 3 * XChaCha20Poly1305.nonceLength) { random in
         RandomBytes.fill(random)
-        func drawn(_ place: Range<Int>) -> UnsafeRawBufferPointer {
-          UnsafeRawBufferPointer(rebasing: random[place])
-        }
-        guard let id = ItemID(drawn(0..<16)) else { throw SodiumError.notInitialized }
-        let itemKey = drawn(16..<48)
-        var row = ItemRow(id: id, itemClass: new.itemClass, version: 1, metadata: metadata)
-        try sealMetadata(of: &row, ledger, in: tx, nonce: drawn(48..<72))
-        try row.sealSecret(of: storeID, new.secret, itemKey: itemKey, nonce: drawn(72..<96))
-        try row.wrap(of: storeID, itemKey: itemKey, by: classKey, nonce: drawn(96..<120))
-        try tx.execute(
-          """
-          INSERT INTO items (uuid, class, version, class_key, index_epoch, primary_index, index_1,
-            index_2, wrapped_key, metadata, secret)
-          VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
-          """,
-          .blob(id.bytes), .integer(Int64(row.itemClass.rawValue)),
-          .integer(Int64(row.classKey.rawValue)), .integer(Int64(row.indexEpoch)),
-          .blob(row.primaryIndex), .optional(row.index1), .optional(row.index2),
-          .blob(row.wrappedKey), .blob(row.sealedMetadata), .blob(row.sealedSecret))
-        let rowID = tx.lastInsertedRowID
-        try ledger.insert(row.manifestElement(rowID: rowID))
-        let item = row.item(rowID: rowID)
+        var drawn = RowReader(UnsafeRawBufferPointer(random))
+        var item = Item(
+          rowID: 0, id: try drawn.name(), itemClass: new.itemClass, accessible: new.accessible,
+          attributes: attributes, version: 1)
+        let key = try (drawn.take(32), classKey)
+        try write(&item, over: nil, key, new.secret, nonces: drawn.rest, ledger, in: tx)
         auditLog.note(.added, item, ledger)
         return item
       }
@@ -70,15 +52,6 @@ extension Keychain {
     }
     return try keys.current(accessible.keyPurpose, ledger, in: tx)
   }
-
-  func sealMetadata(
-    of row: inout ItemRow, _ ledger: ChangeLedger, in tx: WriteTransaction,
-    nonce: UnsafeRawBufferPointer? = nil
-  ) throws {
-    let metadataKey = try keys.current(.metadata, ledger, in: tx)
-    let indexKey = try keys.current(.blindIndex, ledger, in: tx)
-    try row.sealMetadata(of: storeID, metadataKey, indexKey, nonce: nonce)
-  }
 }
 
 /// Whole classes. Items "when passcode set" need a passphrase slot, and go with the last one.
@@ -97,18 +70,13 @@ extension Keychain {
     let purpose = accessible.keyPurpose
     let first = Int64(KeyID(purpose, epoch: 0).rawValue)
     let last = Int64(KeyID(purpose, epoch: .max).rawValue)
-    let items = try tx.all(
-      "SELECT id, uuid FROM items WHERE class_key BETWEEN ? AND ?", .integer(first), .integer(last)
-    ) { row in row.withBlob(1) { ItemID($0) }.map { ItemReference(rowID: row.integer(0), id: $0) } }
-    for case let reference? in items {
-      guard let stored = try StoredRow(reference, in: tx) else { continue }
-      try remove(stored, ledger, in: tx)
+    let rows = try tx.all(
+      "SELECT id FROM items WHERE class_key BETWEEN ? AND ?", .integer(first), .integer(last)
+    ) { $0.integer(0) }
+    for rowID in rows {
+      if let row = try row(rowID, in: tx, { row, _ in row }) { try remove(row, ledger, in: tx) }
     }
-    let records = try tx.all(
-      "SELECT id, wrapped FROM keys WHERE id BETWEEN ? AND ?", .integer(first), .integer(last)
-    ) {
-      (KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), $0.blob(1))
-    }
+    let records = try KeyTable.records(in: tx).filter { $0.id.purpose == purpose }
     for (id, wrapped) in records {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
       ledger.newKeys[id] = nil
@@ -116,9 +84,9 @@ extension Keychain {
     ledger.owesErasure = true
     tx.onCommit("class \(purpose.rawValue)") { [keys, erasure] in
       keys.forget(purpose)
-      erasure.retire(records.map(\.0))
+      erasure.retire(records.map(\.id))
     }
-    return items.count
+    return rows.count
   }
 }
 
@@ -129,19 +97,19 @@ extension Keychain {
   package func delete(_ item: Item, in tx: WriteTransaction) throws(KeychainError) {
     try health.checkWritable()
     try KeychainError.wrap("deleting an item") {
-      guard let stored = try StoredRow(item.reference, in: tx) else {
+      guard let row = try row(item.rowID, in: tx, { row, _ in row }), row.id == item.id else {
         throw KeychainError.noSuchItem()
       }
       let ledger = try ledger(tx)
-      try remove(stored, ledger, in: tx)
+      try remove(row, ledger, in: tx)
       auditLog.note(.deleted, item, ledger)
       ledger.owesErasure = true
     }
   }
 
-  func remove(_ stored: StoredRow, _ ledger: ChangeLedger, in tx: WriteTransaction) throws {
-    try tx.execute("DELETE FROM items WHERE id = ?", .integer(stored.rowID))
-    try ledger.remove(stored.manifestElement)
+  private func remove(_ row: ItemRow, _ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+    try tx.execute("DELETE FROM items WHERE id = ?", .integer(row.rowID))
+    try ledger.remove(.item(row))
   }
 }
 
@@ -169,97 +137,60 @@ extension Keychain {
     try health.checkWritable()
     return try KeychainError.wrap("changing an item") {
       guard secret?.count ?? 0 <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
-      guard let stored = try StoredRow(item.reference, in: tx) else {
+      guard var (now, old, wrapped) = try stored(item.rowID, in: tx), old.id == item.id else {
         throw KeychainError.noSuchItem()
       }
-      guard let itemClass = ItemClass(rawValue: stored.itemClass) else {
-        throw health.corrupt(row: stored.rowID, "its class")
-      }
       let ledger = try ledger(tx)
-      var metadata = try stored.metadata.withUnsafeBytes { sealed in
-        try openMetadata(
-          sealed, row: stored.rowID, id: stored.id, itemClass, version: stored.version, in: tx)
-      }
-      let isMoved = accessible.map { $0 != metadata.accessible } ?? false
-      metadata.change(attributes ?? [:], removing: removing, now: options.now())
-      metadata.accessible = accessible ?? metadata.accessible
-      if secret != nil { metadata.secretVersion = stored.version + 1 }
-      var row = ItemRow(
-        id: stored.id, itemClass: itemClass, version: stored.version + 1, metadata: metadata)
-      try sealMetadata(of: &row, ledger, in: tx)
-      let classKey =
-        secret != nil || isMoved
-        ? try classKey(metadata.accessible, ledger, in: tx) : nil
-      if let secret, let classKey {
+      let isMoved = accessible.map { $0 != now.accessible } ?? false
+      now.change(attributes ?? [:], removing: removing, now: options.now())
+      now.accessible = accessible ?? now.accessible
+      now.version += 1
+      if let secret {
         // A new secret gets a new key: so the old one's is gone with its wrapping.
-        try withScratchMemory(KeyArena.keyLength) { itemKey in
-          RandomBytes.fill(itemKey)
-          let itemKey = UnsafeRawBufferPointer(itemKey)
-          try row.sealSecret(of: storeID, secret, itemKey: itemKey)
-          try row.wrap(of: storeID, itemKey: itemKey, by: classKey)
+        now.secretVersion = now.version
+        let classKey = try classKey(now.accessible, ledger, in: tx)
+        try withScratchMemory(KeyArena.keyLength) { key in
+          RandomBytes.fill(key)
+          try write(
+            &now, over: old, (UnsafeRawBufferPointer(key), classKey), secret, ledger, in: tx)
         }
-      } else if let classKey {
-        row.secretTag = stored.secretTag
-        try stored.wrappedKey.withUnsafeBytes { wrapped in
-          try withItemKey(
-            wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, in: tx
-          ) { try row.wrap(of: storeID, itemKey: $0, by: classKey) }
-        }
+      } else if isMoved {
+        let classKey = try classKey(now.accessible, ledger, in: tx)
+        try rewrap(&now, over: old, wrapped, by: classKey, ledger, in: tx)
       } else {
-        row.secretTag = stored.secretTag
-        (row.classKey, row.wrappedKey) = (stored.classKey, stored.wrappedKey)
+        try write(&now, over: old, nil, nil, ledger, in: tx)
       }
-      try write(row, over: stored, in: tx)
-      try ledger.remove(stored.manifestElement)
-      try ledger.insert(row.manifestElement(rowID: stored.rowID))
       if secret != nil || isMoved { ledger.owesErasure = true }
-      let item = row.item(rowID: stored.rowID)
-      auditLog.note(secret == nil ? .changed : .secretChanged, item, ledger)
-      return item
+      auditLog.note(secret == nil ? .changed : .secretChanged, now, ledger)
+      return now
     }
   }
 
-  private func write(_ row: ItemRow, over stored: StoredRow, in tx: WriteTransaction) throws {
-    // Only when needed, because SQLite rewrites the indexes of whatever a statement names; and
-    // first, because it alone can meet a duplicate.
-    guard
-      row.primaryIndex != stored.primaryIndex || row.index1 != stored.index1
-        || row.index2 != stored.index2 || row.indexEpoch != stored.indexEpoch
-    else { return try writeParts(row, rowID: stored.rowID, in: tx) }
-    try tx.savepoint {
-      try tx.execute(
-        "UPDATE items SET index_epoch = ?, primary_index = ?, index_1 = ?, index_2 = ? WHERE id = ?",
-        .integer(Int64(row.indexEpoch)), .blob(row.primaryIndex), .optional(row.index1),
-        .optional(row.index2), .integer(stored.rowID))
-      try writeParts(row, rowID: stored.rowID, in: tx)
+  /// What a row says, and its key as it is wrapped; nil when there is no such row.
+  func stored(
+    _ rowID: Int64, in tx: ReadTransaction
+  ) throws -> (item: Item, row: ItemRow, wrappedKey: [UInt8])? {
+    try row(rowID, in: tx) { row, columns in (try item(from: columns, in: tx), row, columns.blob(6))
     }
   }
 
-  private func writeParts(_ row: ItemRow, rowID: Int64, in tx: WriteTransaction) throws {
-    if row.sealedSecret.isEmpty {
-      try tx.execute(
-        """
-        UPDATE items SET class = ?, version = ?, class_key = ?, wrapped_key = ?, metadata = ?
-        WHERE id = ?
-        """,
-        .integer(Int64(row.itemClass.rawValue)), .integer(row.version),
-        .integer(Int64(row.classKey.rawValue)), .blob(row.wrappedKey), .blob(row.sealedMetadata),
-        .integer(rowID))
-    } else {
-      try tx.execute(
-        """
-        UPDATE items SET class = ?, version = ?, class_key = ?, wrapped_key = ?, metadata = ?,
-          secret = ?
-        WHERE id = ?
-        """,
-        .integer(Int64(row.itemClass.rawValue)), .integer(row.version),
-        .integer(Int64(row.classKey.rawValue)), .blob(row.wrappedKey), .blob(row.sealedMetadata),
-        .blob(row.sealedSecret), .integer(rowID))
+  /// Writes an item with its key wrapped again. The secret stays.
+  ///
+  /// - Parameter known: what has wrapped it, where the keys in memory may lack that.
+  func rewrap(
+    _ item: inout Item, over old: ItemRow, _ wrapped: [UInt8], from known: GuardedKey? = nil,
+    by classKey: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
+  ) throws {
+    let read = item
+    try wrapped.withUnsafeBytes { wrapped in
+      try withItemKey(
+        wrapped, of: read, classKey: Int64(old.classKey.rawValue), key: known, in: tx
+      ) { try write(&item, over: old, ($0, classKey), nil, ledger, in: tx) }
     }
   }
 }
 
-extension ItemMetadata {
+extension Item {
   /// Merges `changes`; the date of the last change is stamped unless it is among them.
   fileprivate mutating func change(
     _ changes: ItemAttributes, removing: Set<ItemAttribute>, now: Int64

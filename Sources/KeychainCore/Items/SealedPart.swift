@@ -29,13 +29,30 @@ package struct SealedPart {
     case recordSecret = 9
     /// A message for the broker.
     case message = 10
+
+    /// What is padded to a multiple of so many bytes, so that its length tells little. Metadata is padded where it is
+    /// encoded.
+    var block: Int? {
+      switch self {
+      case .secret: 64
+      case .recordState: 16
+      // A dataset has 254 bytes at most, so all have one length.
+      case .recordSecret: 256
+      default: nil
+      }
+    }
+
+    /// What `count` bytes become.
+    package func sealedCount(_ count: Int) -> Int {
+      (block.map { Padding.paddedCount(count, block: $0) } ?? count) + overhead
+    }
   }
 
   /// Where a sealed part belongs.
   package struct Place {
     let role: Role
     let store: StoreID
-    var subject = ItemID(high: 0, low: 0)
+    var subject = ItemID.zero
     var itemClass: UInt8 = 0
     var version: Int64 = 0
     var extra: [UInt8] = []
@@ -52,25 +69,54 @@ package struct SealedPart {
   /// - Parameter drawn: the nonce, where the caller has just drawn it for this; nil: it is drawn here.
   package static func seal(
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil
+    key: UnsafeRawBufferPointer,
+    nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
-    try [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) { buffer, count in
+    let length = place.role.sealedCount(plaintext.count)
+    return try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
       let output = UnsafeMutableRawBufferPointer(
-        rebasing: UnsafeMutableRawBufferPointer(buffer)[..<(plaintext.count + overhead)])
+        UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
       try seal(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
-      count = output.count
+      count = length
     }
   }
 
-  /// The same into `output`, which has room for the plaintext and the overhead.
+  /// The same under a key that has a name.
+  package static func seal(
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by key: RootKeys.Root,
+    nonce: UnsafeRawBufferPointer? = nil
+  ) throws -> [UInt8] {
+    try key.key.withUnsafeBytes {
+      try seal(plaintext, at: place, by: key.id, key: $0, nonce: nonce)
+    }
+  }
+
+  /// The same into `output`, which has room for what it becomes.
   static func seal(
     _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer, nonce drawn: UnsafeRawBufferPointer? = nil,
-    into output: UnsafeMutableRawBufferPointer
+    key: UnsafeRawBufferPointer,
+    nonce drawn: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
-    output[0] = format
-    output.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
-    let nonce = UnsafeMutableRawBufferPointer(rebasing: output[5..<headLength])
+    guard place.role.block != nil else {
+      return try sealWhole(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
+    }
+    try withScratchMemory(output.count - overhead) { padded in
+      padded.copyMemory(from: plaintext)
+      Padding.pad(padded, count: plaintext.count)
+      try sealWhole(
+        UnsafeRawBufferPointer(padded), at: place, by: keyID, key: key, nonce: drawn, into: output)
+    }
+  }
+
+  private static func sealWhole(
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
+    key: UnsafeRawBufferPointer,
+    nonce drawn: UnsafeRawBufferPointer?, into output: UnsafeMutableRawBufferPointer
+  ) throws {
+    var head = RowWriter(output)
+    head.write(format)
+    head.write(keyID.rawValue)
+    let nonce = UnsafeMutableRawBufferPointer(rebasing: output[head.count..<headLength])
     if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
     try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
       try XChaCha20Poly1305.seal(
@@ -94,12 +140,7 @@ package struct SealedPart {
       rawValue: UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
   }
 
-  /// The last sixteen bytes: the manifest knows a part by them.
-  static func tag(of sealed: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: sealed.suffix(XChaCha20Poly1305.tagLength))
-  }
-
-  /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says.
+  /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says. Padding stays.
   package static func open(
     _ sealed: UnsafeRawBufferPointer, at place: Place, key: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
@@ -112,21 +153,44 @@ package struct SealedPart {
     }
   }
 
+  /// Opens `sealed`, and lends what is in it for the time of a call, without padding.
+  ///
+  /// - Parameters:
+  ///   - key: gives the key that the part names.
+  ///   - damage: gives what is thrown where it does not open, or not by such a key; nil: the reason itself.
+  package static func open<R>(
+    _ sealed: UnsafeRawBufferPointer, at place: Place, by key: (KeyID) throws -> GuardedKey,
+    damage: () -> KeychainError? = { nil }, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try withScratchMemory(max(sealed.count, overhead) - overhead) { plaintext in
+      var count = plaintext.count
+      do {
+        try key(keyID(of: sealed)).withUnsafeBytes {
+          try open(sealed, at: place, key: $0, into: plaintext)
+        }
+        if let block = place.role.block {
+          count = try Padding.unpaddedCount(UnsafeRawBufferPointer(plaintext), block: block)
+        }
+      } catch let error where StoreHealth.isDamage(error) {
+        throw damage() ?? error
+      }
+      return try body(UnsafeRawBufferPointer(rebasing: plaintext[..<count]))
+    }
+  }
+
   private static func withAdditionalData<R>(
-    of place: Place, by keyID: KeyID, format: UInt8,
-    _ body: (UnsafeRawBufferPointer) throws -> R
+    of place: Place, by keyID: KeyID, format: UInt8, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
     try withUnsafeTemporaryAllocation(byteCount: 47 + place.extra.count, alignment: 8) { data in
-      data[0] = place.role.rawValue
-      data[1] = format
-      data.storeBytes(of: keyID.rawValue.bigEndian, toByteOffset: 2, as: UInt32.self)
-      place.store.write(to: data, at: 6)
-      place.subject.write(to: data, at: 22)
-      data[38] = place.itemClass
-      data.storeBytes(of: place.version.bigEndian, toByteOffset: 39, as: Int64.self)
-      if !place.extra.isEmpty {
-        UnsafeMutableRawBufferPointer(rebasing: data[47...]).copyBytes(from: place.extra)
-      }
+      var writer = RowWriter(data)
+      writer.write(place.role.rawValue)
+      writer.write(format)
+      writer.write(keyID.rawValue)
+      writer.write(place.store)
+      writer.write(place.subject)
+      writer.write(place.itemClass)
+      writer.write(place.version)
+      place.extra.withUnsafeBytes { writer.write($0) }
       return try body(UnsafeRawBufferPointer(data))
     }
   }
@@ -153,6 +217,8 @@ extension SixteenBytes {
     self = value
   }
 
+  static var zero: Self { Self(high: 0, low: 0) }
+
   package static func random() -> Self {
     withScratchMemory(16) { memory in
       RandomBytes.fill(memory)
@@ -163,14 +229,10 @@ extension SixteenBytes {
 
   package var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-      write(to: UnsafeMutableRawBufferPointer(buffer), at: 0)
-      count = 16
+      var writer = RowWriter(UnsafeMutableRawBufferPointer(buffer))
+      writer.write(self)
+      count = writer.count
     }
-  }
-
-  func write(to memory: UnsafeMutableRawBufferPointer, at offset: Int) {
-    memory.storeBytes(of: high.bigEndian, toByteOffset: offset, as: UInt64.self)
-    memory.storeBytes(of: low.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
   }
 
   /// 32 lower-case hexadecimal digits.

@@ -162,11 +162,9 @@ struct PassphraseParameters {
     guard bytes.count == 13 + Argon2id.saltLength, bytes[0] == Self.argon2id13 else {
       throw SodiumError.refusedParameters("a passphrase slot has parameters that are not known")
     }
-    let (operations, memory) = bytes.withUnsafeBytes {
-      (
-        UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 1, as: UInt32.self)),
-        UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 5, as: UInt64.self))
-      )
+    let (operations, memory): (UInt32, UInt64) = try bytes.withUnsafeBytes {
+      var reader = RowReader(UnsafeRawBufferPointer(rebasing: $0[1...]))
+      return (try reader.number(), try reader.number())
     }
     cost = Argon2id.Parameters(operations: Int(operations), memory: Int(clamping: memory))
     salt = Array(bytes[13...])
@@ -174,10 +172,8 @@ struct PassphraseParameters {
 
   var encoded: [UInt8] {
     var bytes = [Self.argon2id13]
-    withUnsafeBytes(of: UInt32(clamping: cost.operations).bigEndian) {
-      bytes.append(contentsOf: $0)
-    }
-    withUnsafeBytes(of: UInt64(clamping: cost.memory).bigEndian) { bytes.append(contentsOf: $0) }
+    bytes.write(UInt32(clamping: cost.operations))
+    bytes.write(UInt64(clamping: cost.memory))
     return bytes + salt
   }
 }

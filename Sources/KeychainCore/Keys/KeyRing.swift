@@ -43,6 +43,12 @@ final class KeyRing: Sendable {
     return key
   }
 
+  /// The same, of a part that only keys for `purpose` seal.
+  func key(_ id: KeyID, for purpose: KeyPurpose, in tx: ReadTransaction) throws -> GuardedKey {
+    guard id.purpose == purpose else { throw SodiumError.notAuthentic }
+    return try key(id, in: tx)
+  }
+
   private func known(_ id: KeyID) -> GuardedKey? {
     loaded.withLock { $0.keys[id] }
   }

@@ -63,10 +63,13 @@ enum KeyTable {
 
 extension [UInt8] {
   /// The tag at the end of a sealed part.
-  package var tag: ItemID {
-    withUnsafeBytes { bytes in
-      ItemID(UnsafeRawBufferPointer(rebasing: bytes.suffix(16))) ?? ItemID(high: 0, low: 0)
-    }
+  package var tag: ItemID { withUnsafeBytes { ItemID(tagOf: $0) } }
+}
+
+extension ItemID {
+  /// The last sixteen bytes of a sealed part: the manifest knows it by them. Zeros where there are not so many.
+  init(tagOf sealed: UnsafeRawBufferPointer) {
+    self = Self(UnsafeRawBufferPointer(rebasing: sealed.suffix(16))) ?? .zero
   }
 }
 
@@ -170,9 +173,7 @@ enum KeyRecord {
       guard let device else { return try open(wrapped, id, store, key: subkey, in: arena) }
       return try withScratchMemory(SealedPart.plaintextCount(wrapped)) { memory in
         try SealedPart.open(wrapped, at: place(id, store), key: subkey, into: memory)
-        guard try memory.starts(with: DeviceKey.id(of: device)) else {
-          throw DeviceKey.isAnother()
-        }
+        guard try memory.starts(with: DeviceKey.id(of: device)) else { throw DeviceKey.isAnother() }
         let inner = UnsafeRawBufferPointer(rebasing: memory.dropFirst(DeviceKey.idLength))
         return try DeviceKey.withSubkey(subkey, under: device) { both in
           try open(inner, id, store, key: both, in: arena)

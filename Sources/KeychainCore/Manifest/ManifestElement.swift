@@ -16,21 +16,6 @@ import SodiumCrypto
 /// A tag covers all that its part binds. Who renews a class key changes the element of every item
 /// that it wraps.
 package enum ManifestElement {
-  package struct ItemRow {
-    var rowID: Int64
-    var itemClass: UInt8
-    var id: ItemID
-    var version: Int64
-    var metadataTag: ItemID
-    var secretTag: ItemID
-    var indexEpoch: UInt32
-    var primaryIndex: ItemID?
-    var index1: ItemID?
-    var index2: ItemID?
-    var classKey: KeyID
-    var wrappedKeyTag: ItemID
-  }
-
   case item(ItemRow)
   case slot(id: ItemID, number: Int64, tag: ItemID, columns: [UInt8])
   case key(KeyID, tag: ItemID)
@@ -59,57 +44,47 @@ package enum ManifestElement {
   }
 
   private func write(to message: UnsafeMutableRawBufferPointer) -> Int {
+    var writer = RowWriter(message)
     switch self {
     case .item(let row):
-      let none = ItemID(high: 0, low: 0)
-      message[0] = 1
-      message[1] = row.itemClass
-      row.id.write(to: message, at: 2)
-      message.storeBytes(of: row.version.bigEndian, toByteOffset: 18, as: Int64.self)
-      row.metadataTag.write(to: message, at: 26)
-      row.secretTag.write(to: message, at: 42)
-      message.storeBytes(of: row.indexEpoch.bigEndian, toByteOffset: 58, as: UInt32.self)
-      (row.primaryIndex ?? none).write(to: message, at: 62)
-      message[78] =
+      writer.write(1 as UInt8)
+      writer.write(row.itemClass)
+      writer.write(row.id)
+      writer.write(row.version)
+      writer.write(row.metadataTag)
+      writer.write(row.secretTag)
+      writer.write(row.indexEpoch)
+      writer.write(row.primaryIndex ?? .zero)
+      let present =
         (row.primaryIndex == nil ? 0 : 1) | (row.index1 == nil ? 0 : 2)
         | (row.index2 == nil ? 0 : 4)
-      (row.index1 ?? none).write(to: message, at: 79)
-      (row.index2 ?? none).write(to: message, at: 95)
-      message.storeBytes(of: row.rowID.bigEndian, toByteOffset: 111, as: Int64.self)
-      message.storeBytes(
-        of: row.classKey.rawValue.bigEndian, toByteOffset: 119, as: UInt32.self)
-      row.wrappedKeyTag.write(to: message, at: 123)
-      return 139
+      writer.write(UInt8(present))
+      writer.write(row.index1 ?? .zero)
+      writer.write(row.index2 ?? .zero)
+      writer.write(row.rowID)
+      writer.write(row.classKey.rawValue)
+      writer.write(row.wrappedKeyTag)
     case .slot(let id, let number, let tag, let columns):
-      message[0] = 2
-      id.write(to: message, at: 1)
-      tag.write(to: message, at: 17)
-      message.storeBytes(of: number.bigEndian, toByteOffset: 33, as: Int64.self)
-      columns.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: message[41...]).copyMemory(from: $0)
-      }
-      return 41 + columns.count
+      writer.write(2 as UInt8)
+      writer.write(id)
+      writer.write(tag)
+      writer.write(number)
+      columns.withUnsafeBytes { writer.write($0) }
     case .key(let id, let tag):
-      message[0] = 3
-      message.storeBytes(of: id.rawValue.bigEndian, toByteOffset: 1, as: UInt32.self)
-      tag.write(to: message, at: 5)
-      return 21
+      writer.write(3 as UInt8)
+      writer.write(id.rawValue)
+      writer.write(tag)
     case .audit(let number, let tag):
-      message[0] = 4
-      message.storeBytes(of: number.bigEndian, toByteOffset: 1, as: Int64.self)
-      tag.write(to: message, at: 9)
-      return 25
+      writer.write(4 as UInt8)
+      writer.write(number)
+      writer.write(tag)
     case .record(let row):
-      message[0] = 5
-      var offset = 1
-      for number in [row.id, row.home, row.version, row.secretVersion] {
-        message.storeBytes(of: number.bigEndian, toByteOffset: offset, as: Int64.self)
-        offset += 8
-      }
-      row.stateTag.write(to: message, at: 33)
-      row.secretTag.write(to: message, at: 49)
-      return 65
+      writer.write(5 as UInt8)
+      for number in [row.id, row.home, row.version, row.secretVersion] { writer.write(number) }
+      writer.write(row.stateTag)
+      writer.write(row.secretTag)
     }
+    return writer.count
   }
 }
 
@@ -120,29 +95,7 @@ extension ManifestElement {
   static func forEach(
     in tx: ReadTransaction, _ health: StoreHealth, _ body: (ManifestElement) throws -> Void
   ) throws {
-    try tx.forEach(
-      """
-      SELECT id, class, uuid, version, metadata, secret, index_epoch, primary_index, index_1,
-        index_2, class_key, wrapped_key
-      FROM items
-      """, bound: []
-    ) { row in
-      guard let id = row.withBlob(2, { ItemID($0) }),
-        let itemClass = UInt8(exactly: row.integer(1)),
-        let indexEpoch = UInt32(exactly: row.integer(6)),
-        let classKey = UInt32(exactly: row.integer(10))
-      else { throw health.corrupt(row: row.integer(0), "what names it") }
-      let element = ItemRow(
-        rowID: row.integer(0), itemClass: itemClass, id: id,
-        version: row.integer(3), metadataTag: row.tag(4), secretTag: row.tag(5),
-        indexEpoch: indexEpoch,
-        primaryIndex: row.withBlob(7) { ItemID($0) },
-        index1: row.isNull(8) ? nil : row.withBlob(8) { ItemID($0) },
-        index2: row.isNull(9) ? nil : row.withBlob(9) { ItemID($0) },
-        classKey: KeyID(rawValue: classKey), wrappedKeyTag: row.tag(11))
-      try body(.item(element))
-      return true
-    }
+    try ItemRow.forEach(in: tx, health) { try body(.item($0)) }
     try tx.forEach(
       "SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots", bound: []
     ) { row in
@@ -164,9 +117,5 @@ extension ManifestElement {
 
 extension SQLiteRow {
   /// The tag of a sealed part; zeros where there is none.
-  func tag(_ column: Int32) -> ItemID {
-    withBlob(column) { bytes in
-      ItemID(UnsafeRawBufferPointer(rebasing: bytes.suffix(16))) ?? ItemID(high: 0, low: 0)
-    }
-  }
+  func tag(_ column: Int32) -> ItemID { withBlob(column) { ItemID(tagOf: $0) } }
 }

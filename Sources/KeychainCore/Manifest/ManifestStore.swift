@@ -59,14 +59,14 @@ extension ManifestStore {
   ) throws {
     guard let oldKey = ledger.manifestKey else { throw SodiumError.notAuthentic }
     let (id, key) = try keys.make(
-      KeyID(.manifest, epoch: oldKey.id.epoch + 1), by: root, ledger, in: tx)
+      KeyID(.manifest, epoch: oldKey.seal.id.epoch + 1), by: root, ledger, in: tx)
     let newKey = try ManifestKey(id, key, in: keys.arena)
     try count(ledger, by: newKey, in: tx)
-    if let wrapped = try KeyTable.record(of: oldKey.id, in: tx) {
-      try KeyTable.remove(oldKey.id, tag: wrapped.tag, ledger, in: tx)
+    if let wrapped = try KeyTable.record(of: oldKey.seal.id, in: tx) {
+      try KeyTable.remove(oldKey.seal.id, tag: wrapped.tag, ledger, in: tx)
     }
     ledger.owesErasure = true
-    tx.onCommit("manifest key") { erasure.retire([oldKey.id]) }
+    tx.onCommit("manifest key") { erasure.retire([oldKey.seal.id]) }
   }
 
   /// Puts the same store under the new key into the ledger.
@@ -97,13 +97,11 @@ extension ManifestStore {
 /// The manifest key, ready for its two uses. No key serves two primitives, so each use has a subkey
 /// (`crypto_kdf`, context "tk-mani1"): number 1 seals the row, number 2 keys the hashes of the sum.
 package struct ManifestKey: Sendable {
-  let id: KeyID
-  let seal: GuardedKey
+  let seal: RootKeys.Root
   package let sum: GuardedKey
 
   package init(_ id: KeyID, _ key: GuardedKey, in arena: KeyArena) throws {
-    self.id = id
-    seal = try arena.subkey(1, context: "tk-mani1", of: key)
+    seal = (id, try arena.subkey(1, context: "tk-mani1", of: key))
     sum = try arena.subkey(2, context: "tk-mani1", of: key)
   }
 }
@@ -129,36 +127,15 @@ package struct Manifest: Equatable, Sendable {
 
   package init() {}
 
-  init(decoding bytes: UnsafeRawBufferPointer) throws {
-    guard bytes.count == Self.length else {
-      throw SodiumError.wrongLength(expected: Self.length, found: bytes.count)
-    }
-    let words = (0..<6).map {
-      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
-    }
-    generation = words[0]
-    items = words[1]
-    sum = (words[5], words[4], words[3], words[2])
-  }
-
   package init(opening sealed: [UInt8], store: StoreID, by key: ManifestKey) throws {
-    self = try sealed.withUnsafeBytes { sealed in
-      guard try SealedPart.plaintextCount(sealed) == Self.length else {
-        throw SodiumError.notAuthentic
+    try sealed.withUnsafeBytes { sealed in
+      try SealedPart.open(sealed, at: Self.place(store), by: { _ in key.seal.key }) { bytes in
+        guard bytes.count == Self.length else { throw SodiumError.notAuthentic }
+        var reader = RowReader(bytes)
+        (generation, items) = (try reader.number(), try reader.number())
+        (sum.3, sum.2) = (try reader.number(), try reader.number())
+        (sum.1, sum.0) = (try reader.number(), try reader.number())
       }
-      return try withScratchMemory(Self.length) { memory in
-        try key.seal.withUnsafeBytes { key in
-          try SealedPart.open(sealed, at: Self.place(store), key: key, into: memory)
-        }
-        return try Self(decoding: UnsafeRawBufferPointer(memory))
-      }
-    }
-  }
-
-  package func encode(to memory: UnsafeMutableRawBufferPointer) {
-    let words = [generation, items, sum.3, sum.2, sum.1, sum.0]
-    for (position, word) in words.enumerated() {
-      memory.storeBytes(of: word.bigEndian, toByteOffset: position * 8, as: UInt64.self)
     }
   }
 
@@ -166,14 +143,14 @@ package struct Manifest: Equatable, Sendable {
     SealedPart.Place(role: .manifest, store: store)
   }
 
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for word in [generation, items, sum.3, sum.2, sum.1, sum.0] { bytes.write(word) }
+    return bytes
+  }
+
   package func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
-    try withScratchMemory(Self.length) { plaintext in
-      encode(to: plaintext)
-      return try key.seal.withUnsafeBytes { bytes in
-        try SealedPart.seal(
-          UnsafeRawBufferPointer(plaintext), at: Self.place(store), by: key.id, key: bytes)
-      }
-    }
+    try bytes.withUnsafeBytes { try SealedPart.seal($0, at: Self.place(store), by: key.seal) }
   }
 
   /// Goes on by `step` transactions; false, and nothing changes, where the number would not fit.

@@ -15,13 +15,9 @@ package struct RecordRow: Sendable {
   package let home: Int64
   package var version: Int64
   package var secretVersion: Int64
-  package var stateTag = ItemID(high: 0, low: 0)
+  package var stateTag = ItemID.zero
   /// Zeros where there is no secret.
-  package var secretTag = ItemID(high: 0, low: 0)
-
-  /// What states and secrets are padded to a multiple of. A dataset has 254 bytes at most, so all have one length.
-  static let stateBlock = 16
-  static let secretBlock = 256
+  package var secretTag = ItemID.zero
 
   /// The columns that a row is made of.
   init(_ row: SQLiteRow) {
@@ -45,7 +41,7 @@ package struct RecordRow: Sendable {
   package var asDamaged: DamagedRecord {
     // The row is not to be trusted: what lies in it counts, too.
     DamagedRecord(
-      id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != ItemID(high: 0, low: 0))
+      id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != .zero)
   }
 
   static func find(_ id: Int64, in tx: ReadTransaction) throws -> RecordRow? {
@@ -74,59 +70,38 @@ package struct RecordRow: Sendable {
   }
 }
 
-/// Sealing and opening.
+/// Sealing and opening: a part is `recordState` or `recordSecret`.
 extension RecordRow {
-  package enum Part: Sendable {
-    case state, secret
-
-    var block: Int { self == .state ? RecordRow.stateBlock : RecordRow.secretBlock }
-
-    /// What `count` bytes become.
-    package func sealedCount(_ count: Int) -> Int {
-      Padding.paddedCount(count, block: block) + SealedPart.overhead
-    }
-  }
-
-  func place(of part: Part, _ store: StoreID) -> SealedPart.Place {
+  func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
     let subject = ItemID(high: UInt64(bitPattern: home), low: UInt64(bitPattern: id))
-    switch part {
-    case .state:
-      return .init(
-        role: .recordState, store: store, subject: subject, version: version,
-        extra: withUnsafeBytes(of: secretVersion.bigEndian) { Array($0) })
-    case .secret:
-      return .init(
-        role: .recordSecret, store: store, subject: subject, version: secretVersion)
+    guard part == .recordState else {
+      return .init(role: part, store: store, subject: subject, version: secretVersion)
     }
+    var extra: [UInt8] = []
+    extra.write(secretVersion)
+    return .init(role: part, store: store, subject: subject, version: version, extra: extra)
   }
 
   /// Seals `bytes` into `output`, which has room for `sealedCount`, and notes the tag.
   package mutating func seal(
-    _ part: Part, _ bytes: UnsafeRawBufferPointer, of store: StoreID, by key: RootKeys.Root,
+    _ part: SealedPart.Role, _ bytes: UnsafeRawBufferPointer, of store: StoreID,
+    by key: RootKeys.Root,
     nonce: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
-    try withScratchMemory(Padding.paddedCount(bytes.count, block: part.block)) { padded in
-      padded.copyMemory(from: bytes)
-      Padding.pad(padded, count: bytes.count)
-      try key.key.withUnsafeBytes {
-        try SealedPart.seal(
-          UnsafeRawBufferPointer(padded), at: place(of: part, store), by: key.id, key: $0,
-          nonce: nonce, into: output)
-      }
+    try key.key.withUnsafeBytes {
+      try SealedPart.seal(
+        bytes, at: place(of: part, store), by: key.id, key: $0, nonce: nonce, into: output)
     }
-    let tag = SealedPart.tag(of: UnsafeRawBufferPointer(output))
-    switch part {
-    case .state: stateTag = ItemID(tag) ?? stateTag
-    case .secret: secretTag = ItemID(tag) ?? secretTag
-    }
+    let tag = ItemID(tagOf: UnsafeRawBufferPointer(output))
+    if part == .recordState { stateTag = tag } else { secretTag = tag }
   }
 
   func open<R>(
-    _ part: Part, _ sealed: UnsafeRawBufferPointer, _ keychain: Keychain, in tx: ReadTransaction,
+    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ keychain: Keychain,
+    in tx: ReadTransaction,
     _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    try open(
-      part, sealed, of: keychain.storeID, by: { try keychain.keys.key($0, in: tx) }, body)
+    try open(part, sealed, of: keychain.storeID, by: { try keychain.keys.key($0, in: tx) }, body)
   }
 
   /// Opens a part, and lends it for the time of a call.
@@ -134,24 +109,18 @@ extension RecordRow {
   /// - Parameter key: gives the key that the part names.
   /// - Throws: `decode` where it does not open.
   package func open<R>(
-    _ part: Part, _ sealed: UnsafeRawBufferPointer, of store: StoreID,
+    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, of store: StoreID,
     by key: (KeyID) throws -> GuardedKey, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    try withScratchMemory(max(sealed.count, SealedPart.overhead) - SealedPart.overhead) { padded in
-      let count: Int
-      do {
-        let id = try SealedPart.keyID(of: sealed)
-        guard id.purpose == .records else { throw SodiumError.notAuthentic }
-        try key(id).withUnsafeBytes {
-          try SealedPart.open(sealed, at: place(of: part, store), key: $0, into: padded)
-        }
-        count = try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: part.block)
-      } catch let error where StoreHealth.isDamage(error) {
-        throw KeychainError(
-          .decode,
-          "record \(id) of home \(home) was altered or is damaged. It is kept: restore a backup")
-      }
-      return try body(UnsafeRawBufferPointer(rebasing: padded[..<count]))
+    try SealedPart.open(sealed, at: place(of: part, store)) { id in
+      guard id.purpose == .records else { throw SodiumError.notAuthentic }
+      return try key(id)
+    } damage: {
+      KeychainError(
+        .decode,
+        "record \(id) of home \(home) was altered or is damaged. It is kept: restore a backup")
+    } _: {
+      try body($0)
     }
   }
 
@@ -161,10 +130,10 @@ extension RecordRow {
   func secret(
     _ columns: SQLiteRow, _ keychain: Keychain, in tx: ReadTransaction
   ) throws -> SecretBytes? {
-    try columns.withBlob(4) { try open(.state, $0, keychain, in: tx) { _ in } }
+    try columns.withBlob(4) { try open(.recordState, $0, keychain, in: tx) { _ in } }
     guard hasSecret else { return nil }
     return try columns.withBlob(5) { sealed in
-      try open(.secret, sealed, keychain, in: tx) { SecretBytes(copying: $0) }
+      try open(.recordSecret, sealed, keychain, in: tx) { SecretBytes(copying: $0) }
     }
   }
 }
@@ -175,36 +144,64 @@ extension Keychain {
     var (count, damaged) = (0, [DamagedRecord]())
     try RecordRow.forEach(in: tx) { record, columns in
       count += 1
-      if try !opens(record, columns, in: tx) { damaged.append(record.asDamaged) }
+      do {
+        _ = try record.secret(columns, self, in: tx)
+      } catch let error as KeychainError where error.status == .decode {
+        damaged.append(record.asDamaged)
+      }
     }
     return (count, damaged)
   }
 
-  private func opens(_ record: RecordRow, _ columns: SQLiteRow, in tx: ReadTransaction) throws
-    -> Bool
-  {
-    do {
-      _ = try record.secret(columns, self, in: tx)
-      return true
-    } catch let error as KeychainError where error.status == .decode {
-      return false
-    }
-  }
-
-  /// Seals all records again by the newest record key, row by row, and says how many.
+  /// Seals all records again by the newest record key, and says how many.
   ///
   /// - Throws: `decode` where one of them does not open.
   func resealRecords(_ ledger: ChangeLedger, in tx: WriteTransaction) throws -> Int {
     let key = try keys.current(.records, ledger, in: tx)
+    return try reseal(
+      "records", "SELECT id, home FROM records WHERE id > ? ORDER BY id LIMIT 1",
+      remedy: ", or give them up with `threadkeeper store forget-damaged`", in: tx
+    ) { id, _ in
+      let parts = try RecordRow.find(id, in: tx) { old, columns in
+        let state = try columns.withBlob(4) { sealed in
+          try old.open(.recordState, sealed, self, in: tx) {
+            try SealedPart.seal($0, at: old.place(of: .recordState, storeID), by: key)
+          }
+        }
+        let secret = try old.secret(columns, self, in: tx)?.withUnsafeBytes {
+          try SealedPart.seal($0, at: old.place(of: .recordSecret, storeID), by: key)
+        }
+        return (old, state, secret)
+      }
+      guard let (old, state, secret) = parts else { return true }
+      try tx.execute(
+        "UPDATE records SET state = ?, secret = ? WHERE id = ?", .blob(state), .optional(secret),
+        .integer(id))
+      var new = old
+      (new.stateTag, new.secretTag) = (state.tag, secret?.tag ?? .zero)
+      try ledger.remove(.record(old))
+      try ledger.insert(.record(new))
+      return true
+    }
+  }
+
+  /// Seals rows again one by one, so that no more than one is in memory, and says how many.
+  ///
+  /// - Parameters:
+  ///   - next: finds the row after a number: its own number, and one more column.
+  ///   - body: false where the row stays as it is.
+  /// - Throws: `decode` where one of them does not open.
+  func reseal(
+    _ rows: String, _ next: StaticString, remedy: String = "", in tx: WriteTransaction,
+    _ body: (_ id: Int64, _ column: Int64) throws -> Bool
+  ) throws -> Int {
     var (count, damaged, last) = (0, 0, Int64.min)
-    while let id = try tx.first(
-      "SELECT id FROM records WHERE id > ? ORDER BY id LIMIT 1", .integer(last),
-      row: { $0.integer(0) })
+    while let (id, column) = try tx.first(
+      next, .integer(last), row: { ($0.integer(0), $0.integer(1)) })
     {
       last = id
       do {
-        try reseal(id, by: key, ledger, in: tx)
-        count += 1
+        if try body(id, column) { count += 1 }
       } catch let error as KeychainError where error.status == .decode {
         damaged += 1
       }
@@ -212,39 +209,9 @@ extension Keychain {
     guard damaged == 0 else {
       throw KeychainError(
         .decode,
-        "\(damaged) records do not open, so all keeps its keys: `threadkeeper store verify` names them;"
-          + " restore a backup, or give them up with `threadkeeper store forget-damaged`")
+        "\(damaged) \(rows) do not open, so all keeps its keys: `threadkeeper store verify` names them;"
+          + " restore a backup\(remedy)")
     }
     return count
-  }
-
-  private func reseal(
-    _ id: Int64, by key: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    func sealed(
-      _ part: RecordRow.Part, _ bytes: UnsafeRawBufferPointer, _ record: inout RecordRow
-    ) throws -> [UInt8] {
-      var output = [UInt8](repeating: 0, count: part.sealedCount(bytes.count))
-      try output.withUnsafeMutableBytes {
-        try record.seal(part, bytes, of: storeID, by: key, into: $0)
-      }
-      return output
-    }
-    let parts = try RecordRow.find(id, in: tx) { old, columns in
-      var record = old
-      let state = try columns.withBlob(4) { part in
-        try old.open(.state, part, self, in: tx) { try sealed(.state, $0, &record) }
-      }
-      let secret = try old.secret(columns, self, in: tx)?.withUnsafeBytes {
-        try sealed(.secret, $0, &record)
-      }
-      return (old, record, state, secret)
-    }
-    guard let (old, record, state, secret) = parts else { return }
-    try tx.execute(
-      "UPDATE records SET state = ?, secret = ? WHERE id = ?", .blob(state), .optional(secret),
-      .integer(id))
-    try ledger.remove(.record(old))
-    try ledger.insert(.record(record))
   }
 }

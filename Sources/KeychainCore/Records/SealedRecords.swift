@@ -104,7 +104,7 @@ extension Keychain {
       }
       do {
         state = try columns.withBlob(4) {
-          try record.open(.state, $0, self, in: tx) { Array($0) }
+          try record.open(.recordState, $0, self, in: tx) { Array($0) }
         }
       } catch let error as KeychainError where error.isItemDamaged {
         damaged.append(record.asDamaged)
@@ -246,8 +246,8 @@ private final class RecordWriter {
     _ row: inout RecordRow, _ state: [UInt8], _ secret: SecretBytes?, keepsSecret: Bool,
     _ nonces: UnsafeRawBufferPointer
   ) throws {
-    let stateCount = RecordRow.Part.state.sealedCount(state.count)
-    let secretCount = secret.map { RecordRow.Part.secret.sealedCount($0.count) } ?? 0
+    let stateCount = SealedPart.Role.recordState.sealedCount(state.count)
+    let secretCount = secret.map { SealedPart.Role.recordSecret.sealedCount($0.count) } ?? 0
     try withUnsafeTemporaryAllocation(byteCount: stateCount + secretCount, alignment: 16) {
       memory in
       let sealedState = UnsafeMutableRawBufferPointer(rebasing: memory[..<stateCount])
@@ -255,12 +255,12 @@ private final class RecordWriter {
       let half = XChaCha20Poly1305.nonceLength
       try state.withUnsafeBytes {
         try row.seal(
-          .state, $0, of: keychain.storeID, by: key,
+          .recordState, $0, of: keychain.storeID, by: key,
           nonce: UnsafeRawBufferPointer(rebasing: nonces[..<half]), into: sealedState)
       }
       try secret?.withUnsafeBytes {
         try row.seal(
-          .secret, $0, of: keychain.storeID, by: key,
+          .recordSecret, $0, of: keychain.storeID, by: key,
           nonce: UnsafeRawBufferPointer(rebasing: nonces[half...]), into: sealedSecret)
       }
       if keepsSecret {

@@ -102,10 +102,7 @@ struct KeyRenewal {
     }
     return count
   }
-}
 
-/// Row by row: no more than one is in memory.
-extension KeyRenewal {
   /// Seals the items again whose class keys are renewed, and says how many.
   ///
   /// - Throws: `decode` when one of them does not open, or its class key has no record.
@@ -113,69 +110,19 @@ extension KeyRenewal {
     _ purposes: [KeyPurpose], _ old: [KeyID: GuardedKey], _ ledger: ChangeLedger,
     in tx: WriteTransaction
   ) throws -> Int {
-    var (count, damaged, last) = (0, 0, Int64.min)
-    while let stored = try StoredRow(after: last, in: tx) {
-      last = stored.rowID
+    try keychain.reseal(
+      "items", "SELECT id, class_key FROM items WHERE id > ? ORDER BY id LIMIT 1", in: tx
+    ) { rowID, classKey in
+      let id = KeyID(rawValue: UInt32(truncatingIfNeeded: classKey))
       // With the metadata key all rows are renewed: one that is passed over would not open any more.
-      guard purposes.contains(.metadata) || purposes.contains(stored.classKey.purpose) else {
-        continue
+      guard purposes.contains(.metadata) || purposes.contains(id.purpose) else { return false }
+      guard let key = old[id], var (item, row, wrapped) = try keychain.stored(rowID, in: tx) else {
+        throw keychain.health.corrupt(row: rowID, "the key")
       }
-      do {
-        guard let classKey = old[stored.classKey] else {
-          throw keychain.health.corrupt(row: stored.rowID, "the key")
-        }
-        try write(resealed(stored, classKey, ledger, in: tx), over: stored, ledger, in: tx)
-        count += 1
-      } catch let error as KeychainError where error.status == .decode {
-        damaged += 1
-      }
+      // The attributes are sealed and indexed again, the item key is wrapped again.
+      let next = try keys.current(id.purpose, ledger, in: tx)
+      try keychain.rewrap(&item, over: row, wrapped, from: key, by: next, ledger, in: tx)
+      return true
     }
-    guard damaged == 0 else {
-      throw KeychainError(
-        .decode,
-        "\(damaged) items do not open, so all keeps its keys: `threadkeeper store verify` names them;"
-          + " restore a backup")
-    }
-    return count
-  }
-
-  /// The attributes sealed and indexed again, the item key wrapped again. The secret stays.
-  private func resealed(
-    _ stored: StoredRow, _ classKey: GuardedKey, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> ItemRow {
-    guard let itemClass = ItemClass(rawValue: stored.itemClass) else {
-      throw keychain.health.corrupt(row: stored.rowID, "its class")
-    }
-    let metadata = try stored.metadata.withUnsafeBytes { sealed in
-      try keychain.openMetadata(
-        sealed, row: stored.rowID, id: stored.id, itemClass, version: stored.version, in: tx)
-    }
-    var row = ItemRow(
-      id: stored.id, itemClass: itemClass, version: stored.version, metadata: metadata)
-    row.secretTag = stored.secretTag
-    let next = try keys.current(stored.classKey.purpose, ledger, in: tx)
-    try stored.wrappedKey.withUnsafeBytes { wrapped in
-      try keychain.withItemKey(
-        wrapped, row: stored.rowID, id: stored.id, classKey: stored.classKey, key: classKey, in: tx
-      ) { try row.wrap(of: keychain.storeID, itemKey: $0, by: next) }
-    }
-    try keychain.sealMetadata(of: &row, ledger, in: tx)
-    return row
-  }
-
-  private func write(
-    _ row: ItemRow, over stored: StoredRow, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    try tx.execute(
-      """
-      UPDATE items SET class_key = ?, wrapped_key = ?, metadata = ?, index_epoch = ?,
-        primary_index = ?, index_1 = ?, index_2 = ?
-      WHERE id = ?
-      """,
-      .integer(Int64(row.classKey.rawValue)), .blob(row.wrappedKey), .blob(row.sealedMetadata),
-      .integer(Int64(row.indexEpoch)), .blob(row.primaryIndex), .optional(row.index1),
-      .optional(row.index2), .integer(stored.rowID))
-    try ledger.remove(stored.manifestElement)
-    try ledger.insert(row.manifestElement(rowID: stored.rowID))
   }
 }

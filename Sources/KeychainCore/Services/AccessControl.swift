@@ -36,7 +36,9 @@ package struct AccessControl: Hashable, Sendable {
 
   /// Form 1 | flags 8, big-endian.
   var attribute: AttributeValue {
-    .data([Self.form] + withUnsafeBytes(of: flags.rawValue.bigEndian) { Array($0) })
+    var bytes = [Self.form]
+    bytes.write(flags.rawValue)
+    return .data(bytes)
   }
 
   /// What was stored. A form that this version does not know needs a person: better too strict.

@@ -20,9 +20,9 @@ package struct ItemRequest: Sendable {
   /// `v_Data`. Says nothing about which items are meant.
   package var secret: SecretBytes?
   /// `v_PersistentRef`, and `v_Ref` of something that came out of this keychain.
-  package var reference: PersistentReference?
+  package var reference: ItemReference?
   /// `m_ItemList`: only these.
-  package var itemList: [PersistentReference]?
+  package var itemList: [ItemReference]?
   /// Nil: not said, which means one in a search and all otherwise.
   package var limit: MatchLimit?
   /// `m_CaseInsensitive`.

@@ -42,9 +42,9 @@ extension KeychainClient {
   func matches(
     _ request: ItemRequest, limit: Int?, in tx: ReadTransaction
   ) throws(KeychainError) -> [FoundItem] {
-    var references: [PersistentReference?] = [request.reference]
+    var references: [ItemReference?] = [request.reference]
     if let itemList = request.itemList {
-      var seen: Set<PersistentReference> = []
+      var seen: Set<ItemReference> = []
       references = itemList.filter {
         (request.reference == nil || request.reference == $0) && seen.insert($0).inserted
       }
@@ -58,10 +58,10 @@ extension KeychainClient {
       if let rest, rest <= 0 { break }
       switch itemClass {
       case .stored(let stored):
-        found += try items(stored, request, reference?.reference, limit: rest, in: tx)
+        found += try items(stored, request, reference, limit: rest, in: tx)
           .map { FoundItem($0) }
       case .identity:
-        found += try identities(request, reference?.reference, limit: rest, in: tx)
+        found += try identities(request, reference, limit: rest, in: tx)
       }
     }
     return found
@@ -184,45 +184,11 @@ package struct FoundItem: Sendable {
   /// Every item whose secret is given out with it: of an identity both.
   var halves: [Item] { privateKey.map { [$0, item] } ?? [item] }
 
-  package var persistentReference: PersistentReference {
-    PersistentReference(itemClass, item.reference)
-  }
+  package var reference: ItemReference { ItemReference(itemClass, rowID: item.rowID, id: item.id) }
 
   /// All attributes; where both halves of an identity have one, that of the certificate.
   package var attributes: ItemAttributes {
     guard let privateKey else { return item.attributes }
     return privateKey.attributes.merging(item.attributes) { _, certificate in certificate }
-  }
-}
-
-/// A name for an item that outlives the program and any change of the item's attributes. As bytes:
-///
-///     class 4 ("genp") | row 8, big-endian | item 16
-///
-/// For an identity, the item is its certificate.
-package struct PersistentReference: Hashable, Sendable {
-  private static let length = 28
-
-  package let itemClass: RequestClass
-  package let reference: ItemReference
-
-  package init(_ itemClass: RequestClass, _ reference: ItemReference) {
-    self.itemClass = itemClass
-    self.reference = reference
-  }
-
-  /// - Throws: `param` when the bytes are no reference.
-  package init(decoding bytes: [UInt8]) throws(KeychainError) {
-    guard bytes.count == Self.length,
-      let itemClass = RequestClass(code: String(decoding: bytes[..<4], as: UTF8.self)),
-      let id = ItemID(Array(bytes[12...]))
-    else { throw KeychainError(.param, "that is no persistent reference of this keychain") }
-    let row = bytes[4..<12].reduce(0) { $0 << 8 | UInt64($1) }
-    self.init(itemClass, ItemReference(rowID: Int64(bitPattern: row), id: id))
-  }
-
-  package var bytes: [UInt8] {
-    Array(itemClass.code.utf8)
-      + withUnsafeBytes(of: reference.rowID.bigEndian) { Array($0) } + reference.id.bytes
   }
 }

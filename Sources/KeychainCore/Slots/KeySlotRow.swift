@@ -20,11 +20,10 @@ struct KeySlotRow {
     kind: Int64, created: Int64, label: String, parameters: [UInt8]
   ) -> [UInt8] {
     var bytes: [UInt8] = []
-    withUnsafeBytes(of: kind.bigEndian) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: created.bigEndian) { bytes.append(contentsOf: $0) }
-    let label = Array(label.utf8)
-    withUnsafeBytes(of: UInt32(clamping: label.count).bigEndian) { bytes.append(contentsOf: $0) }
-    return bytes + label + parameters
+    bytes.write(kind)
+    bytes.write(created)
+    bytes.write(UInt32(clamping: label.utf8.count))
+    return bytes + label.utf8 + parameters
   }
 
   private var columns: [UInt8] {
@@ -45,18 +44,13 @@ struct KeySlotRow {
     _ roots: [(KeyID, GuardedKey)], store: StoreID, slotKey: GuardedKey
   ) throws -> [UInt8] {
     try withScratchMemory(roots.count * Self.entryLength) { payload in
-      for (position, (id, key)) in roots.enumerated() {
-        let start = position * Self.entryLength
-        payload.storeBytes(of: id.rawValue.bigEndian, toByteOffset: start, as: UInt32.self)
-        key.withUnsafeBytes { bytes in
-          UnsafeMutableRawBufferPointer(rebasing: payload[(start + 4)...])
-            .copyMemory(from: bytes)
-        }
+      var writer = RowWriter(payload)
+      for (id, key) in roots {
+        writer.write(id.rawValue)
+        key.withUnsafeBytes { writer.write($0) }
       }
-      return try slotKey.withUnsafeBytes { slotKey in
-        try SealedPart.seal(
-          UnsafeRawBufferPointer(payload), at: place(store), by: .none, key: slotKey)
-      }
+      return try SealedPart.seal(
+        UnsafeRawBufferPointer(payload), at: place(store), by: (.none, slotKey))
     }
   }
 
@@ -64,18 +58,12 @@ struct KeySlotRow {
     _ payload: [UInt8], store: StoreID, slotKey: GuardedKey, in arena: KeyArena
   ) throws -> [KeyID: GuardedKey] {
     try payload.withUnsafeBytes { sealed in
-      try withScratchMemory(SealedPart.plaintextCount(sealed)) { memory in
-        try slotKey.withUnsafeBytes { slotKey in
-          try SealedPart.open(sealed, at: place(store), key: slotKey, into: memory)
-        }
+      try SealedPart.open(sealed, at: place(store), by: { _ in slotKey }) { payload in
+        var reader = RowReader(payload)
         var roots: [KeyID: GuardedKey] = [:]
-        for start in stride(from: 0, to: memory.count, by: Self.entryLength) {
-          guard start + Self.entryLength <= memory.count else { throw SodiumError.badPadding }
-          let id = UInt32(
-            bigEndian: memory.loadUnaligned(fromByteOffset: start, as: UInt32.self))
-          let bytes = memory[(start + 4)..<(start + Self.entryLength)]
-          roots[KeyID(rawValue: id)] = try arena.key(
-            copying: UnsafeRawBufferPointer(rebasing: bytes))
+        while !reader.rest.isEmpty {
+          let id = KeyID(rawValue: try reader.number())
+          roots[id] = try arena.key(copying: reader.take(KeyArena.keyLength))
         }
         return roots
       }

@@ -21,7 +21,7 @@ public final class SecCertificate: Hashable, Sendable {
     guard let secret = found.itemClass == .identity ? found.certificate : found.secret else {
       return nil
     }
-    let reference = PersistentReference(.stored(.certificate), found.item.reference)
+    let reference = found.item.reference
     self.init(secret.withUnsafeBytes { Array($0) }, reference: reference.bytes)
   }
 
@@ -35,8 +35,8 @@ public final class SecCertificate: Hashable, Sendable {
 }
 
 extension SecCertificate: KeychainObject {
-  var persistentReference: PersistentReference? {
-    reference.flatMap { try? PersistentReference(decoding: $0) }
+  var persistentReference: ItemReference? {
+    reference.flatMap { try? ItemReference(decoding: $0) }
   }
 }
 
@@ -64,7 +64,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 /// An object that may have come out of the keychain.
 protocol KeychainObject: AnyObject {
   /// Nil when it was made of data.
-  var persistentReference: PersistentReference? { get }
+  var persistentReference: ItemReference? { get }
 }
 
 /// A certificate and its private key.
@@ -80,7 +80,7 @@ public final class SecIdentity: Hashable, Sendable {
     }
     self.certificate = certificate
     self.privateKey = privateKey
-    reference = found.persistentReference.bytes
+    reference = found.reference.bytes
   }
 
   /// Whether both are the same certificate and key.
@@ -93,7 +93,7 @@ public final class SecIdentity: Hashable, Sendable {
 }
 
 extension SecIdentity: KeychainObject {
-  var persistentReference: PersistentReference? { try? PersistentReference(decoding: reference) }
+  var persistentReference: ItemReference? { try? ItemReference(decoding: reference) }
 }
 
 /// Gives the certificate of an identity.

@@ -18,7 +18,7 @@ public final class SecKey: Hashable, Sendable {
     guard let material = found.secret else { return nil }
     contents = KeyContents(
       attributes: item.attributes, material: material,
-      reference: PersistentReference(.stored(.key), item.reference))
+      reference: item.reference)
   }
 
   var attributes: ItemAttributes { contents.attributes }
@@ -38,11 +38,11 @@ public final class SecKey: Hashable, Sendable {
 final class KeyContents: Sendable {
   let attributes: ItemAttributes
   let material: ItemSecret
-  let reference: PersistentReference?
+  let reference: ItemReference?
 
   init(
     attributes: ItemAttributes, material: ItemSecret,
-    reference: PersistentReference?
+    reference: ItemReference?
   ) {
     self.attributes = attributes
     self.material = material
@@ -64,7 +64,7 @@ final class KeyContents: Sendable {
 }
 
 extension SecKey: KeychainObject {
-  var persistentReference: PersistentReference? { contents.reference }
+  var persistentReference: ItemReference? { contents.reference }
   var primaryKey: ItemAttributes { contents.primaryKey }
   var wholePrimaryKey: ItemAttributes { contents.wholePrimaryKey }
 }

@@ -256,17 +256,17 @@ enum ValueReader {
 
   static func reference(
     _ value: Any, of key: String
-  ) throws(KeychainError) -> PersistentReference {
+  ) throws(KeychainError) -> ItemReference {
     guard let data = value as? Data else { throw unfit(key) }
-    return try PersistentReference(decoding: Array(data))
+    return try ItemReference(decoding: Array(data))
   }
 
   /// An array of persistent references, or of objects that came out of the keychain.
   static func references(
     _ value: Any, of key: String
-  ) throws(KeychainError) -> [PersistentReference] {
+  ) throws(KeychainError) -> [ItemReference] {
     guard let list = value as? [Any] else { throw unfit(key) }
-    var references: [PersistentReference] = []
+    var references: [ItemReference] = []
     for entry in list {
       if let object = entry as? any KeychainObject {
         guard let reference = object.persistentReference else { throw unfit(key) }

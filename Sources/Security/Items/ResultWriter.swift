@@ -24,7 +24,7 @@ struct ResultWriter {
       // Also of an item without data, as on Apple's systems: success gives a value.
       return found.secret?.data ?? Data()
     case .persistentReference:
-      return Data(found.persistentReference.bytes)
+      return Data(found.reference.bytes)
     case .reference:
       // Passwords have no objects.
       return object(of: found) ?? attributes(of: found)
@@ -39,7 +39,7 @@ struct ResultWriter {
     if shape.contains(.data), found.hasData { dictionary[kSecValueData] = found.secret?.data }
     if shape.contains(.reference) { dictionary[kSecValueRef] = object(of: found) }
     if shape.contains(.persistentReference) {
-      dictionary[kSecValuePersistentRef] = Data(found.persistentReference.bytes)
+      dictionary[kSecValuePersistentRef] = Data(found.reference.bytes)
     }
     return dictionary
   }

@@ -104,7 +104,7 @@ import Testing
     let query = ItemQuery(reference: item.reference)
     #expect(try keychain.items(query).map(\.id) == [item.id])
     #expect(try keychain.first(query)?.item.id == item.id)
-    let wrong = ItemReference(rowID: item.rowID + 1, id: item.id)
+    let wrong = ItemReference(.stored(item.itemClass), rowID: item.rowID + 1, id: item.id)
     #expect(try keychain.items(ItemQuery(reference: wrong)).isEmpty)
   }
 

@@ -147,14 +147,15 @@ struct LeakedKeys {
       "SELECT id, uuid, class, version, metadata, wrapped_key, index_epoch FROM items", bound: []
     ) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
-      let metadata = ItemRow.metadataPlace(
-        keychain.storeID, id, ItemClass(rawValue: UInt8(row.integer(2))) ?? .key,
+      let item = Item(
+        rowID: 0, id: id, itemClass: ItemClass(rawValue: UInt8(row.integer(2))) ?? .key,
         version: row.integer(3))
+      let metadata = item.place(of: .metadata, keychain.storeID)
       if keys(.metadata).contains(where: { opens(row.blob(4), metadata, $0.key) }) {
         found.append("attributes of row \(row.integer(0))")
       }
       let classes = Accessibility.allCases.flatMap { keys($0.keyPurpose) }
-      let itemKey = ItemRow.itemKeyPlace(keychain.storeID, id)
+      let itemKey = item.place(of: .itemKey, keychain.storeID)
       if classes.contains(where: { opens(row.blob(5), itemKey, $0.key) }) {
         found.append("secret of row \(row.integer(0))")
       }
@@ -169,7 +170,7 @@ struct LeakedKeys {
   private func records(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
     var found: [String] = []
     try RecordRow.forEach(in: tx) { record, columns in
-      let parts: [(RecordRow.Part, column: Int32)] = [(.state, 4), (.secret, 5)]
+      let parts: [(SealedPart.Role, column: Int32)] = [(.recordState, 4), (.recordSecret, 5)]
       for (part, column) in parts {
         let place = record.place(of: part, keychain.storeID)
         if keys(.records).contains(where: { opens(columns.blob(column), place, $0.key) }) {
@@ -187,7 +188,9 @@ struct LeakedKeys {
     let manifest = try tx.first("SELECT sealed FROM manifest") { $0.blob(0) } ?? []
     for (id, key) in keys(.manifest) {
       let key = try ManifestKey(id, key, in: arena)
-      if opens(manifest, Manifest.place(keychain.storeID), key.seal) { found.append("manifest") }
+      if opens(manifest, Manifest.place(keychain.storeID), key.seal.key) {
+        found.append("manifest")
+      }
     }
     let audit = try tx.all("SELECT id, sealed FROM audit WHERE id > ?", .integer(record)) {
       (number: $0.integer(0), sealed: $0.blob(1))
@@ -195,7 +198,7 @@ struct LeakedKeys {
     for (id, key) in keys(.audit) {
       let key = try AuditKey(id, key, in: arena)
       for (number, sealed) in audit
-      where (try? key.open(sealed, number: number, store: keychain.storeID)) != nil {
+      where (try? key.open(sealed, number: number, store: keychain.storeID) { _ in }) != nil {
         found.append("audit \(number)")
       }
     }

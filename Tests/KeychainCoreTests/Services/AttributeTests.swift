@@ -46,21 +46,24 @@ import Testing
   }
 
   @Test func metadataThatIsCutOrBentIsRefused() throws {
-    let metadata = ItemMetadata(
-      accessible: .always, secretVersion: 1 << 40, attributes: [.label: .string("a label")])
-    let bytes = metadata.encoded()
-    let again = try bytes.withUnsafeBytes { try ItemMetadata(decoding: $0) }
-    #expect(again.secretVersion == 1 << 40 && again.attributes == metadata.attributes)
+    let item = Item(
+      rowID: 1, id: ItemID(high: 1, low: 2), itemClass: .genericPassword, accessible: .always,
+      attributes: [.label: .string("a label")], version: 1, secretVersion: 1 << 40)
+    let bytes = item.encoded()
+    var again = Item(rowID: 1, id: item.id, itemClass: .genericPassword, version: 1)
+    try bytes.withUnsafeBytes { try again.decode($0) }
+    #expect(again.accessible == .always && again.secretVersion == 1 << 40)
+    #expect(again.attributes == item.attributes)
     // No bytes make it crash, whatever they are.
     for position in 0..<24 {
       for value in UInt8.min ... .max {
         var bent = bytes
         bent[position] = value
-        _ = try? bent.withUnsafeBytes { try ItemMetadata(decoding: $0) }
+        try? bent.withUnsafeBytes { try again.decode($0) }
       }
     }
     #expect(throws: (any Error).self) {
-      try [UInt8](repeating: 0, count: 128).withUnsafeBytes { try ItemMetadata(decoding: $0) }
+      try [UInt8](repeating: 0, count: 128).withUnsafeBytes { try again.decode($0) }
     }
   }
 

@@ -9,13 +9,12 @@ import Testing
 @Suite struct RequestValueTests {
   @Test func aPersistentReferenceHasTwentyEightBytes() throws {
     let id = ItemID(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
-    let reference = PersistentReference(
-      .stored(.internetPassword), ItemReference(rowID: 258, id: id))
+    let reference = ItemReference(.stored(.internetPassword), rowID: 258, id: id)
     let bytes: [UInt8] = Array("inet".utf8) + [0, 0, 0, 0, 0, 0, 1, 2] + (1...16)
     #expect(reference.bytes == bytes)
-    #expect(try PersistentReference(decoding: bytes) == reference)
-    let identity = PersistentReference(.identity, ItemReference(rowID: -1, id: id))
-    #expect(try PersistentReference(decoding: identity.bytes) == identity)
+    #expect(try ItemReference(decoding: bytes) == reference)
+    let identity = ItemReference(.identity, rowID: -1, id: id)
+    #expect(try ItemReference(decoding: identity.bytes) == identity)
   }
 
   @Test(arguments: [
@@ -23,7 +22,7 @@ import Testing
     Array("genp".utf8) + Array(repeating: 0, count: 25),
   ])
   func whatIsNoReferenceIsRefused(_ bytes: [UInt8]) {
-    #expect(throws: KeychainError.self) { try PersistentReference(decoding: bytes) }
+    #expect(throws: KeychainError.self) { try ItemReference(decoding: bytes) }
   }
 
   @Test func anAccessControlHasNineBytes() {
