@@ -92,14 +92,9 @@ package struct AuditDraft {
   }
 
   /// Where a savepoint comes back to. The lines are not copied: a batch has a savepoint a message.
-  struct Mark {
-    let actor: String?
-    let count: Int
-  }
+  var mark: (actor: String?, count: Int) { (actor, lines.count) }
 
-  var mark: Mark { Mark(actor: actor, count: lines.count) }
-
-  mutating func rewind(to mark: Mark) {
+  mutating func rewind(to mark: (actor: String?, count: Int)) {
     actor = mark.actor
     lines.removeLast(lines.count - mark.count)
   }

@@ -71,20 +71,13 @@ struct BackupFile {
   /// Does what looks at the copy: what is wrong with that is wrong with the file.
   func checking<R>(_ body: () throws -> R) throws -> R {
     do {
-      return try body()
+      return try KeychainError.wrap("verifying it", body)
     } catch {
       throw refusal(error)
     }
   }
 
-  private func refusal(_ error: any Error) -> KeychainError {
-    let found =
-      switch error {
-      case let error as KeychainError: error
-      case let error as SQLiteError: KeychainError(error, while: "verifying it")
-      case let error as SodiumError: KeychainError(error, while: "verifying it")
-      default: KeychainError(.internalError, "\(error)")
-      }
+  private func refusal(_ found: KeychainError) -> KeychainError {
     switch found.status {
     case .authFailed, .diskFull, .io, .notAvailable, .writePermission, .allocate:
       return KeychainError(

@@ -73,16 +73,8 @@ package struct BackupRestore {
     try KeychainError.wrap("restoring the backup") {
       try Sodium.initialize()
       let file = try BackupFile(path)
-      for directory in [location.directory, location.anchorDirectory] {
-        try StoreLocation.makeDirectory(directory)
-        try StoreLocation.checkDirectory(directory)
-      }
-      let lock = try StoreLock(location.lockPath)
+      let lock = try location.lockForMaking(replacing: isReplacing)
       let replaced = location.hasStore
-      guard isReplacing || !replaced else {
-        throw KeychainError(
-          .duplicateKeychain, "there is a store at \(location.databasePath) already")
-      }
       let staging = try StagingDirectory(beside: location)
       // After the exchange this removes the old store.
       defer { staging.remove() }
@@ -243,8 +235,7 @@ struct StagingDirectory {
     self.target = target
     path = target.directory + ".restoring"
     try Self.remove(path)
-    try StoreLocation.makeDirectory(path)
-    try StoreLocation.checkDirectory(path)
+    try StoreLocation.makeOwnDirectory(path)
   }
 
   /// The store in it. Its anchor lies in it too, and counts for nothing.

@@ -47,9 +47,7 @@ extension Keychain {
 
   /// Appends the trailer to a copy of the database.
   private func seal(_ file: FileBytes) throws -> BackupTrailer {
-    var databaseOptions = SQLiteDatabase.Options()
-    databaseOptions.vfs = options.vfs
-    let copy = try SQLiteDatabase(path: file.path, access: .readOnly, options: databaseOptions)
+    let copy = try SQLiteDatabase(path: file.path, access: .readOnly, options: options.ofDatabase)
     defer { copy.close() }
     return try copy.read { tx in
       let (counted, manifestKey) = try manifest.read(in: tx)

@@ -108,44 +108,58 @@ extension Keychain {
   }
 }
 
-/// How a query finds its rows.
-enum SearchPlan {
-  /// The row that a reference names.
-  case row(Int64)
-  /// At most one row for each value of the unique index.
-  case primary([ItemID])
-  /// The rows that have a value in `index_1` or `index_2`.
-  case first([ItemID], ItemAttribute)
-  case second([ItemID], ItemAttribute)
-  /// Every row is opened.
-  case scan
-
+/// How a query finds its rows: a statement, run with each of some values.
+struct SearchPlan {
   /// The most look-ups before a scan is as good.
   private static let limit = 32
 
+  let sql: StaticString
+  let values: [[SQLiteValue]]
+  /// What the rows are found by, where that is one attribute.
+  private(set) var indexed: ItemAttribute?
+  /// Whether each value finds at most one row.
+  private(set) var isUnique = false
+
+  /// Every row is opened.
+  static let scan = SearchPlan(
+    "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", [[]])
+
+  private init(_ sql: StaticString, _ values: [[SQLiteValue]]) {
+    (self.sql, self.values) = (sql, values)
+  }
+
+  private init(_ sql: StaticString, _ values: [ItemID]) {
+    self.init(sql, values.map { [.blob($0.bytes)] })
+  }
+
   /// - Parameter indexes: one for each epoch of the index key.
   init(_ query: ItemQuery, indexes: [BlindIndex]) throws {
+    self = .scan
     if let reference = query.reference {
-      self = .row(reference.rowID)
-      return
-    }
-    guard let itemClass = query.itemClass else {
-      self = .scan
-      return
-    }
-    if let keys = try Self.primaryKeys(query, itemClass, indexes) {
-      self = .primary(keys)
-      return
-    }
-    let (first, second) = itemClass.sideIndexes
-    let firsts = try indexes.compactMap { try $0.side(first, of: itemClass, query.attributes) }
-    let seconds = try indexes.compactMap { try $0.side(second, of: itemClass, query.attributes) }
-    if !firsts.isEmpty {
-      self = .first(firsts, first)
-    } else if !seconds.isEmpty {
-      self = .second(seconds, second)
-    } else {
-      self = .scan
+      self.init(
+        "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?",
+        [[.integer(reference.rowID)]])
+    } else if let itemClass = query.itemClass {
+      if let keys = try Self.primaryKeys(query, itemClass, indexes) {
+        self.init(
+          "SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?", keys)
+        isUnique = true
+        return
+      }
+      let (first, second) = itemClass.sideIndexes
+      let firsts = try indexes.compactMap { try $0.side(first, of: itemClass, query.attributes) }
+      let seconds = try indexes.compactMap { try $0.side(second, of: itemClass, query.attributes) }
+      if !firsts.isEmpty {
+        self.init(
+          "SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id",
+          firsts)
+        indexed = first
+      } else if !seconds.isEmpty {
+        self.init(
+          "SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id",
+          seconds)
+        indexed = second
+      }
     }
   }
 

@@ -137,7 +137,7 @@ extension Keychain {
       (row.secretTag, sealed) = (bytes.tag, bytes)
     }
     let parts: [SQLiteValue] = [
-      .integer(row.version), .blob(metadata), .integer(Int64(row.classKey.rawValue)),
+      .integer(row.version), .blob(metadata), .key(row.classKey),
       .optional(wrapped),
       .optional(sealed),
     ]

@@ -29,58 +29,13 @@ extension Keychain {
   private func search(
     _ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction
   ) throws -> [Item] {
-    switch try plan(query, index, in: tx) {
-    case .row(let rowID):
-      return try collect(
-        query, [[.integer(rowID)]], in: tx,
-        "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?")
-    case .primary(let keys):
-      return try collect(
-        query, keys.map { [.blob($0.bytes)] }, in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?
-        """)
-    case .first(let values, let attribute):
-      return try collect(
-        query, values.map { [.blob($0.bytes)] }, indexed: attribute, in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id
-        """)
-    case .second(let values, let attribute):
-      return try collect(
-        query, values.map { [.blob($0.bytes)] }, indexed: attribute, in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id
-        """)
-    case .scan:
-      return try collect(
-        query, [[]], in: tx,
-        """
-        SELECT id, uuid, class, version, metadata FROM items ORDER BY id
-        """)
-    }
-  }
-
-  /// - Parameter index: the index keys as they are now.
-  func plan(
-    _ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction
-  ) throws -> SearchPlan {
-    // An altered index would hide an item.
-    if health.hidesItems { return .scan }
-    return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) })
-  }
-
-  /// Runs `sql` with each of `bindings` and keeps what the query means.
-  private func collect(
-    _ query: ItemQuery, _ bindings: [[SQLiteValue]], indexed: ItemAttribute? = nil,
-    in tx: ReadTransaction, _ sql: StaticString
-  ) throws -> [Item] {
+    let plan = try plan(query, index)
     var found: [Item] = []
-    for values in bindings {
+    for values in plan.values {
       var foundHere = 0
-      try tx.forEach(sql, bound: values) { row in
+      try tx.forEach(plan.sql, bound: values) { row in
         guard let item = try readable(row, query, in: tx) else { return true }
-        if let indexed, let wanted = query.attributes[indexed] {
+        if let indexed = plan.indexed, let wanted = query.attributes[indexed] {
           // The row was found by this value: if it says another, its index was altered.
           guard item[indexed]?.matches(wanted) == true else {
             throw health.corrupt(row: item.rowID, "its index")
@@ -93,12 +48,19 @@ extension Keychain {
       }
     }
     if found.isEmpty { try health.checkListing() }
-    guard bindings.count > 1 else { return found }
+    guard plan.values.count > 1 else { return found }
     found.sort { $0.rowID < $1.rowID }
     return query.limit.map { Array(found.prefix($0)) } ?? found
   }
 
-  func readable(
+  /// - Parameter index: the index keys as they are now.
+  private func plan(_ query: ItemQuery, _ index: [LoadedKeys.Index]) throws -> SearchPlan {
+    // An altered index would hide an item.
+    if health.hidesItems { return .scan }
+    return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) })
+  }
+
+  private func readable(
     _ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction
   ) throws -> Item? {
     do {
@@ -119,10 +81,10 @@ extension Keychain {
   ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
     try KeychainError.wrap("reading an item") {
       let known = keys.index
-      if access != .readOnly, case .primary(let values) = try plan(query, known, in: tx),
-        values.count == 1
+      if access != .readOnly, case let plan = try plan(query, known), plan.isUnique,
+        plan.values.count == 1
       {
-        if let found = try lookUp(values[0], query, in: tx) { return found }
+        if let found = try lookUp(plan.values[0], query, in: tx) { return found }
         // A new index key may have come between the look at the keys and the one at the store.
         if keys.index.last?.key === known.last?.key {
           try health.checkListing()
@@ -137,13 +99,13 @@ extension Keychain {
   }
 
   private func lookUp(
-    _ key: ItemID, _ query: ItemQuery, in tx: ReadTransaction
+    _ key: [SQLiteValue], _ query: ItemQuery, in tx: ReadTransaction
   ) throws -> (item: Item, secret: SecretBytes)? {
     let found = try tx.first(
       """
       SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
       FROM items WHERE primary_index = ?
-      """, .blob(key.bytes)
+      """, bound: key
     ) { row -> (Item, SecretBytes)? in
       guard let item = try readable(row, query, in: tx), query.limit ?? 1 > 0, query.matches(item)
       else { return nil }
@@ -177,13 +139,11 @@ extension Keychain {
 
   /// How many items the keys of a class wrap.
   func count(ofClass accessible: Accessibility, in tx: ReadTransaction) throws -> Int {
-    let purpose = accessible.keyPurpose
     let count = try tx.first(
       "SELECT count(*) FROM items WHERE class_key BETWEEN ? AND ?",
-      .integer(Int64(KeyID(purpose, epoch: 0).rawValue)),
-      .integer(Int64(KeyID(purpose, epoch: .max).rawValue))
+      accessible.keyPurpose.firstID,
+      accessible.keyPurpose.lastID
     ) { Int($0.integer(0)) }
     return count ?? 0
   }
-
 }

@@ -45,7 +45,7 @@ extension Keychain {
     _ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> RootKeys.Root {
     if accessible == .whenPasscodeSetThisDeviceOnly {
-      guard try KeySlotRow.all(in: tx).contains(where: { $0.row.slot.kind == .passphrase }) else {
+      guard try KeySlot.all(in: tx).contains(where: { $0.kind == .passphrase }) else {
         throw KeychainError(
           .authFailed, "such items need a passphrase, and none is set: add one to the store")
       }
@@ -68,10 +68,8 @@ extension Keychain {
     _ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> Int {
     let purpose = accessible.keyPurpose
-    let first = Int64(KeyID(purpose, epoch: 0).rawValue)
-    let last = Int64(KeyID(purpose, epoch: .max).rawValue)
     let rows = try tx.all(
-      "SELECT id FROM items WHERE class_key BETWEEN ? AND ?", .integer(first), .integer(last)
+      "SELECT id FROM items WHERE class_key BETWEEN ? AND ?", purpose.firstID, purpose.lastID
     ) { $0.integer(0) }
     for rowID in rows {
       if let row = try row(rowID, in: tx, { row, _ in row }) { try remove(row, ledger, in: tx) }

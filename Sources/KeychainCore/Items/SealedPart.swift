@@ -97,31 +97,20 @@ package struct SealedPart {
     key: UnsafeRawBufferPointer,
     nonce drawn: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
-    guard place.role.block != nil else {
-      return try sealWhole(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
-    }
-    try withScratchMemory(output.count - overhead) { padded in
-      padded.copyMemory(from: plaintext)
-      Padding.pad(padded, count: plaintext.count)
-      try sealWhole(
-        UnsafeRawBufferPointer(padded), at: place, by: keyID, key: key, nonce: drawn, into: output)
-    }
-  }
-
-  private static func sealWhole(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer,
-    nonce drawn: UnsafeRawBufferPointer?, into output: UnsafeMutableRawBufferPointer
-  ) throws {
     var head = RowWriter(output)
     head.write(format)
     head.write(keyID.rawValue)
     let nonce = UnsafeMutableRawBufferPointer(rebasing: output[head.count..<headLength])
     if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
-    try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
-      try XChaCha20Poly1305.seal(
-        plaintext, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
-        into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
+    try withScratchMemory(output.count - overhead) { padded in
+      padded.copyMemory(from: plaintext)
+      if place.role.block != nil { Padding.pad(padded, count: plaintext.count) }
+      try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
+        try XChaCha20Poly1305.seal(
+          UnsafeRawBufferPointer(padded), additionalData: additionalData,
+          nonce: UnsafeRawBufferPointer(nonce), key: key,
+          into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
+      }
     }
   }
 

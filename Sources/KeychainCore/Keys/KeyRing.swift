@@ -67,16 +67,14 @@ final class KeyRing: Sendable {
     {
       return (newest, key)
     }
-    let known = loaded.withLock { loaded in
-      loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
-    }
-    if let known, let key = known.key, !known.id.purpose.isOfSession { return (known.id, key) }
-    // Of a class that was deleted, a reader of an earlier state may have brought the key back.
-    if let known, try KeyTable.record(of: known.id, in: tx) != nil {
-      return (known.id, try key(known.id, in: tx))
+    let known = newest(purpose)
+    if let id = known.id {
+      if let key = known.key, !purpose.isOfSession { return (id, key) }
+      // Of a class that was deleted, a reader of an earlier state may have brought the key back.
+      if try KeyTable.record(of: id, in: tx) != nil { return (id, try key(id, in: tx)) }
     }
     if let id = try KeyTable.newest(purpose, in: tx) { return (id, try key(id, in: tx)) }
-    return try make(KeyID(purpose, epoch: (known?.id.epoch ?? 0) + 1), ledger, in: tx)
+    return try make(KeyID(purpose, epoch: (known.id?.epoch ?? 0) + 1), ledger, in: tx)
   }
 
   /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
@@ -86,7 +84,7 @@ final class KeyRing: Sendable {
     _ id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> RootKeys.Root {
     let wrapper = id.purpose.accessibility?.wrapper ?? .master
-    return try make(id, by: currentWrapper(wrapper), ledger, in: tx)
+    return try make(id, by: root(wrapper), ledger, in: tx)
   }
 
   @discardableResult
@@ -102,22 +100,20 @@ final class KeyRing: Sendable {
     return (id, key)
   }
 
-  private func currentWrapper(_ purpose: KeyPurpose) throws -> RootKeys.Root {
-    let known = loaded.withLock { loaded in
-      loaded.current[purpose].map { (id: $0, key: loaded.keys[$0]) }
-    }
-    guard let known else { throw locked() }
-    guard let key = known.key else { throw SodiumError.notAuthentic }
-    return (known.id, key)
-  }
-
   /// A root key that is in memory.
   func root(_ purpose: KeyPurpose) throws -> RootKeys.Root {
-    let root = loaded.withLock { loaded in
-      loaded.current[purpose].flatMap { id in loaded.keys[id].map { (id, $0) } }
+    let (id, key) = newest(purpose)
+    guard let id else { throw locked() }
+    guard let key else { throw SodiumError.notAuthentic }
+    return (id, key)
+  }
+
+  /// The newest of them that there is, and the key if it is in memory.
+  private func newest(_ purpose: KeyPurpose) -> (id: KeyID?, key: GuardedKey?) {
+    loaded.withLock { loaded in
+      let id = loaded.current[purpose]
+      return (id, id.flatMap { loaded.keys[$0] })
     }
-    guard let root else { throw locked() }
-    return root
   }
 
   /// The keys of the blind index.
@@ -155,10 +151,7 @@ extension KeyRing {
     }
     loaded.withLock { $0.lockWithoutSession() }
     for purpose in [KeyPurpose.metadata, .blindIndex, .manifest, .records] {
-      let isThere = loaded.withLock { loaded in
-        loaded.current[purpose].flatMap { loaded.keys[$0] } != nil
-      }
-      guard isThere else {
+      guard newest(purpose).key != nil else {
         throw KeychainError(
           .decode, "a key of the store is missing or was altered: restore a backup")
       }

@@ -8,7 +8,7 @@ import SodiumCrypto
 /// What changes it takes the ledger, so that the manifest counts what the table has.
 enum KeyTable {
   static func record(of id: KeyID, in tx: ReadTransaction) throws -> [UInt8]? {
-    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .integer(Int64(id.rawValue))) {
+    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .key(id)) {
       $0.blob(0)
     }
   }
@@ -16,16 +16,15 @@ enum KeyTable {
   /// All of them. The order of the ids brings the session key before the classes that it wraps.
   static func records(in tx: ReadTransaction) throws -> [(id: KeyID, wrapped: [UInt8])] {
     try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
-      (id: KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))), wrapped: $0.blob(1))
+      (id: $0.keyID(0), wrapped: $0.blob(1))
     }
   }
 
   static func newest(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
-    let first = Int64(KeyID(purpose, epoch: 0).rawValue)
     return try tx.first(
       "SELECT id FROM keys WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
-      .integer(first), .integer(first | 0xFF_FFFF)
-    ) { KeyID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))) }
+      purpose.firstID, purpose.lastID
+    ) { $0.keyID(0) }
   }
 
   static func insert(
@@ -33,7 +32,7 @@ enum KeyTable {
   ) throws {
     do {
       try tx.execute(
-        "INSERT INTO keys (id, wrapped) VALUES (?, ?)", .integer(Int64(id.rawValue)),
+        "INSERT INTO keys (id, wrapped) VALUES (?, ?)", .key(id),
         .blob(wrapped))
     } catch let error as SQLiteError where error.isDuplicate {
       // Never to be taken for a duplicate item.
@@ -47,7 +46,7 @@ enum KeyTable {
     _ old: [UInt8], by new: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
     try tx.execute(
-      "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(new), .integer(Int64(id.rawValue)))
+      "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(new), .key(id))
     try ledger.remove(.key(id, tag: old.tag))
     try ledger.insert(.key(id, tag: new.tag))
   }
@@ -56,7 +55,7 @@ enum KeyTable {
   static func remove(
     _ id: KeyID, tag: ItemID, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
-    try tx.execute("DELETE FROM keys WHERE id = ?", .integer(Int64(id.rawValue)))
+    try tx.execute("DELETE FROM keys WHERE id = ?", .key(id))
     try ledger.remove(.key(id, tag: tag))
   }
 }
@@ -64,6 +63,16 @@ enum KeyTable {
 extension [UInt8] {
   /// The tag at the end of a sealed part.
   package var tag: ItemID { withUnsafeBytes { ItemID(tagOf: $0) } }
+}
+
+extension SQLiteRow {
+  func keyID(_ column: Int32) -> KeyID {
+    KeyID(rawValue: UInt32(truncatingIfNeeded: integer(column)))
+  }
+}
+
+extension SQLiteValue {
+  static func key(_ id: KeyID) -> Self { .integer(Int64(id.rawValue)) }
 }
 
 extension ItemID {
@@ -111,6 +120,10 @@ package struct KeyPurpose: RawRepresentable, Hashable, Sendable {
 
   /// 16…22: the class keys, by `Accessibility`.
   static let firstClass: UInt8 = 16
+
+  /// Between these are all ids of its keys.
+  var firstID: SQLiteValue { .key(KeyID(self, epoch: 0)) }
+  var lastID: SQLiteValue { .key(KeyID(self, epoch: .max)) }
 
   var accessibility: Accessibility? {
     rawValue >= Self.firstClass ? Accessibility(rawValue: rawValue - Self.firstClass) : nil

@@ -22,7 +22,7 @@ package enum ManifestElement {
   case audit(number: Int64, tag: ItemID)
   case record(RecordRow)
 
-  func hash(key: GuardedKey) throws -> (UInt64, UInt64, UInt64, UInt64) {
+  func hash(key: GuardedKey) throws -> SIMD4<UInt64> {
     try withUnsafeTemporaryAllocation(byteCount: 32 + room, alignment: 16) { memory in
       let output = UnsafeMutableRawBufferPointer(rebasing: memory[..<32])
       let message = UnsafeMutableRawBufferPointer(rebasing: memory[32...])
@@ -31,10 +31,11 @@ package enum ManifestElement {
         try BLAKE2b.hash(
           UnsafeRawBufferPointer(rebasing: message[..<count]), key: key, into: output)
       }
-      func word(_ offset: Int) -> UInt64 {
-        UInt64(littleEndian: output.load(fromByteOffset: offset, as: UInt64.self))
+      var hash = SIMD4<UInt64>()
+      for word in 0..<4 {
+        hash[word] = UInt64(littleEndian: output.load(fromByteOffset: word * 8, as: UInt64.self))
       }
-      return (word(0), word(8), word(16), word(24))
+      return hash
     }
   }
 
@@ -100,7 +101,7 @@ extension ManifestElement {
       "SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots", bound: []
     ) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
-      let columns = KeySlotRow.columns(
+      let columns = KeySlot.columns(
         kind: row.integer(3), created: row.integer(4), label: row.text(5), parameters: row.blob(6))
       try body(.slot(id: id, number: row.integer(0), tag: row.tag(2), columns: columns))
       return true

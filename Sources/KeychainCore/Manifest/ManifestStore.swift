@@ -34,9 +34,9 @@ final class ManifestStore: Sendable {
   }
 
   /// Writes what the ledger has counted, as the next generation.
-  func write(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+  static func write(_ ledger: ChangeLedger, of store: StoreID, in tx: WriteTransaction) throws {
     guard var manifest = ledger.manifest, let key = ledger.manifestKey else { return }
-    guard manifest.advance(by: 1) else { throw Self.noGenerationLeft() }
+    guard manifest.advance(by: 1) else { throw noGenerationLeft() }
     ledger.manifest = manifest
     let sealed = try manifest.sealed(store: store, by: key)
     try tx.execute("INSERT OR REPLACE INTO manifest (id, sealed) VALUES (1, ?)", .blob(sealed))
@@ -123,7 +123,7 @@ package struct Manifest: Equatable, Sendable {
   package var generation: UInt64 = 0
   var items: UInt64 = 0
   /// Least significant word first.
-  private(set) var sum: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+  private(set) var sum = SIMD4<UInt64>()
 
   package init() {}
 
@@ -133,8 +133,7 @@ package struct Manifest: Equatable, Sendable {
         guard bytes.count == Self.length else { throw SodiumError.notAuthentic }
         var reader = RowReader(bytes)
         (generation, items) = (try reader.number(), try reader.number())
-        (sum.3, sum.2) = (try reader.number(), try reader.number())
-        (sum.1, sum.0) = (try reader.number(), try reader.number())
+        for word in (0..<4).reversed() { sum[word] = try reader.number() }
       }
     }
   }
@@ -145,7 +144,7 @@ package struct Manifest: Equatable, Sendable {
 
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    for word in [generation, items, sum.3, sum.2, sum.1, sum.0] { bytes.write(word) }
+    for word in [generation, items, sum.w, sum.z, sum.y, sum.x] { bytes.write(word) }
     return bytes
   }
 
@@ -167,10 +166,9 @@ package struct Manifest: Equatable, Sendable {
   }
 
   package mutating func remove(_ element: ManifestElement, key: GuardedKey) throws {
-    let hash = try element.hash(key: key)
     // -x = ~x + 1
-    add((~hash.0, ~hash.1, ~hash.2, ~hash.3))
-    add((1, 0, 0, 0))
+    add(~(try element.hash(key: key)))
+    add([1, 0, 0, 0])
     count(element, by: -1)
   }
 
@@ -179,22 +177,13 @@ package struct Manifest: Equatable, Sendable {
     items = items &+ UInt64(bitPattern: Int64(step))
   }
 
-  private mutating func add(_ other: (UInt64, UInt64, UInt64, UInt64)) {
+  private mutating func add(_ other: SIMD4<UInt64>) {
     var carry: UInt64 = 0
-    func addWord(_ a: UInt64, _ b: UInt64) -> UInt64 {
-      let (partial, first) = a.addingReportingOverflow(b)
+    for word in 0..<4 {
+      let (partial, first) = sum[word].addingReportingOverflow(other[word])
       let (total, second) = partial.addingReportingOverflow(carry)
-      carry = first || second ? 1 : 0
-      return total
+      (sum[word], carry) = (total, first || second ? 1 : 0)
     }
-    sum.0 = addWord(sum.0, other.0)
-    sum.1 = addWord(sum.1, other.1)
-    sum.2 = addWord(sum.2, other.2)
-    sum.3 = addWord(sum.3, other.3)
-  }
-
-  package static func == (left: Manifest, right: Manifest) -> Bool {
-    left.generation == right.generation && left.hasSameContents(as: right)
   }
 
   /// Whether both speak of the same rows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SQLiteDatabase
 import SodiumCrypto
 import ThreadkeeperSupport
 
@@ -157,6 +158,24 @@ extension StoreLocation {
     }
   }
 
+  /// Makes a directory as `makeDirectory` does, or finds one that nobody else can read.
+  static func makeOwnDirectory(_ path: String) throws(KeychainError) {
+    try makeDirectory(path)
+    try checkDirectory(path)
+  }
+
+  /// Makes the directories of a store, and takes its lock.
+  ///
+  /// - Throws: `duplicateKeychain` where there is one, unless it may go.
+  func lockForMaking(replacing: Bool = false) throws(KeychainError) -> StoreLock {
+    for path in [directory, anchorDirectory] { try Self.makeOwnDirectory(path) }
+    let lock = try StoreLock(lockPath)
+    guard replacing || !hasStore else {
+      throw KeychainError(.duplicateKeychain, "there is a store at \(databasePath) already")
+    }
+    return lock
+  }
+
   /// The names in a directory but `.` and `..`; nil when it cannot be read, and then `errno` says why.
   static func names(in path: String) -> [String]? {
     guard let directory = opendir(path) else { return nil }
@@ -184,10 +203,7 @@ extension StoreLocation {
   package static func checkDirectory(_ path: String) throws(KeychainError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .system("find the directory", path: path) }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw KeychainError(.notAvailable, "\(path) is no directory")
-    }
-    try check(status, path: path, remedy: "chmod 700")
+    try check(status, S_IFDIR, path: path, remedy: "chmod 700")
   }
 
   /// Refuses a file that others could read or change, or that belongs to another. False when there
@@ -200,9 +216,6 @@ extension StoreLocation {
       if errno == ENOENT { return false }
       throw .system("look at", path: path)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
-    }
     try check(status, path: path, remedy: remedy)
     return true
   }
@@ -213,9 +226,6 @@ extension StoreLocation {
   ) throws(KeychainError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw KeychainError(.notAvailable, "\(path) is no ordinary file")
-    }
     try check(status, path: path, remedy: remedy)
   }
 
@@ -227,8 +237,12 @@ extension StoreLocation {
   }
 
   private static func check(
-    _ status: stat, path: String, remedy: String
+    _ status: stat, _ kind: mode_t = S_IFREG, path: String, remedy: String
   ) throws(KeychainError) {
+    guard status.st_mode & S_IFMT == kind else {
+      throw KeychainError(
+        .notAvailable, "\(path) is no \(kind == S_IFDIR ? "directory" : "ordinary file")")
+    }
     guard status.st_uid == geteuid() else {
       throw KeychainError(
         .notAvailable,
@@ -266,6 +280,12 @@ package struct KeychainOptions: Sendable {
   package var vfs: String?
 
   package init() {}
+
+  var ofDatabase: SQLiteDatabase.Options {
+    var options = SQLiteDatabase.Options()
+    options.vfs = vfs
+    return options
+  }
 
   private static func systemTime() -> Int64 {
     var time = timespec()

@@ -49,12 +49,10 @@ extension Keychain {
     _ location: StoreLocation, lock: StoreLock?, access: Access, options: KeychainOptions,
     arena: KeyArena, roots: (ReadTransaction, StoreID) throws -> [KeyID: GuardedKey]
   ) throws -> Keychain {
-    var databaseOptions = SQLiteDatabase.Options()
-    databaseOptions.vfs = options.vfs
     let database = try SQLiteDatabase(
       path: location.databasePath,
       access: access == .readOnly ? .readOnly : .readWrite(create: false),
-      options: databaseOptions)
+      options: options.ofDatabase)
     // First, and before the store is read: beside a process that writes, the anchor may move on.
     let (store, found) = try database.read { tx in
       let store = try identity(in: tx)
@@ -104,7 +102,7 @@ extension Keychain {
       try location.checkFiles()
       let database = try SQLiteDatabase(path: location.databasePath, access: .readOnly)
       defer { database.close() }
-      return try database.read { try KeySlotRow.all(in: $0).map(\.row.slot) }
+      return try database.read { try KeySlot.all(in: $0) }
     }
   }
 }
@@ -126,15 +124,7 @@ extension Keychain {
     }
     return try KeychainError.wrap("making the store") {
       try Sodium.initialize()
-      for directory in [location.directory, location.anchorDirectory] {
-        try StoreLocation.makeDirectory(directory)
-        try StoreLocation.checkDirectory(directory)
-      }
-      let lock = try StoreLock(location.lockPath)
-      guard !location.hasStore else {
-        throw KeychainError(
-          .duplicateKeychain, "there is a store at \(location.databasePath) already")
-      }
+      let lock = try location.lockForMaking()
       // SQLite would take it for the new store's, and play it into it.
       for path in location.logPaths where StoreLocation.isThere(path) {
         throw KeychainError(
@@ -183,10 +173,8 @@ extension Keychain {
   ) throws -> [KeyID: GuardedKey] {
     let path = location.unfinishedPath
     do {
-      var databaseOptions = SQLiteDatabase.Options()
-      databaseOptions.vfs = options.vfs
       let database = try SQLiteDatabase(
-        path: path, access: .readWrite(create: false), options: databaseOptions)
+        path: path, access: .readWrite(create: false), options: options.ofDatabase)
       defer { database.close() }
       let roots = try database.write { tx in
         try StoreSchema.create(in: tx)
@@ -226,11 +214,11 @@ struct StoreBuilder {
   func build(in tx: WriteTransaction) throws -> [KeyID: GuardedKey] {
     let master = try arena.randomKey()
     let session = try arena.randomKey()
-    var manifest = Manifest()
-    manifest.generation = 1
+    let ledger = ChangeLedger()
+    ledger.manifest = Manifest()
     let manifestKeyID = KeyID(.manifest, epoch: 1)
     let manifestRoot = try arena.randomKey()
-    let manifestKey = try ManifestKey(manifestKeyID, manifestRoot, in: arena)
+    ledger.manifestKey = try ManifestKey(manifestKeyID, manifestRoot, in: arena)
     try tx.execute("INSERT INTO store (id, uuid) VALUES (1, ?)", .blob(store.bytes))
 
     var keys: [(KeyID, GuardedKey)] = [
@@ -243,23 +231,17 @@ struct StoreBuilder {
     if !isGuarded { keys.append((Self.session, session)) }
     for (id, key) in keys {
       let wrapped = try KeyRecord.wrap(key, id: id, store: store, by: Self.master, wrapper: master)
-      try tx.execute(
-        "INSERT INTO keys (id, wrapped) VALUES (?, ?)", .integer(Int64(id.rawValue)),
-        .blob(wrapped))
-      try manifest.insert(.key(id, tag: wrapped.tag), key: manifestKey.sum)
+      try KeyTable.insert(wrapped, of: id, ledger, in: tx)
     }
     for (kind, secret) in slots {
       let roots =
         kind.holdsSession
         ? [(Self.master, master), (Self.session, session)] : [(Self.master, master)]
-      let row = try KeySlotRow(new: kind, label: "", options: options)
-      let element = try row.insert(
-        roots, store: store, slotKey: row.slotKey(from: secret, in: arena), in: tx)
-      try manifest.insert(element, key: manifestKey.sum)
+      var slot = try KeySlot(new: kind, label: "", options: options)
+      try slot.insert(roots, store: store, slotKey: slot.slotKey(from: secret, in: arena), in: tx)
+      try ledger.insert(slot.manifestElement)
     }
-    try tx.execute(
-      "INSERT INTO manifest (id, sealed) VALUES (1, ?)",
-      .blob(try manifest.sealed(store: store, by: manifestKey)))
+    try ManifestStore.write(ledger, of: store, in: tx)
     return [Self.master: master, Self.session: session]
   }
 }

@@ -36,12 +36,12 @@ extension Keychain {
       let known = try slots()
       let (rows, kept, opened) = try newSlots(for: secrets, known)
       let isGuarded = known.contains { $0.kind.guardsSession }
-      guard !isGuarded || rows.contains(where: { $0.row.slot.kind.guardsSession }) else {
+      guard !isGuarded || rows.contains(where: { $0.slot.kind.guardsSession }) else {
         throw KeychainError(
           .param, "the passphrase is needed too: give it, or remove its slot first")
       }
       let report = try write { tx in
-        guard try KeySlotRow.all(in: tx).map(\.row.slot) == known else {
+        guard try KeySlot.all(in: tx) == known else {
           throw KeychainError(
             .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
         }
@@ -71,7 +71,7 @@ extension Keychain {
     }
   }
 
-  private typealias NewSlot = (row: KeySlotRow, key: GuardedKey)
+  private typealias NewSlot = (slot: KeySlot, key: GuardedKey)
 
   /// A new slot for each that opens with one of `secrets`, the numbers of those, and what was in them.
   /// Not in the transaction: a passphrase takes its time.
@@ -90,8 +90,8 @@ extension Keychain {
       guard kept.isDisjoint(with: numbers) else { continue }
       kept.formUnion(numbers)
       for each in opened { roots.merge(each.roots) { first, _ in first } }
-      let row = try KeySlotRow(new: slot.kind, label: slot.label, options: options)
-      rows.append((row, try row.slotKey(from: secret.bytes(), in: keys.arena)))
+      let new = try KeySlot(new: slot.kind, label: slot.label, options: options)
+      rows.append((new, try new.slotKey(from: secret.bytes(), in: keys.arena)))
     }
     return (rows, kept, roots)
   }
@@ -127,13 +127,11 @@ extension Keychain {
     by rows: [NewSlot], _ new: RootKeys, isGuarded: Bool, _ ledger: ChangeLedger,
     in tx: WriteTransaction
   ) throws {
-    for (row, payload) in try KeySlotRow.all(in: tx) {
-      try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(row.slot.number))
-      try ledger.remove(row.manifestElement(number: row.slot.number, payload: payload))
-    }
-    for (row, key) in rows {
-      let roots = row.slot.kind.holdsSession ? [new.master, new.session] : [new.master]
-      try ledger.insert(row.insert(roots, store: storeID, slotKey: key, in: tx))
+    for slot in try KeySlot.all(in: tx) { try slot.delete(ledger, in: tx) }
+    for case (var slot, let key) in rows {
+      let roots = slot.kind.holdsSession ? [new.master, new.session] : [new.master]
+      try slot.insert(roots, store: storeID, slotKey: key, in: tx)
+      try ledger.insert(slot.manifestElement)
     }
     if let id = try KeyTable.newest(.session, in: tx),
       let wrapped = try KeyTable.record(of: id, in: tx)

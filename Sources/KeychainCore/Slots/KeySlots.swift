@@ -9,7 +9,7 @@ extension Keychain {
   package func slots() throws(KeychainError) -> [KeySlot] {
     try KeychainError.wrap("listing the key slots") {
       try health.checkListing()
-      return try database.read { try KeySlotRow.all(in: $0).map(\.row.slot) }
+      return try database.read { try KeySlot.all(in: $0) }
     }
   }
 
@@ -34,26 +34,24 @@ extension Keychain {
     return try KeychainError.wrap("adding a key slot") {
       if case .keyFile(let path) = secret { _ = try KeyFile.createIfAbsent(path) }
       let bytes = try secret.bytes()
-      let new = try KeySlotRow(new: secret.kind, label: label, options: options)
+      var slot = try KeySlot(new: secret.kind, label: label, options: options)
       // Before the transaction: a passphrase takes its time.
-      let slotKey = try new.slotKey(from: bytes, in: keys.arena)
+      let slotKey = try slot.slotKey(from: bytes, in: keys.arena)
       return try write { tx in
         let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
         var roots = [try keys.root(.master)]
-        if new.slot.kind.guardsSession {
+        if slot.kind.guardsSession {
           try refuseStaleCodes(in: tx)
           roots.append(try sessionToGuard(ledger, wroteDeviceKey, in: tx))
-        } else if new.slot.kind.holdsSession {
+        } else if slot.kind.holdsSession {
           roots.append(try keys.root(.session))
         }
-        let element = try new.insert(roots, store: storeID, slotKey: slotKey, in: tx)
-        try ledger.insert(element)
-        auditLog.note(.slotAdded, "\(new.slot.kind) \(label)", ledger)
+        try slot.insert(roots, store: storeID, slotKey: slotKey, in: tx)
+        try ledger.insert(slot.manifestElement)
+        auditLog.note(.slotAdded, "\(slot.kind) \(label)", ledger)
         ledger.owesErasure = true
-        return KeySlot(
-          number: tx.lastInsertedRowID, id: new.slot.id, kind: new.slot.kind, label: label,
-          created: new.slot.created)
+        return slot
       }
     }
   }
@@ -69,24 +67,20 @@ extension Keychain {
         try write { tx in
           let ledger = try ledger(tx)
           if let actor { ledger.audit.actor = actor }
-          let slots = try KeySlotRow.all(in: tx)
-          guard let (row, payload) = slots.first(where: { $0.row.slot.number == number }) else {
+          let slots = try KeySlot.all(in: tx)
+          guard let slot = slots.first(where: { $0.number == number }) else {
             throw KeychainError(.itemNotFound, "there is no key slot \(number)")
           }
           guard slots.count > 1 else {
             throw KeychainError(.param, "this is the only key slot: add another one first")
           }
-          let others = slots.filter { $0.row.slot.number != number }
-          if row.slot.kind.guardsSession,
-            !others.contains(where: { $0.row.slot.kind.guardsSession })
-          {
+          if slot.kind.guardsSession, slots.filter(\.kind.guardsSession).count == 1 {
             try insertSessionRecord(
               keys.root(.session), by: keys.root(.master), ledger, in: tx)
             try deletePasscodeItems(ledger, in: tx)
           }
-          auditLog.note(.slotRemoved, "\(row.slot.kind) \(row.slot.label)", ledger)
-          try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
-          try ledger.remove(row.manifestElement(number: number, payload: payload))
+          auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
+          try slot.delete(ledger, in: tx)
           ledger.owesErasure = true
         }
       }
@@ -96,7 +90,7 @@ extension Keychain {
   /// The first passphrase comes with a new session key, which earlier recovery codes would not
   /// have: nobody should find that out when it is needed.
   private func refuseStaleCodes(in tx: ReadTransaction) throws {
-    let slots = try KeySlotRow.all(in: tx).map(\.row.slot)
+    let slots = try KeySlot.all(in: tx)
     guard !slots.contains(where: \.kind.guardsSession),
       let code = slots.first(where: { $0.kind == .recoveryCode })
     else { return }
@@ -119,11 +113,10 @@ extension Keychain {
     by secret: KeySlotSecret
   ) throws -> [(slot: KeySlot, roots: [KeyID: GuardedKey])] {
     guard let bytes = try? secret.bytes() else { return [] }
-    let slots = try database.read { try KeySlotRow.all(in: $0) }
-    return try slots.filter { $0.row.slot.kind == secret.kind }.compactMap { row, payload in
+    let slots = try database.read { try KeySlot.all(in: $0) }
+    return try slots.filter { $0.kind == secret.kind }.compactMap { slot in
       do {
-        let slotKey = try row.slotKey(from: bytes, in: keys.arena)
-        return (row.slot, try row.open(payload, store: storeID, slotKey: slotKey, in: keys.arena))
+        return (slot, try slot.open(by: bytes, store: storeID, in: keys.arena))
       } catch is SodiumError {
         return nil
       }
@@ -136,10 +129,9 @@ extension Keychain {
     in tx: ReadTransaction
   ) throws -> [KeyID: GuardedKey] {
     var refusal = ""
-    for (row, payload) in try KeySlotRow.all(in: tx) where row.slot.kind == secret.kind {
+    for slot in try KeySlot.all(in: tx) where slot.kind == secret.kind {
       do {
-        let slotKey = try row.slotKey(from: bytes, in: arena)
-        return try row.open(payload, store: store, slotKey: slotKey, in: arena)
+        return try slot.open(by: bytes, store: store, in: arena)
       } catch SodiumError.refusedParameters(let reason) {
         refusal = "; \(reason)"
       } catch is SodiumError {

@@ -211,9 +211,9 @@ extension Keychain {
     let ledger = ChangeLedger.of(tx)
     if ledger.manifest != nil { return ledger }
     (ledger.manifest, ledger.manifestKey) = try manifest.read(in: tx)
-    tx.beforeCommit(ChangeLedger.key) { [auditLog, manifest] tx in
+    tx.beforeCommit(ChangeLedger.key) { [auditLog, storeID] tx in
       try auditLog.append(ledger, in: tx)
-      try manifest.write(ledger, in: tx)
+      try ManifestStore.write(ledger, of: storeID, in: tx)
     }
     tx.onCommit(ChangeLedger.key) { [keys] in keys.publish(ledger.newKeys) }
     tx.afterCommit(ChangeLedger.key) { self.committed(ledger) }

@@ -4,15 +4,50 @@ import Glibc
 import SQLiteDatabase
 import SodiumCrypto
 
-/// A row of `key_slots`. Its payload is the root keys, sealed by a subkey of the slot's secret
-/// (`crypto_kdf`, number 1, context "tk-slot1"), each as `key id 4 | key 32`; every other column is
+/// A key slot, one of the ways into the store: a row of `key_slots`. Its payload is the root keys, sealed by a subkey of
+/// the slot's secret (`crypto_kdf`, number 1, context "tk-slot1"), each as `key id 4 | key 32`; every other column is
 /// bound to it.
-struct KeySlotRow {
-  var slot: KeySlot
-  /// Of a passphrase: algorithm 1 (1 = Argon2id, version 1.3) | passes 4 | memory 8 | salt 16.
-  var parameters: [UInt8]
+package struct KeySlot: Equatable, Sendable {
+  /// The raw values are part of the format.
+  package enum Kind: UInt8, CaseIterable, Sendable {
+    case keyFile = 1
+    case passphrase = 2
+    case systemdCredential = 3
+    case recoveryCode = 4
 
-  private static let entryLength = 4 + KeyArena.keyLength
+    /// Whether the session key is sealed into slots of this kind: they reach all that there is.
+    var holdsSession: Bool { self == .passphrase || self == .recoveryCode }
+
+    /// Whether the session key lies in slots only as long as there is one of this kind. Then what is
+    /// accessible "when unlocked" needs a slot that holds it; otherwise the session key lies beside
+    /// the others, wrapped by the master key.
+    var guardsSession: Bool { self == .passphrase }
+  }
+
+  package fileprivate(set) var number: Int64 = 0
+  let id: ItemID
+  package let kind: Kind
+  package let label: String
+  /// Microseconds since 1970.
+  package let created: Int64
+  /// Of a passphrase: algorithm 1 (1 = Argon2id, version 1.3) | passes 4 | memory 8 | salt 16.
+  fileprivate let parameters: [UInt8]
+  fileprivate var payload: [UInt8] = []
+}
+
+extension KeySlot {
+  /// What is sealed in it does not count: it opens or does not.
+  package static func == (a: KeySlot, b: KeySlot) -> Bool {
+    (a.number, a.id, a.kind, a.label, a.created) == (b.number, b.id, b.kind, b.label, b.created)
+  }
+
+  /// A slot that is not in the store yet; its number comes with `insert`.
+  init(new kind: Kind, label: String, options: KeychainOptions) throws {
+    if kind == .passphrase { try options.passwordHash.check() }
+    self.init(
+      id: .random(), kind: kind, label: label, created: options.now(),
+      parameters: kind == .passphrase ? PassphraseParameters(options.passwordHash).encoded : [])
+  }
 
   /// What is bound to the payload, and counted by the manifest:
   /// `kind 8 | created 8 | label length 4 | label | parameters`.
@@ -27,37 +62,68 @@ struct KeySlotRow {
   }
 
   private var columns: [UInt8] {
-    Self.columns(
-      kind: Int64(slot.kind.rawValue), created: slot.created, label: slot.label,
-      parameters: parameters)
+    Self.columns(kind: Int64(kind.rawValue), created: created, label: label, parameters: parameters)
   }
 
   private func place(_ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(role: .slot, store: store, subject: slot.id, extra: columns)
+    SealedPart.Place(role: .slot, store: store, subject: id, extra: columns)
   }
 
-  func manifestElement(number: Int64, payload: [UInt8]) -> ManifestElement {
-    .slot(id: slot.id, number: number, tag: payload.tag, columns: columns)
+  var manifestElement: ManifestElement {
+    .slot(id: id, number: number, tag: payload.tag, columns: columns)
   }
 
-  func seal(
-    _ roots: [(KeyID, GuardedKey)], store: StoreID, slotKey: GuardedKey
-  ) throws -> [UInt8] {
-    try withScratchMemory(roots.count * Self.entryLength) { payload in
-      var writer = RowWriter(payload)
+  /// Seals the root keys into the slot, and writes it.
+  mutating func insert(
+    _ roots: [RootKeys.Root], store: StoreID, slotKey: GuardedKey, in tx: WriteTransaction
+  ) throws {
+    payload = try withScratchMemory(roots.count * (4 + KeyArena.keyLength)) { memory in
+      var writer = RowWriter(memory)
       for (id, key) in roots {
         writer.write(id.rawValue)
         key.withUnsafeBytes { writer.write($0) }
       }
       return try SealedPart.seal(
-        UnsafeRawBufferPointer(payload), at: place(store), by: (.none, slotKey))
+        UnsafeRawBufferPointer(memory), at: place(store), by: (.none, slotKey))
     }
+    try tx.execute(
+      """
+      INSERT INTO key_slots (uuid, kind, label, created, parameters, payload)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """,
+      .blob(id.bytes), .integer(Int64(kind.rawValue)), .text(label), .integer(created),
+      .blob(parameters),
+      .blob(payload))
+    number = tx.lastInsertedRowID
   }
 
-  func open(
-    _ payload: [UInt8], store: StoreID, slotKey: GuardedKey, in arena: KeyArena
-  ) throws -> [KeyID: GuardedKey] {
-    try payload.withUnsafeBytes { sealed in
+  func delete(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+    try tx.execute("DELETE FROM key_slots WHERE id = ?", .integer(number))
+    try ledger.remove(manifestElement)
+  }
+
+  /// Every slot of a kind that this version knows, oldest first.
+  static func all(in tx: ReadTransaction) throws -> [KeySlot] {
+    try tx.all(
+      "SELECT id, uuid, kind, label, created, parameters, payload FROM key_slots ORDER BY id"
+    ) { row -> KeySlot? in
+      guard let id = row.withBlob(1, { ItemID($0) }),
+        let kind = UInt8(exactly: row.integer(2)).flatMap(Kind.init)
+      else { return nil }
+      return KeySlot(
+        number: row.integer(0), id: id, kind: kind, label: row.text(3), created: row.integer(4),
+        parameters: row.blob(5), payload: row.blob(6))
+    }.compactMap { $0 }
+  }
+
+  /// The root keys in it.
+  ///
+  /// - Parameter secret: what opens it. For a passphrase this takes as long as its parameters say.
+  func open(by secret: SecretBytes, store: StoreID, in arena: KeyArena) throws -> [KeyID:
+    GuardedKey]
+  {
+    let slotKey = try slotKey(from: secret, in: arena)
+    return try payload.withUnsafeBytes { sealed in
       try SealedPart.open(sealed, at: place(store), by: { _ in slotKey }) { payload in
         var reader = RowReader(payload)
         var roots: [KeyID: GuardedKey] = [:]
@@ -70,10 +136,10 @@ struct KeySlotRow {
     }
   }
 
-  /// The key that seals the payload. For a passphrase this takes as long as its parameters say.
+  /// The key that seals the payload.
   func slotKey(from secret: SecretBytes, in arena: KeyArena) throws -> GuardedKey {
     try withScratchMemory(KeyFile.length) { source in
-      switch slot.kind {
+      switch kind {
       case .keyFile, .systemdCredential, .recoveryCode:
         try secret.withUnsafeBytes { bytes in
           guard bytes.count == source.count else {
@@ -92,76 +158,6 @@ struct KeySlotRow {
           1, context: "tk-slot1", from: UnsafeRawBufferPointer(source), into: memory)
       }
     }
-  }
-}
-
-/// A key slot as it can be shown: one of the ways into the store.
-package struct KeySlot: Equatable, Sendable {
-  /// The raw values are part of the format.
-  package enum Kind: UInt8, CaseIterable, Sendable {
-    case keyFile = 1
-    case passphrase = 2
-    case systemdCredential = 3
-    case recoveryCode = 4
-
-    /// Whether the session key is sealed into slots of this kind: they reach all that there is.
-    var holdsSession: Bool { self == .passphrase || self == .recoveryCode }
-
-    /// Whether the session key lies in slots only as long as there is one of this kind. Then what is
-    /// accessible "when unlocked" needs a slot that holds it; otherwise the session key lies beside
-    /// the others, wrapped by the master key.
-    var guardsSession: Bool { self == .passphrase }
-  }
-
-  package let number: Int64
-  let id: ItemID
-  package let kind: Kind
-  package let label: String
-  /// Microseconds since 1970.
-  package let created: Int64
-}
-
-extension KeySlotRow {
-  /// A slot that is not in the store yet; its number comes with `insert`.
-  init(new kind: KeySlot.Kind, label: String, options: KeychainOptions) throws {
-    slot = KeySlot(
-      number: 0, id: .random(), kind: kind, label: label, created: options.now())
-    switch kind {
-    case .keyFile, .systemdCredential, .recoveryCode:
-      parameters = []
-    case .passphrase:
-      try options.passwordHash.check()
-      parameters = PassphraseParameters(options.passwordHash).encoded
-    }
-  }
-
-  /// Seals the root keys into the slot, writes it, and returns what the manifest counts.
-  func insert(
-    _ roots: [(KeyID, GuardedKey)], store: StoreID, slotKey: GuardedKey, in tx: WriteTransaction
-  ) throws -> ManifestElement {
-    let payload = try seal(roots, store: store, slotKey: slotKey)
-    try tx.execute(
-      """
-      INSERT INTO key_slots (uuid, kind, label, created, parameters, payload)
-      VALUES (?, ?, ?, ?, ?, ?)
-      """,
-      .blob(slot.id.bytes), .integer(Int64(slot.kind.rawValue)), .text(slot.label),
-      .integer(slot.created), .blob(parameters), .blob(payload))
-    return manifestElement(number: tx.lastInsertedRowID, payload: payload)
-  }
-
-  /// Every slot of a kind that this version knows, with its payload.
-  static func all(in tx: ReadTransaction) throws -> [(row: KeySlotRow, payload: [UInt8])] {
-    try tx.all(
-      "SELECT id, uuid, kind, label, created, parameters, payload FROM key_slots ORDER BY id"
-    ) { row -> (KeySlotRow, [UInt8])? in
-      guard let id = row.withBlob(1, { ItemID($0) }),
-        let kind = UInt8(exactly: row.integer(2)).flatMap(KeySlot.Kind.init)
-      else { return nil }
-      let slot = KeySlot(
-        number: row.integer(0), id: id, kind: kind, label: row.text(3), created: row.integer(4))
-      return (KeySlotRow(slot: slot, parameters: row.blob(5)), row.blob(6))
-    }.compactMap { $0 }
   }
 }
 
