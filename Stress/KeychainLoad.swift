@@ -145,6 +145,6 @@ struct KeychainLoad: Load {
     let beside = try Keychain.open(at: location, with: keySlot, access: .readOnly)
     defer { beside.close() }
     if beside.condition != .healthy { journal.complain("beside, the store is \(beside.condition)") }
-    try beside.read { tx in _ = try beside.count(of: nil, in: tx) }
+    _ = try beside.verify()
   }
 }

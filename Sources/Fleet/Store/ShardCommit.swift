@@ -38,10 +38,6 @@ struct ShardCommit {
     var records = SealedParts(changes, Int64(manifest.generation), keys)
     for change in changes.records {
       let old = state.rows[change.id.rawValue]
-      if let old, change.state != nil, old.home != change.home {
-        throw KeychainError(
-          .param, "record \(old.id) is of home \(old.home), not of \(change.home)")
-      }
       if let old { try manifest.remove(.record(old), key: keys.manifest.sum) }
       if let new = try records.add(change, old, copies) {
         try manifest.insert(.record(new), key: keys.manifest.sum)
@@ -137,20 +133,11 @@ private struct SealedParts {
   mutating func add(
     _ change: RecordChanges.Record, _ old: RecordRow?, _ copies: [RecordID: SecretBytes]
   ) throws -> RecordRow? {
-    guard let state = change.state else {
+    guard let state = change.state,
+      case (var row, let secret)? = try change.row(over: old, version: version, copies)
+    else {
       if let old { removed.append(old.id) }
       return nil
-    }
-    var row = RecordRow(
-      id: change.id.rawValue, home: change.home, version: version, secretVersion: 0)
-    var secret: SecretBytes?
-    switch change.secret {
-    case .keep:
-      // Of an older version: the one that is there stays.
-      if let old { (row.secretVersion, row.secretTag) = (old.secretVersion, old.secretTag) }
-    case .none: break
-    case .new(let new): secret = new
-    case .copy(let source): secret = copies[source]
     }
     let keys = keys
     func seal(
@@ -164,7 +151,6 @@ private struct SealedParts {
       }
     }
     if let secret {
-      row.secretVersion = version
       let nonce = nonce()
       try secret.withUnsafeBytes { try seal(.recordSecret, $0, nonce, into: &secrets) }
     } else {

@@ -5,60 +5,43 @@ import SodiumCrypto
 
 /// The audit: lines are noted in a transaction's ledger, and appended as records when it commits.
 final class AuditLog: Sendable {
-  let store: StoreID
-  let keys: KeyRing
-  /// Who makes the changes for which the ledger names nobody; nil: no audit is kept.
-  let auditor: String?
-  /// Microseconds since 1970.
-  let now: @Sendable () -> Int64
+  private let store: StoreID
+  private let keys: KeyRing
+  private let options: KeychainOptions
 
   init(store: StoreID, keys: KeyRing, options: KeychainOptions) {
-    self.store = store
-    self.keys = keys
-    auditor = options.auditor
-    now = options.now
+    (self.store, self.keys, self.options) = (store, keys, options)
   }
 
-  var isKept: Bool { auditor != nil }
+  var isKept: Bool { options.auditor != nil }
 
   func note(_ action: AuditAction, _ subject: @autoclosure () -> String, _ ledger: ChangeLedger) {
-    guard isKept else { return }
-    ledger.audit.add(action, subject())
+    if isKept { ledger.audit.add(action, subject()) }
   }
 
+  /// The subject is the item's class, what names it, and the group.
   func note(_ action: AuditAction, _ item: Item, _ ledger: ChangeLedger) {
-    note(action, Self.subject(item), ledger)
-  }
-
-  private static func subject(_ item: Item) -> String { subject(item.itemClass, item.attributes) }
-
-  /// Class, what names the item, and the group.
-  static func subject(
-    _ itemClass: ItemClass, _ attributes: ItemAttributes
-  ) -> String {
     let names: [ItemAttribute] =
-      switch itemClass {
+      switch item.itemClass {
       case .genericPassword: [.service, .account]
       case .internetPassword: [.server, .account]
       case .certificate, .key: [.label]
       }
-    var subject = itemClass.code
-    for name in names {
-      guard let value = attributes[name]?.string, !value.isEmpty else { continue }
-      subject += " " + value
-    }
-    return subject + " (" + (attributes[.accessGroup]?.string ?? "") + ")"
+    let words = names.compactMap { item[$0]?.string }.filter { !$0.isEmpty }
+    note(
+      action, ([item.itemClass.code] + words + ["(\(item.accessGroup))"]).joined(separator: " "),
+      ledger)
   }
 
   /// Appends the transaction's records, before the manifest is written. The manifest counts the last
   /// one, which is linked to all before it.
   func append(_ ledger: ChangeLedger, in tx: WriteTransaction) throws {
-    guard let auditor, !ledger.audit.isEmpty else { return }
+    guard let auditor = options.auditor, !ledger.audit.isEmpty else { return }
     let (id, root) = try keys.current(.audit, ledger, in: tx)
     let key = try AuditKey(id, root, in: keys.arena)
     let last = try AuditRow.last(in: tx)
     let rows = try ledger.audit.rows(
-      after: last, by: auditor, at: now(), store: store, key: key)
+      after: last, by: auditor, at: options.now(), store: store, key: key)
     for row in rows {
       try tx.execute(
         "INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(row.number), .blob(row.sealed))

@@ -79,9 +79,6 @@ final class StoreHealth: Sendable {
   static func isDamage(_ error: any Error) -> Bool {
     !(error is SQLiteError) && (error as? KeychainError)?.status ?? .decode == .decode
   }
-
-  /// A damaged row was taken out.
-  func forget(row: Int64) { state.withLock { _ = $0.quarantine.remove(row) } }
 }
 
 /// What was found out about the anchor.

@@ -221,14 +221,7 @@ package struct ItemQuery: Sendable {
     case .yes: if !item.isSynchronizable { return false }
     }
     if let accessGroups, !accessGroups.contains(item.accessGroup) { return false }
-    for (attribute, wanted) in attributes {
-      if let found = item.attributes[attribute] {
-        guard found.matches(wanted) else { return false }
-      } else {
-        guard wanted.isEmpty, attribute.isEmptyByDefault else { return false }
-      }
-    }
-    return true
+    return attributes.allSatisfy { item.attributes.has($0.value, for: $0.key) }
   }
 }
 

@@ -16,7 +16,6 @@ package struct ItemAttributes: Equatable, Sendable {
   package var count: Int { elements.count }
   package var isEmpty: Bool { elements.isEmpty }
   package var keys: [ItemAttribute] { elements.map(\.key) }
-  package var values: [AttributeValue] { elements.map(\.value) }
 
   /// Nil: it has no such attribute.
   package subscript(_ attribute: ItemAttribute) -> AttributeValue? {
@@ -66,6 +65,11 @@ package struct ItemAttributes: Equatable, Sendable {
       merged[attribute] = self[attribute].map { combine($0, value) } ?? value
     }
     return merged
+  }
+
+  /// Whether an attribute has that value. What is missing and `isEmptyByDefault` has an empty one.
+  func has(_ value: AttributeValue, for attribute: ItemAttribute) -> Bool {
+    self[attribute]?.matches(value) ?? (value.isEmpty && attribute.isEmptyByDefault)
   }
 
   package static func == (left: ItemAttributes, right: ItemAttributes) -> Bool {

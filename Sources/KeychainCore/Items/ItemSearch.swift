@@ -117,26 +117,6 @@ extension Keychain {
     return found ?? nil
   }
 
-  /// How many items there are: of all classes at once (the manifest knows), of one by counting.
-  package func count(
-    of itemClass: ItemClass? = nil, in tx: ReadTransaction
-  ) throws(KeychainError) -> Int {
-    try KeychainError.wrap("counting items") {
-      guard let itemClass else {
-        return Int(clamping: try manifest.current(in: tx).items)
-      }
-      if health.hidesItems {
-        // The class in a row may be what was altered: only an opened row is believed.
-        let query = ItemQuery(itemClass, synchronizable: .any)
-        return try items(matching: query, in: tx).count
-      }
-      let count = try tx.first(
-        "SELECT count(*) FROM items WHERE class = ?", .integer(Int64(itemClass.rawValue))
-      ) { $0.integer(0) }
-      return Int(clamping: count ?? 0)
-    }
-  }
-
   /// How many items the keys of a class wrap.
   func count(ofClass accessible: Accessibility, in tx: ReadTransaction) throws -> Int {
     let count = try tx.first(

@@ -135,7 +135,9 @@ extension Keychain {
     try health.checkWritable()
     return try KeychainError.wrap("changing an item") {
       guard secret?.count ?? 0 <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
-      guard var (now, old, wrapped) = try stored(item.rowID, in: tx), old.id == item.id else {
+      guard case (var now, let old, let wrapped)? = try stored(item.rowID, in: tx),
+        old.id == item.id
+      else {
         throw KeychainError.noSuchItem()
       }
       let ledger = try ledger(tx)

@@ -49,7 +49,8 @@ package final class Keychain: Sendable {
   let anchor: AnchorWriter
   let erasure: LogErasure
   let reserve: SpaceReserve
-  let sharing: Locked<Sharing>
+  /// The keys that were there when they were last read: other processes may have changed them since.
+  let known: Locked<KeySetMark>
   /// The threads of this process take turns here, so that they need not poll.
   /// Not `Void`, which has no address of its own: the thread sanitizer would see a race.
   let turn = Locked(false)
@@ -82,7 +83,7 @@ package final class Keychain: Sendable {
       options: options, lockPath: access == .shared ? location.lockPath : nil, health: health)
     reserve = SpaceReserve(location.reservePath)
     erasure = LogErasure(access: access, database: database, keys: keys)
-    sharing = Locked(Sharing(known: opening))
+    known = Locked(opening)
     keepReserve()
   }
 

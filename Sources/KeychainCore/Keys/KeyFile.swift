@@ -102,9 +102,6 @@ extension SecretBytes {
   fileprivate func whole(_ length: Int) -> SecretBytes? { count == length ? self : nil }
 }
 
-// The method below has the name of the function.
-private let systemRead = read(_:_:_:)
-
 /// A file whose first line is a passphrase.
 enum PassphraseFile {
   /// The most bytes of the line, with its end.
@@ -123,22 +120,18 @@ enum PassphraseFile {
     defer { close(descriptor) }
     // What is open, and not what has that name now.
     try StoreLocation.checkFile(open: descriptor, path: path, remedy: "chmod 600")
-    var failure: KeychainError?
-    let passphrase = withScratchMemory(limit) { memory in
-      let count = systemRead(descriptor, memory.baseAddress, memory.count)
-      guard count >= 0 else {
-        failure = .system("read the passphrase file", path: path)
-        return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: memory[..<0]))
+    let passphrase = try KeychainError.wrap("reading a passphrase") {
+      try withScratchMemory(limit) { memory in
+        let count = Glibc.read(descriptor, memory.baseAddress, memory.count)
+        guard count >= 0 else { throw KeychainError.system("read the passphrase file", path: path) }
+        let line = memory[..<count].prefix { $0 != 0x0A && $0 != 0x0D }
+        guard line.count < memory.count else {
+          throw KeychainError(
+            .authFailed, "the first line of \(path) is longer than \(limit - 1) bytes")
+        }
+        return SecretBytes(copying: line)
       }
-      let bytes = UnsafeRawBufferPointer(rebasing: memory[..<count])
-      let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
-      if line.count == memory.count {
-        failure = KeychainError(
-          .authFailed, "the first line of \(path) is longer than \(limit - 1) bytes")
-      }
-      return SecretBytes(copying: line)
     }
-    if let failure { throw failure }
     guard passphrase.count > 0 else {
       throw KeychainError(.authFailed, "the first line of \(path) is empty: put a passphrase there")
     }

@@ -25,14 +25,6 @@ final class ManifestStore: Sendable {
     return (try Manifest(opening: sealed, store: store, by: key), key)
   }
 
-  /// The manifest as the transaction has changed it so far, or as it is stored.
-  func current(in tx: ReadTransaction) throws -> Manifest {
-    if let tx = tx as? WriteTransaction, let manifest = ChangeLedger.of(tx).manifest {
-      return manifest
-    }
-    return try read(in: tx).0
-  }
-
   /// Writes what the ledger has counted, as the next generation.
   static func write(_ ledger: ChangeLedger, of store: StoreID, in tx: WriteTransaction) throws {
     guard var manifest = ledger.manifest, let key = ledger.manifestKey else { return }

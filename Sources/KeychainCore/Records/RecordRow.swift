@@ -70,6 +70,40 @@ package struct RecordRow: Sendable {
   }
 }
 
+extension RecordChanges.Record {
+  /// The row that it becomes, and the secret that is to be sealed for it; nil where the record is deleted.
+  ///
+  /// - Parameters:
+  ///   - old: the row that is there.
+  ///   - version: of this commit.
+  ///   - copies: the secrets of records that others are given.
+  /// - Throws: `param` for a number that no record can have, and where the record is of another home.
+  package func row(
+    over old: RecordRow?, version: Int64, _ copies: [RecordID: SecretBytes]
+  ) throws(KeychainError) -> (row: RecordRow, secret: SecretBytes?)? {
+    guard state != nil else { return nil }
+    guard RowNumber(stored: id.rawValue) != nil else {
+      throw KeychainError(.param, "record \(id.rawValue) has a number that no record can have")
+    }
+    if let old, old.home != home {
+      throw KeychainError(.param, "record \(old.id) is of home \(old.home), not of \(home)")
+    }
+    var row = RecordRow(id: id.rawValue, home: home, version: version, secretVersion: 0)
+    let new: SecretBytes? =
+      switch secret {
+      case .keep, .none: nil
+      case .new(let secret): secret
+      case .copy(let source): copies[source]
+      }
+    if new != nil {
+      row.secretVersion = version
+    } else if let old, case .keep = secret {
+      (row.secretVersion, row.secretTag) = (old.secretVersion, old.secretTag)
+    }
+    return (row, new)
+  }
+}
+
 /// Sealing and opening: a part is `recordState` or `recordSecret`.
 extension RecordRow {
   func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {

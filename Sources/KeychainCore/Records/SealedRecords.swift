@@ -202,30 +202,15 @@ private final class RecordWriter {
 
   private func write(_ change: RecordChanges.Record, nonces: UnsafeRawBufferPointer) throws {
     let id = change.id.rawValue
-    guard change.state == nil || RowNumber(stored: id) != nil else {
-      throw KeychainError(.param, "record \(id) has a number that no record can have")
-    }
     let old = id > highest ? nil : try RecordRow.find(id, in: tx)
-    guard let state = change.state else {
+    guard let state = change.state,
+      case (var row, let secret)? = try change.row(over: old, version: version, copies)
+    else {
       if let old { try delete(old) }
       return
     }
-    if let old, old.home != change.home {
-      throw KeychainError(.param, "record \(id) is of home \(old.home), not of \(change.home)")
-    }
     highest = max(highest, id)
-    var row = RecordRow(id: id, home: change.home, version: version, secretVersion: 0)
-    var (secret, keepsSecret): (SecretBytes?, Bool) = (nil, false)
-    switch change.secret {
-    case .keep:
-      guard let old, old.hasSecret else { break }
-      keepsSecret = true
-      (row.secretVersion, row.secretTag) = (old.secretVersion, old.secretTag)
-    case .none: break
-    case .new(let new): secret = new
-    case .copy(let source): secret = copies[source]
-    }
-    if secret != nil { row.secretVersion = version }
+    let keepsSecret = secret == nil && row.hasSecret
     try put(&row, state, secret, keepsSecret: keepsSecret, nonces)
     if let old { try remove(old, withSecret: !keepsSecret) }
     try ledger.insert(.record(row))

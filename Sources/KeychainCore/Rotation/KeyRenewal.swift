@@ -116,7 +116,9 @@ struct KeyRenewal {
       let id = KeyID(rawValue: UInt32(truncatingIfNeeded: classKey))
       // With the metadata key all rows are renewed: one that is passed over would not open any more.
       guard purposes.contains(.metadata) || purposes.contains(id.purpose) else { return false }
-      guard let key = old[id], var (item, row, wrapped) = try keychain.stored(rowID, in: tx) else {
+      guard let key = old[id],
+        case (var item, let row, let wrapped)? = try keychain.stored(rowID, in: tx)
+      else {
         throw keychain.health.corrupt(row: rowID, "the key")
       }
       // The attributes are sealed and indexed again, the item key is wrapped again.

@@ -80,15 +80,13 @@ extension ItemRequest {
     }
     if let host, !Self.isHost(found[.server], orBelow: host) { return false }
     return attributes.allSatisfy { attribute, wanted in
-      let missing: AttributeValue? = attribute.isEmptyByDefault ? .data([]) : nil
-      guard let value = found[attribute] ?? missing else { return false }
-      return value.matches(wanted) || ignoresCase && Self.areSameText(value, wanted)
+      found.has(wanted, for: attribute) || ignoresCase && Self.areSameText(found[attribute], wanted)
     }
   }
 
   /// By Unicode's full case mapping, and canonical equivalence.
-  private static func areSameText(_ one: AttributeValue, _ other: AttributeValue) -> Bool {
-    guard let one = one.string, let other = other.string else { return false }
+  private static func areSameText(_ one: AttributeValue?, _ other: AttributeValue) -> Bool {
+    guard let one = one?.string, let other = other.string else { return false }
     return one.lowercased() == other.lowercased()
   }
 

@@ -112,17 +112,6 @@ package final class StoreLock: Sendable {
 /// transaction, and looks whether another has changed the keys since. Of a store that is not shared,
 /// these are the database's own transactions.
 extension Keychain {
-  /// What is known of other processes.
-  struct Sharing {
-    /// The keys that were there when they were last read.
-    var known: KeySetMark
-    /// Others changed the key slots.
-    var isOutdated = false
-  }
-
-  /// Whether another process has changed the key slots since the store was opened: it must be opened again.
-  package var isOutdated: Bool { sharing.withLock { $0.isOutdated } }
-
   /// Runs `body` on a snapshot.
   package func read<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
     try KeychainError.wrap("reading") {
@@ -150,7 +139,7 @@ extension Keychain {
             let result = try body(tx)
             // What this process has changed itself, it knows.
             let mark = try KeySetMark(in: tx)
-            tx.onCommit("key set") { [sharing] in sharing.withLock { $0.known = mark } }
+            tx.onCommit("key set") { [known] in known.withLock { $0 = mark } }
             return result
           }
         }
@@ -161,16 +150,15 @@ extension Keychain {
   /// Reads the keys again if others have changed them.
   private func catchUp(in tx: ReadTransaction) throws {
     let found = try KeySetMark(in: tx)
-    let known = sharing.withLock { $0.known }
+    let known = self.known.withLock { $0 }
     guard found != known else { return }
     guard found.hasSameSlots(as: known) else {
-      sharing.withLock { $0.isOutdated = true }
       throw KeychainError(
         .notAvailable, "the ways into the store were changed by another process: open it again",
         asksForReopening: true)
     }
     try keys.loadAll(in: tx)
-    sharing.withLock { $0.known = found }
+    self.known.withLock { $0 = found }
   }
 
   /// Waits until no other process has the lock. It is tried once, however long ago `start` is.

@@ -127,17 +127,4 @@ import Testing
     try store.alter("DELETE FROM items")
     refuses(.decode) { try keychain.first(ItemQuery(.genericPassword, whole)) }
   }
-
-  @Test func theyAreCounted() throws {
-    func counts(in tx: ReadTransaction) throws -> [Int] {
-      let classes: [ItemClass?] = [nil, .genericPassword, .internetPassword, .key]
-      return try classes.map { try keychain.count(of: $0, in: tx) }
-    }
-    #expect(try keychain.database.read { try counts(in: $0) } == [13, 11, 2, 0])
-    let inside = try keychain.database.write { tx in
-      try keychain.add("new", in: tx)
-      return try counts(in: tx)
-    }
-    #expect(inside == [14, 12, 2, 0])
-  }
 }

@@ -85,7 +85,8 @@ struct BrokerLoginStoreTests {
     try save(login("keeper", "old"))
     #expect(try save(login("keeper", "new")) == .updated)
     #expect(try find()?.password == SecretBytes(copying: "new".utf8))
-    #expect(try keychain.database.read { try keychain.count(in: $0) } == 1)
+    let rows = try keychain.database.read { try keychain.items(matching: ItemQuery(), in: $0) }
+    #expect(rows.count == 1)
     #expect(try save(login("second", "new")) == .added)
     #expect(try find("keeper") == nil && find()?.username == "second")
   }
