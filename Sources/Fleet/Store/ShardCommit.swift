@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
-import Glibc
 import KeychainCore
 import SodiumCrypto
 
@@ -46,7 +45,8 @@ struct ShardCommit {
     var draft = AuditDraft()
     draft.add(changes.audit)
     let lines = try draft.rows(
-      after: state.lastAudit, by: "threadkeeper", at: Self.now(), store: keys.store, key: keys.audit
+      after: state.lastAudit, by: "threadkeeper", at: KeychainOptions().now(), store: keys.store,
+      key: keys.audit
     )
     if let last = lines.last {
       if let old = state.lastAudit {
@@ -98,12 +98,6 @@ struct ShardCommit {
     published AS (DELETE FROM threadkeeper.outbox WHERE shard = $1 AND id > $6 AND id <= $5)
     SELECT 1 FROM fence
     """
-  }
-
-  private static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
   }
 }
 

@@ -25,29 +25,17 @@ package struct ItemAttributes: Equatable, Sendable {
       }
       return nil
     }
-    set { updateValue(newValue, forKey: attribute) }
-  }
-
-  /// - Parameter value: nil removes the attribute.
-  /// - Returns: the value before.
-  @discardableResult
-  package mutating func updateValue(
-    _ value: AttributeValue?, forKey attribute: ItemAttribute
-  ) -> AttributeValue? {
-    // Mostly they come in order, so the place is sought from the end.
-    var place = elements.count
-    while place > 0, elements[place - 1].key.rawValue > attribute.rawValue { place -= 1 }
-    guard place > 0, elements[place - 1].key == attribute else {
-      if let value { elements.insert((attribute, value), at: place) }
-      return nil
+    set {
+      // Mostly they come in order, so the place is sought from the end.
+      var place = elements.count
+      while place > 0, elements[place - 1].key.rawValue > attribute.rawValue { place -= 1 }
+      let isThere = place > 0 && elements[place - 1].key == attribute
+      switch newValue {
+      case let value? where isThere: elements[place - 1].value = value
+      case let value?: elements.insert((attribute, value), at: place)
+      case nil: if isThere { elements.remove(at: place - 1) }
+      }
     }
-    let before = elements[place - 1].value
-    if let value {
-      elements[place - 1].value = value
-    } else {
-      elements.remove(at: place - 1)
-    }
-    return before
   }
 
   package func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> ItemAttributes {

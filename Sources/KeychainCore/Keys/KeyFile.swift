@@ -35,8 +35,7 @@ enum KeyFile {
         RandomBytes.fill(raw)
       }
       for (position, byte) in raw.enumerated() {
-        text[position * 2] = digit(byte >> 4)
-        text[position * 2 + 1] = digit(byte & 15)
+        (text[position * 2], text[position * 2 + 1]) = byte.hexadecimalDigits
       }
       text[length * 2] = UInt8(ascii: "\n")
       return write(descriptor, text.baseAddress, text.count) == text.count && fsync(descriptor) == 0
@@ -90,10 +89,6 @@ enum KeyFile {
       }
       return length
     }.whole(length)
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }
 

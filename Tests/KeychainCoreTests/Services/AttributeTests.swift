@@ -86,7 +86,7 @@ struct ItemAttributesTests {
       let attribute = ItemAttribute(rawValue: UInt8.random(in: 1...24, using: &random))
       let value: AttributeValue? =
         Bool.random(using: &random) ? .integer(Int64(step)) : nil
-      #expect(attributes.updateValue(value, forKey: attribute) == model[attribute])
+      attributes[attribute] = value
       model[attribute] = value
       #expect(attributes[attribute] == value)
       #expect(attributes.count == model.count)
