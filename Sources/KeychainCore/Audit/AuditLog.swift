@@ -21,6 +21,7 @@ final class AuditLog: Sendable {
 
   /// The subject is the item's class, what names it, and the group.
   func note(_ action: AuditAction, _ item: Item, _ ledger: ChangeLedger) {
+    guard isKept else { return }
     let names: [ItemAttribute] =
       switch item.itemClass {
       case .genericPassword: [.service, .account]
@@ -28,9 +29,8 @@ final class AuditLog: Sendable {
       case .certificate, .key: [.label]
       }
     let words = names.compactMap { item[$0]?.string }.filter { !$0.isEmpty }
-    note(
-      action, ([item.itemClass.code] + words + ["(\(item.accessGroup))"]).joined(separator: " "),
-      ledger)
+    ledger.audit.add(
+      action, ([item.itemClass.code] + words + ["(\(item.accessGroup))"]).joined(separator: " "))
   }
 
   /// Appends the transaction's records, before the manifest is written. The manifest counts the last

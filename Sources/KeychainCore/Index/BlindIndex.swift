@@ -61,8 +61,12 @@ struct BlindIndex {
 
   private func hash(_ message: inout [UInt8]) throws -> ItemID {
     defer { wipe(&message) }
-    let hash = try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, count: Self.length) }
-    return ItemID(hash) ?? .zero
+    return try withUnsafeTemporaryAllocation(byteCount: Self.length, alignment: 8) { hash in
+      try message.withUnsafeBytes { message in
+        try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, into: hash) }
+      }
+      return ItemID(UnsafeRawBufferPointer(hash)) ?? .zero
+    }
   }
 }
 

@@ -136,23 +136,20 @@ extension Keychain {
       }
       (row.secretTag, sealed) = (bytes.tag, bytes)
     }
-    let parts: [SQLiteValue] = [
-      .integer(row.version), .blob(metadata), .key(row.classKey),
-      .optional(wrapped),
+    let values: [SQLiteValue] = [
+      .integer(row.version), .blob(metadata), .key(row.classKey), .optional(wrapped),
       .optional(sealed),
-    ]
-    let indexes: [SQLiteValue] = [
-      .integer(Int64(row.indexEpoch)), .optional(row.primaryIndex?.bytes),
-      .optional(row.index1?.bytes),
-      .optional(row.index2?.bytes),
+      .integer(row.rowID), .integer(Int64(row.indexEpoch)), .optional(row.primaryIndex?.bytes),
+      .optional(row.index1?.bytes), .optional(row.index2?.bytes), .blob(row.id.bytes),
+      .integer(Int64(row.itemClass)),
     ]
     guard let old else {
       try tx.execute(
         """
         INSERT INTO items (version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
           index_2, uuid, class)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """, bound: parts + indexes + [.blob(row.id.bytes), .integer(Int64(row.itemClass))])
+        VALUES (?1, ?2, ?3, ?4, ?5, ?7, ?8, ?9, ?10, ?11, ?12)
+        """, bound: values)
       row.rowID = tx.lastInsertedRowID
       item.rowID = row.rowID
       return try ledger.insert(.item(row))
@@ -161,17 +158,17 @@ extension Keychain {
       // SQLite would rewrite the indexes of whatever a statement names.
       try tx.execute(
         """
-        UPDATE items SET version = ?, metadata = ?, class_key = ?, wrapped_key = coalesce(?, wrapped_key),
-          secret = coalesce(?, secret)
-        WHERE id = ?
-        """, bound: parts + [.integer(row.rowID)])
+        UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
+          secret = coalesce(?5, secret)
+        WHERE id = ?6
+        """, bound: Array(values[..<6]))
     } else {
       try tx.execute(
         """
-        UPDATE items SET version = ?, metadata = ?, class_key = ?, wrapped_key = coalesce(?, wrapped_key),
-          secret = coalesce(?, secret), index_epoch = ?, primary_index = ?, index_1 = ?, index_2 = ?
-        WHERE id = ?
-        """, bound: parts + indexes + [.integer(row.rowID)])
+        UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
+          secret = coalesce(?5, secret), index_epoch = ?7, primary_index = ?8, index_1 = ?9, index_2 = ?10
+        WHERE id = ?6
+        """, bound: Array(values[..<10]))
     }
     try ledger.remove(.item(old))
     try ledger.insert(.item(row))

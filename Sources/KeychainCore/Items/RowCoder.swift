@@ -5,6 +5,7 @@ import SodiumCrypto
 /// Takes the bytes of rows, sealed parts and backups: numbers big-endian, names as sixteen bytes.
 protocol ByteSink {
   mutating func write(_ bytes: UnsafeRawBufferPointer)
+  mutating func write(_ number: some FixedWidthInteger)
 }
 
 extension ByteSink {
@@ -42,6 +43,11 @@ struct RowWriter: ByteSink {
   mutating func write(_ bytes: UnsafeRawBufferPointer) {
     UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
     count += bytes.count
+  }
+
+  mutating func write<N: FixedWidthInteger>(_ number: N) {
+    memory.storeBytes(of: number.bigEndian, toByteOffset: count, as: N.self)
+    count += MemoryLayout<N>.size
   }
 }
 
