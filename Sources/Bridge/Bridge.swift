@@ -77,7 +77,7 @@ package final class Bridge: Service {
       configuration.publisherSettings(
         identity: { identity.keys }, instanceID: store.id.description,
         formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
-      loop.snapshot, store, stored: try store.storedMessages(),
+      loop.homes.snapshot, store, stored: try store.storedMessages(),
       rules: HomeRules { .random(in: .min ... .max) }, now: now,
       acknowledged: { monitor.figures.publish.add($0) })
     let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
@@ -88,7 +88,7 @@ package final class Bridge: Service {
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher),
       handler: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
-    follower.begin(.init(loop: loop, publisher: publisher, wake: wake))
+    follower.begin(.init(publisher: publisher, wake: wake))
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
       handler: IntakeConnection(

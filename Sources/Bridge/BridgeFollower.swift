@@ -9,7 +9,6 @@ import Synchronization
 final class BridgeFollower: LoopFollower {
   /// Who acts upon it, once there is a loop.
   struct Parts {
-    unowned let loop: HomeLoop
     let publisher: Publisher
     let wake: @Sendable () -> Void
   }
@@ -17,7 +16,7 @@ final class BridgeFollower: LoopFollower {
   private struct State {
     var parts: Parts?
     /// Committed by the start of the loop.
-    var early: [CommittedBatch] = []
+    var early: [(batch: CommittedBatch, homes: CommittedHomes)] = []
     /// What became of answers, which their homes have still to handle.
     var owed: [RequestService.OwedInput] = []
   }
@@ -51,7 +50,7 @@ final class BridgeFollower: LoopFollower {
       return state.early
     }
     // What was published of them is in the first walk.
-    for batch in early { follow(batch, parts) }
+    for (batch, homes) in early { follow(batch, homes, parts) }
   }
 
   func willHandle() { requests.callers.look() }
@@ -64,24 +63,24 @@ final class BridgeFollower: LoopFollower {
     news.news(of: batch, home: home)
   }
 
-  func committed(_ batch: CommittedBatch) {
+  func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
     let parts = state.withLock { state in
-      if state.parts == nil { state.early.append(batch) }
+      if state.parts == nil { state.early.append((batch, homes)) }
       return state.parts
     }
     guard let parts else { return }
-    parts.publisher.note(batch, home: parts.loop.storedHome)
-    follow(batch, parts)
+    parts.publisher.note(batch, home: homes.storedHome)
+    follow(batch, homes, parts)
   }
 
-  private func follow(_ batch: CommittedBatch, _ parts: Parts) {
+  private func follow(_ batch: CommittedBatch, _ homes: CommittedHomes, _ parts: Parts) {
     monitor.count(batch)
     rows.add(batch.rows, ordering: .relaxed)
     if let time = batch.commitTime { monitor.figures.commit.add(time) }
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
     news.note(batch)
-    let owed = requests.answer(batch, of: parts.loop)
+    let owed = requests.answer(batch, of: homes)
     if !owed.isEmpty { state.withLock { $0.owed += owed } }
     parts.wake()
   }

@@ -133,7 +133,7 @@ final class StatusConnection: MosquittoHandler {
     guard refusals.acknowledged(token, outcome) else { return }
     publisher.accessRegained()
     health.restart()
-    for home in loop.snapshot.homes.keys {
+    for home in loop.homes.snapshot.homes.keys {
       _ = try? loop.perform(.deliveriesAreDue, in: home)
     }
   }

@@ -110,7 +110,7 @@ package final class DiscoveryIntake: Sendable {
     defer { state.withLock { $0.rounds += 1 } }
     do {
       try loop.see(sightings)
-      let home = loop.home(home)
+      let home = loop.homes.home(home)
       state.withLock { $0.written(sightings, by: home) }
     } catch {
       let reason = StoreFailure.reason(error, path: path)

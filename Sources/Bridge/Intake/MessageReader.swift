@@ -136,7 +136,6 @@ struct MessageReader {
   private let isOfShard: Bool
   private let identity: @Sendable () -> Identity?
   private let decoder = InboundEventDecoder()
-  var limits: TokenBuckets
   private var datasets: DatasetReader
   private(set) var topics: [ExactName: IntakeTopic] = [:]
   /// The keys that were read last.
@@ -148,11 +147,13 @@ struct MessageReader {
       bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
     isOfShard = reading.isOfShard
     identity = reading.identity
-    limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
     datasets = try DatasetReader(key: reading.hashKey)
   }
 
-  mutating func read(_ message: IncomingMessage, at now: WireTime) -> ReadMessage {
+  /// - Parameter limits: an event is taken from what its login has left.
+  mutating func read(
+    _ message: IncomingMessage, _ limits: inout TokenBuckets, at now: WireTime
+  ) -> ReadMessage {
     // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .skipped }
     guard let arrival = arrival(of: message) else {

@@ -21,13 +21,12 @@ package final class HomeLoop: Sendable {
   static let batchBytes = 4 << 20
 
   private let state: Mutex<LoopState>
-  private let shared: LoopShared
-  private let store: any RecordStore
+  /// As they are on disk.
+  package let homes: CommittedHomes
+  /// The broker has acknowledged all messages up to this one.
+  private let published: Acknowledged
   private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
-  private let places: [String: Int]
-  /// That the store cannot be used. No home can hold that, so the first one is shown with it.
-  private let storeAlert = Mutex<Alert?>(nil)
   /// Base topics that a home has no more, by the home's name.
   package let retiredBases: [HomeBase]
   /// Below which devices are announced to Home Assistant.
@@ -57,78 +56,22 @@ package final class HomeLoop: Sendable {
     clock: @escaping @Sendable () -> WireTime
   ) throws {
     let loaded = try LoadedStore(homes, store)
-    self.store = store
     self.follower = follower
     self.clock = clock
-    places = Dictionary(
-      homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
     retiredBases = loaded.retiredBases(homes)
     let now = clock()
     let daemon = DaemonRecords(loaded)
-    shared = LoopShared(loaded, daemon.recent)
+    let committed = CommittedHomes(homes, loaded, daemon.recent, store)
+    published = Acknowledged()
     var first = try LoopState(
-      loaded, daemon, homes, shared, store, reading, follower,
+      loaded, daemon, homes, committed, published, store, reading, follower,
       lastMessage: try store.lastMessage(), at: now)
+    self.homes = committed
     first.begin(at: now)
     self.devicePrefix = devicePrefix.map { ExactName($0) }
     retiredPrefixes = first.announceDevices(below: self.devicePrefix).map(\.text)
     if isWritable { try first.start(loaded, discovers: discovers, consent: consent) }
     state = Mutex(first)
-  }
-
-  /// All served homes as they are on disk, and with what is shown of the store.
-  package var snapshot: HomeSnapshot {
-    let alert = storeAlert.withLock { $0 }
-    return shared.homes.withLock { homes in
-      HomeSnapshot(homes: places.mapValues { homes[$0].showing($0 == 0 ? alert : nil) })
-    }
-  }
-
-  /// The counts of all served homes together. No home is copied: a shard has thousands.
-  package var counts: HomeCounts {
-    let alert = storeAlert.withLock { $0 }
-    return shared.homes.withLock { homes in
-      homes.enumerated().reduce(into: HomeCounts()) {
-        $0.add($1.offset == 0 ? $1.element.showing(alert) : $1.element)
-      }
-    }
-  }
-
-  /// One of them.
-  package func home(_ name: String) -> Home? {
-    let alert = places[name] == 0 ? storeAlert.withLock { $0 } : nil
-    return storedHome(name)?.showing(alert)
-  }
-
-  /// The same as it is on disk alone.
-  func storedHome(_ name: String) -> Home? {
-    places[name].map { place in shared.homes.withLock { $0[place] } }
-  }
-
-  /// What happened last, also in earlier processes.
-  package var recent: RecentEvents { shared.recent.withLock { $0 } }
-
-  /// What lists show of the store: nil where it has been writable for a day.
-  func show(_ alert: Alert?) { storeAlert.withLock { $0 = alert } }
-
-  /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
-  package var formerHomes: HomeSnapshot {
-    let former = shared.former.withLock { $0 }
-    return HomeSnapshot(
-      homes: Dictionary(former.map { ($0.name, $0.home) }, uniquingKeysWith: { $1 }))
-  }
-
-  /// By home, also those: how many records cannot be read.
-  package var unreadable: [String: Int] { shared.unreadable.withLock { $0 } }
-
-  /// Lends a dataset as it is on disk.
-  ///
-  /// - Returns: nil where the record has none.
-  package func withDataset<R>(
-    of key: RecordKey, in home: String, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
-    let id = places[home].flatMap { place in shared.books.withLock { $0[place][key] } }
-    return try id.flatMap { try store.withSecret(of: $0, body) }
   }
 
   private func handle<R>(_ body: (inout LoopState) throws -> R) rethrows -> R {
@@ -150,7 +93,7 @@ package final class HomeLoop: Sendable {
   package func perform(
     _ input: HomeInput, in home: String, dataset: OperationalDataset? = nil, actor: String? = nil
   ) throws -> HomeOutput {
-    guard let place = places[home] else { throw UnknownHome(name: home) }
+    guard let place = homes.places[home] else { throw UnknownHome(name: home) }
     return try handle { state in
       let output = state.handle(input, in: place, dataset: dataset?.bytes, actor: actor)
       try state.commit()
@@ -163,7 +106,7 @@ package final class HomeLoop: Sendable {
   /// - Throws: as for one.
   package func perform(_ inputs: [(home: String, input: HomeInput)]) throws {
     let placed = try inputs.map { home, input in
-      guard let place = places[home] else { throw UnknownHome(name: home) }
+      guard let place = homes.places[home] else { throw UnknownHome(name: home) }
       return (place: place, input: input)
     }
     try handle { state in
@@ -209,8 +152,8 @@ package final class HomeLoop: Sendable {
   package func connected(isSessionPresent: Bool) throws {
     try handle { state in
       guard !state.homes.isEmpty else { return }
-      let isLost = state.notes.hasSession && !isSessionPresent
-      state.notes.hasSession = true
+      let isLost = state.records.notes.hasSession && !isSessionPresent
+      state.records.notes.hasSession = true
       state.handle(.condition(.sessionLost, isLost ? .sessionLost : nil), in: 0)
       try state.commit()
     }
@@ -219,7 +162,7 @@ package final class HomeLoop: Sendable {
   /// Writes something, which tells whether a store that has failed works again.
   package func probe() throws {
     try handle { state in
-      state.writesNotes = true
+      state.batch.writesNotes = true
       try state.commit()
     }
   }
@@ -229,8 +172,8 @@ package final class HomeLoop: Sendable {
   /// - Returns: whether there are more than at the last time, also by an earlier process.
   package func noteDropped(_ count: Int64) throws -> Bool {
     try handle { state in
-      let before = state.notes.dropped
-      state.notes.dropped = count
+      let before = state.records.notes.dropped
+      state.records.notes.dropped = count
       try state.commit()
       return before.map { count > $0 } ?? false
     }
@@ -239,7 +182,7 @@ package final class HomeLoop: Sendable {
   /// The broker has acknowledged all stored messages up to this one. They are deleted with the next commit, a tick at
   /// the latest.
   package func acknowledged(upTo message: Int64) {
-    shared.published.max(message, ordering: .relaxed)
+    published.upTo.max(message, ordering: .relaxed)
   }
 
   /// What routers advertise on the local network, which belongs to the first home.
@@ -274,15 +217,15 @@ package final class HomeLoop: Sendable {
   package func basesAreEmpty() throws {
     try handle { state in
       for home in state.homes {
-        state.homeNotes[RecordID(home.number)] = HomeNote(
+        state.records.homeNotes[RecordID(home.number)] = HomeNote(
           name: home.settings.name, base: home.settings.base)
       }
-      for home in shared.former.withLock({ $0 }) {
+      for home in homes.former.withLock({ $0 }) {
         guard var note = home.note else { continue }
         note.base = ""
-        state.homeNotes[RecordID(home.number)] = note
+        state.records.homeNotes[RecordID(home.number)] = note
       }
-      state.notes.prefixes = devicePrefix.map { [$0] } ?? []
+      state.records.notes.prefixes = devicePrefix.map { [$0] } ?? []
       try state.commit()
     }
   }
@@ -292,16 +235,6 @@ package final class HomeLoop: Sendable {
     try handle { state in
       try state.stop()
     }
-  }
-}
-
-extension Home {
-  /// - Parameter alert: that the store cannot be used.
-  fileprivate func showing(_ alert: Alert?) -> Home {
-    guard let alert else { return self }
-    var home = self
-    home.show(alert, as: AlertKey(.storeReadOnly))
-    return home
   }
 }
 

@@ -71,8 +71,8 @@ package struct CommittedBatch: Sendable {
 }
 
 /// Who makes messages of what happens, and acts upon what is on disk. All but the first and the last are called by the
-/// thread that has the loop, one call after the other in the order of the commits: they must return soon, and may call
-/// `snapshot` and `withDataset` of the loop only.
+/// thread that has the loop, one call after the other in the order of the commits: they must return soon, and have no
+/// loop that they could call.
 package protocol LoopFollower: Sendable {
   /// By the thread that brings something, before it has the loop: to ask who holds locks of his own.
   func willHandle()
@@ -87,7 +87,8 @@ package protocol LoopFollower: Sendable {
   /// - Parameter home: one of them by its name, after all of the batch.
   func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews
 
-  func committed(_ batch: CommittedBatch)
+  /// - Parameter homes: as they are on disk now.
+  func committed(_ batch: CommittedBatch, _ homes: CommittedHomes)
 
   /// By the same thread, when it has the loop no more.
   func hasHandled()

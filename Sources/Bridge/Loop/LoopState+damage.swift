@@ -51,8 +51,8 @@ extension LoopState {
     }
     try commit()
     let rest = try LoadedStore(settings, store)
-    shared.former.withLock { $0 = rest.former }
-    shared.unreadable.withLock { $0 = rest.unreadable }
+    committed.former.withLock { $0 = rest.former }
+    committed.damaged.withLock { $0 = rest.unreadable }
     noteDamage(rest)
     try commit()
     return (forgotten, all.count - forgotten.count)
@@ -63,7 +63,7 @@ extension LoopState {
     let id = thing.id
     var row = RecordChanges.Record(id: id, home: thing.number, state: nil, secret: .none)
     if let place = homes.firstIndex(where: { $0.number == thing.number }) {
-      let book = shared.books.withLock { $0[place] }
+      let book = committed.books.withLock { $0[place] }
       if let key = book.first(where: { $0.value == id })?.key {
         handle(.secretLost(key), in: place, actor: actor)
         return
@@ -82,10 +82,10 @@ extension LoopState {
         row.state = home.record(key)
       }
     } else if id == notesID {
-      writesNotes = true
+      batch.writesNotes = true
       return
-    } else if let signer = sealedIDs.first(where: { $0.value == id })?.key {
-      row.state = sealed.record(signer)
+    } else if let signer = records.sealedIDs.first(where: { $0.value == id })?.key {
+      row.state = records.sealed.record(signer)
     }
     batch.others.append(row)
   }

@@ -34,7 +34,7 @@ extension LoopState {
       if next & 7 == 0, started.duration(to: .now) > HomeLoop.batchTime { break }
     }
     batch.outcome.received += next - first
-    if trials == 1 { notes.trial = MessageTrial() }
+    if trials == 1 { records.notes.trial = MessageTrial() }
     try commit()
     if trials > 0 {
       trials -= 1
@@ -44,7 +44,7 @@ extension LoopState {
   }
 
   private mutating func take(_ message: IncomingMessage) {
-    switch reader.read(message, at: now) {
+    switch reader.read(message, &records.limits, at: now) {
     case .skipped: return
     case .dropped: batch.outcome.dropped += 1
     case .misplaced where message.isRetained: batch.outcome.misplacedRetained += 1
@@ -66,7 +66,7 @@ extension LoopState {
       let request = ArrivedRequest(
         message: message, command: command, user: arrival.topic.user, home: homes[place].settings,
         state: homes[place].home, time: now)
-      switch readRequest(request, &sealed) {
+      switch readRequest(request, &records.sealed) {
       case .input(let input, let dataset, let asked):
         arrival.asked = asked
         handle(input, in: place, dataset: dataset?.bytes, from: arrival)
@@ -90,12 +90,12 @@ extension LoopState {
   ///
   /// - Returns: whether too many processes have ended while they handled it.
   private mutating func isFatal(_ message: IncomingMessage) throws -> Bool {
-    var trial = notes.trial
+    var trial = records.notes.trial
     let ends = trial.begin(message.topic, message.payload, message.correlationData)
     // A connection that was lost, a commit that failed, or a heartbeat that is as the last one, is no crash.
     guard tried != trial.hash else { return false }
     guard ends < MessageTrial.limit else { return true }
-    notes.trial = trial
+    records.notes.trial = trial
     try commit()
     (tried, isTried) = (trial.hash, false)
     return false
@@ -109,8 +109,8 @@ extension LoopState {
   ///
   /// - Returns: prefixes of before.
   mutating func announceDevices(below prefix: ExactName?) -> [ExactName] {
-    let former = notes.prefixes.filter { $0 != prefix }
-    notes.prefixes = former + (prefix.map { [$0] } ?? [])
+    let former = records.notes.prefixes.filter { $0 != prefix }
+    records.notes.prefixes = former + (prefix.map { [$0] } ?? [])
     return former
   }
 
@@ -118,7 +118,7 @@ extension LoopState {
   ///
   /// - Parameter consent: that Home Assistant decides about everything, where it does.
   mutating func start(_ loaded: LoadedStore, discovers: Bool, consent: AlertFacts?) throws {
-    notes.isRunning = true
+    records.notes.isRunning = true
     for home in loaded.served {
       batch.others += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
     }
@@ -170,17 +170,13 @@ extension LoopState {
       findDue(place)
     }
     if signs.isDue(at: now) { signs.collect(&homes, at: now) }
-    let heard = signs.next()
+    let heard = signs.next
     save(heard)
     // So that several power cuts are not counted for the same heartbeat.
-    if isTried { notes.trial = MessageTrial() }
-    do {
-      try commit(savesPublished: true)
-      isTried = false
-    } catch {
-      signs.putBack(heard)
-      throw error
-    }
+    if isTried { records.notes.trial = MessageTrial() }
+    try commit(savesPublished: true)
+    signs.remove(heard)
+    isTried = false
     return next
   }
 
@@ -190,14 +186,15 @@ extension LoopState {
   }
 
   mutating func stop() throws {
-    notes.isRunning = false
-    notes.trial = MessageTrial()
+    records.notes.isRunning = false
+    records.notes.trial = MessageTrial()
     signs.collect(&homes, at: now)
     var heard: [SignsOfLife.Sign]
     repeat {
-      heard = signs.next()
+      heard = signs.next
       save(heard)
       try commit(savesPublished: true)
+      signs.remove(heard)
     } while !heard.isEmpty
   }
 }

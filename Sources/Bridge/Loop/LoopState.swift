@@ -33,6 +33,8 @@ struct LoopState {
     var others: [RecordChanges.Record] = []
     var messages: [[UInt8]] = []
     var audit: [RecordChanges.AuditLine] = []
+    /// The daemon's own record is written though it says the same.
+    var writesNotes = false
     /// What is done when it is on disk.
     var following: [@Sendable () -> Void] = []
     /// Of messages, read and made.
@@ -41,7 +43,8 @@ struct LoopState {
 
   let store: any RecordStore
   let follower: any LoopFollower
-  let shared: LoopShared
+  let committed: CommittedHomes
+  let published: Acknowledged
 
   var homes: [Served]
   /// When something is due in each home; `.min`: that is to be found out, `.max`: nothing is. Apart from the rest,
@@ -51,23 +54,11 @@ struct LoopState {
   let readRequest: RequestReader
   var batch = Batch(outcome: CommittedBatch(time: WireTime(milliseconds: 0)))
 
-  var notes: DaemonNotes
-  /// As on disk.
-  var savedNotes: DaemonNotes
+  var records: LoopRecords
+  /// The same after the last commit.
+  var saved: LoopRecords
   let notesID: RecordID
-  /// They are written with the next commit though they say the same.
-  var writesNotes = false
-  var recent: RecentEvents
-  var savedRecent: RecentEvents
   let recentID: RecordID
-  /// Which sealed requests have come.
-  var sealed: SealedRequests
-  var savedSealed: SealedRequests
-  var sealedIDs: [Hash128: RecordID]
-  /// The notes of homes that are to be written with the next commit.
-  var homeNotes: [RecordID: HomeNote] = [:]
-  var nextRecord: Int64
-  var nextMessage: Int64
   /// The last message that the broker is known on disk to have.
   var savedPublished: Int64 = 0
 
@@ -82,20 +73,17 @@ struct LoopState {
 
   init(
     _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome],
-    _ shared: LoopShared, _ store: any RecordStore, _ reading: IntakeReading,
-    _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
+    _ committed: CommittedHomes, _ published: Acknowledged, _ store: any RecordStore,
+    _ reading: IntakeReading, _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
   ) throws {
-    (self.store, self.follower, self.shared) = (store, follower, shared)
+    (self.store, self.follower) = (store, follower)
+    (self.committed, self.published) = (committed, published)
     homes = zip(settings, loaded.served).map {
       Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
     }
     due = Array(repeating: .min, count: homes.count)
     reader = try MessageReader(settings.map(\.base), reading)
     readRequest = reading.request
-    (notes, savedNotes) = (daemon.notes, daemon.notes)
-    (sealed, savedSealed, sealedIDs) = (daemon.sealed, daemon.sealed, daemon.sealedIDs)
-    homeNotes = loaded.newNotes
-    (recent, savedRecent) = (daemon.recent, daemon.recent)
     var next = loaded.nextRecord
     func new() -> RecordID {
       defer { next += 1 }
@@ -103,8 +91,12 @@ struct LoopState {
     }
     notesID = daemon.notesID ?? new()
     recentID = daemon.recentID ?? new()
-    nextRecord = next
-    nextMessage = lastMessage + 1
+    records = LoopRecords(
+      notes: daemon.notes, recent: daemon.recent, sealed: daemon.sealed,
+      sealedIDs: daemon.sealedIDs, homeNotes: loaded.newNotes,
+      limits: TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst),
+      nextRecord: next, nextMessage: lastMessage + 1)
+    saved = records
     trials = daemon.notes.isRunning ? MessageTrial.messages : 0
     signs = SignsOfLife(since: now)
   }
@@ -134,13 +126,13 @@ struct LoopState {
     if output.isDuplicate { batch.outcome.duplicates += 1 }
     if case .message(_, let user) = input {
       let work = homes[place].home.work / Self.lookedAtOfToken
-      if work > 0 { reader.limits.charge(user, work: work) }
+      if work > 0 { records.limits.charge(user, work: work) }
     }
     // Most messages are signs of life.
     if output.isQuiet, arrival?.mayBeAnswered != true { return output }
     let origin = arrival?.origin(below: homes[place].settings.base)
     if !output.secrets.isEmpty {
-      shared.books.withLock { books in
+      committed.books.withLock { books in
         batch.secrets.take(output.secrets, in: place, dataset: dataset) { books[place][$0] }
       }
     }
@@ -196,7 +188,7 @@ struct LoopState {
 extension LoopState {
   private struct Written {
     var changes = RecordChanges()
-    var added: [(home: Int, key: RecordKey)] = []
+    var added: [(home: Int, key: RecordKey, id: RecordID)] = []
     var deleted: [(home: Int, key: RecordKey)] = []
   }
 
@@ -204,10 +196,9 @@ extension LoopState {
   ///
   /// - Parameter savesPublished: whether that the broker has taken messages is worth a commit of its own.
   mutating func commit(savesPublished: Bool = false) throws {
-    let (recordBefore, messageBefore, sealedBefore) = (nextRecord, nextMessage, sealedIDs)
     noteNews()
     var written = collect()
-    let published = shared.published.load(ordering: .relaxed)
+    let published = published.upTo.load(ordering: .relaxed)
     if published > savedPublished, savesPublished || !written.changes.isEmpty {
       written.changes.published = published
     }
@@ -218,15 +209,14 @@ extension LoopState {
         batch.outcome.commitTime = began.duration(to: .now)
         batch.outcome.rows = written.changes.records.count + written.changes.messages.count
       } catch {
-        (nextRecord, nextMessage, sealedIDs) = (recordBefore, messageBefore, sealedBefore)
-        putBack(written)
+        undo()
         throw error
       }
       savedPublished = max(savedPublished, written.changes.published)
     }
-    batch.outcome.messages = messageBefore..<nextMessage
-    (savedNotes, savedRecent, savedSealed, homeNotes) = (notes, recent, sealed, [:])
-    reader.limits.keep()
+    batch.outcome.messages = saved.nextMessage..<records.nextMessage
+    records.homeNotes = [:]
+    saved = records
     show(written)
   }
 
@@ -235,27 +225,25 @@ extension LoopState {
     batch.outcome.news = follower.news(of: batch.outcome) { name in
       homes.first { $0.settings.name == name }?.home
     }
-    recent.add(batch.outcome.news.events(at: now))
+    records.recent.add(batch.outcome.news.events(at: now))
   }
 
   private mutating func collect() -> Written {
     var written = Written()
     written.changes.records = batch.others
-    if notes != savedNotes || writesNotes {
-      writesNotes = false
-      written.changes.records.append(.init(id: notesID, home: 0, state: notes.record))
+    if records.notes != saved.notes || batch.writesNotes {
+      written.changes.records.append(.init(id: notesID, home: 0, state: records.notes.record))
     }
-    if recent != savedRecent {
-      written.changes.records.append(.init(id: recentID, home: 0, state: recent.record))
+    if records.recent != saved.recent {
+      written.changes.records.append(.init(id: recentID, home: 0, state: records.recent.record))
     }
-    for (id, note) in homeNotes.sorted(by: { $0.key < $1.key }) {
+    for (id, note) in records.homeNotes.sorted(by: { $0.key < $1.key }) {
       written.changes.records.append(.init(id: id, home: id.rawValue, state: note.record))
     }
-    for signer in sealed.takeChanges() {
-      let id = sealedIDs[signer] ?? RecordID(nextRecord)
-      if id.rawValue == nextRecord { nextRecord += 1 }
-      sealedIDs[signer] = id
-      written.changes.records.append(.init(id: id, home: 0, state: sealed.record(signer)))
+    for signer in records.sealed.takeChanges() {
+      let id = records.sealedIDs[signer] ?? records.newID()
+      records.sealedIDs[signer] = id
+      written.changes.records.append(.init(id: id, home: 0, state: records.sealed.record(signer)))
     }
     for place in batch.touched {
       let changes = homes[place].home.takeChanges()
@@ -268,8 +256,8 @@ extension LoopState {
       if !keys.isEmpty { collect(keys, of: place, into: &written) }
     }
     for bytes in batch.messages {
-      written.changes.messages.append(StoredMessage(id: nextMessage, bytes: bytes))
-      nextMessage += 1
+      written.changes.messages.append(StoredMessage(id: records.nextMessage, bytes: bytes))
+      records.nextMessage += 1
     }
     written.changes.audit = batch.audit
     return written
@@ -278,7 +266,7 @@ extension LoopState {
   private mutating func collect(_ keys: RecordKeys, of place: Int, into written: inout Written) {
     written.changes.records.reserveCapacity(written.changes.records.count + keys.count)
     let (number, home) = (homes[place].number, homes[place].home)
-    shared.books.withLock { books in
+    committed.books.withLock { books in
       for key in keys {
         let state = home.record(key)
         let id: RecordID
@@ -288,10 +276,8 @@ extension LoopState {
         } else {
           // It came and went within the batch.
           guard state != nil else { continue }
-          id = RecordID(nextRecord)
-          nextRecord += 1
-          books[place][key] = id
-          written.added.append((place, key))
+          id = records.newID()
+          written.added.append((place, key, id))
         }
         written.changes.records.append(
           .init(
@@ -301,64 +287,63 @@ extension LoopState {
     }
   }
 
-  private mutating func putBack(_ written: Written) {
-    shared.books.withLock { books in
-      for (home, key) in written.added { books[home][key] = nil }
-    }
-    shared.homes.withLock { shown in
+  /// The batch has not happened: what came is to come again, and costs its login nothing.
+  private mutating func undo() {
+    records = saved
+    committed.list.withLock { committed in
       for place in batch.touched {
-        homes[place].home = shown[place]
+        homes[place].home = committed[place]
         homes[place].isTouched = false
         due[place] = .min
       }
     }
-    (notes, recent, sealed) = (savedNotes, savedRecent, savedSealed)
-    // A message that is to come again costs its login nothing.
-    reader.limits.putBack()
     begin(at: now)
   }
 
   private mutating func show(_ written: Written) {
-    if !written.deleted.isEmpty {
-      shared.books.withLock { books in
+    if !written.added.isEmpty || !written.deleted.isEmpty {
+      committed.books.withLock { books in
+        for (home, key, id) in written.added { books[home][key] = id }
         for (home, key) in written.deleted { books[home][key] = nil }
       }
     }
-    shared.homes.withLock { shown in
+    committed.list.withLock { committed in
       for place in batch.touched {
-        shown[place] = homes[place].home
+        committed[place] = homes[place].home
         homes[place].isTouched = false
       }
     }
-    shared.recent.withLock { $0 = recent }
+    committed.events.withLock { $0 = records.recent }
     let (outcome, following) = (batch.outcome, batch.following)
     begin(at: now)
-    if !outcome.isEmpty { follower.committed(outcome) }
+    if !outcome.isEmpty { follower.committed(outcome, committed) }
     for follow in following { follow() }
   }
 }
 
-/// What other threads may look at while a batch is handled.
-final class LoopShared: Sendable {
-  /// The ids of the records of each home that is served.
-  let books: Mutex<[[RecordKey: RecordID]]>
-  /// As they are on disk. Nobody keeps the list: a commit would copy all of it.
-  let homes: Mutex<[Home]>
-  /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
-  let former: Mutex<[LoadedStore.Loaded]>
-  /// By home, also those: how many records cannot be read.
-  let unreadable: Mutex<[String: Int]>
-  let recent: Mutex<RecentEvents>
-  /// The broker has acknowledged all messages up to this one.
-  let published = Atomic<Int64>(0)
+/// What the loop keeps beside the homes, and a commit makes lasting. Where it fails, the whole value is put back.
+struct LoopRecords {
+  var notes: DaemonNotes
+  var recent: RecentEvents
+  /// Which sealed requests have come.
+  var sealed: SealedRequests
+  var sealedIDs: [Hash128: RecordID]
+  /// The notes of homes that are to be written with the next commit.
+  var homeNotes: [RecordID: HomeNote]
+  /// What each login has left of the events that it may publish.
+  var limits: TokenBuckets
+  var nextRecord: Int64
+  var nextMessage: Int64
 
-  init(_ loaded: LoadedStore, _ recent: RecentEvents) {
-    self.recent = Mutex(recent)
-    books = Mutex(loaded.served.map(\.book))
-    homes = Mutex(loaded.served.map(\.home))
-    former = Mutex(loaded.former)
-    unreadable = Mutex(loaded.unreadable)
+  mutating func newID() -> RecordID {
+    defer { nextRecord += 1 }
+    return RecordID(nextRecord)
   }
+}
+
+/// Up to which message the broker has acknowledged all, as its connection finds out.
+final class Acknowledged: Sendable {
+  let upTo = Atomic<Int64>(0)
 }
 
 extension HomeOutput {

@@ -40,13 +40,9 @@ struct SignsOfLife {
     savedAt = now
   }
 
-  /// - Returns: what is to be saved now; empty: nothing is left.
-  mutating func next() -> [Sign] {
-    let next = Array(waiting.suffix(Self.most))
-    waiting.removeLast(next.count)
-    return next
-  }
+  /// What is to be saved now; empty: nothing is left.
+  var next: [Sign] { waiting.suffix(Self.most) }
 
-  /// They were not written.
-  mutating func putBack(_ signs: [Sign]) { waiting += signs }
+  /// They are on disk.
+  mutating func remove(_ saved: [Sign]) { waiting.removeLast(saved.count) }
 }

@@ -75,16 +75,13 @@ package final class RequestLimiter: Sendable {
   }
 }
 
-/// The tokens that each user has left. A value, so that they can be put back together with what they were taken for.
+/// The tokens that each user has left. A value: the loop puts it back with the events that were not committed.
 struct TokenBuckets: Sendable {
   /// Users that are remembered; who has rested long enough is forgotten first.
   private static let users = 4_096
 
   /// In thousandths of a token, so that each millisecond counts.
   private struct Bucket {
-    /// As it was before the period in which it was used last.
-    var before: (level: Int64, refusals: Int64, seen: WireTime)?
-    var period = 0
     var level: Int64
     var refusals = Int64(RequestLimiter.rate) * 1_000
     var seen: WireTime
@@ -99,14 +96,9 @@ struct TokenBuckets: Sendable {
 
     mutating func take(_ tokens: Int64) { level -= tokens }
 
-    mutating func putBack() {
-      if let before { (level, refusals, seen) = before }
-    }
-
     mutating func judge(
-      price: Int64, work: Int64, in period: Int, at now: WireTime, rate: Int64, burst: Int64
+      price: Int64, work: Int64, at now: WireTime, rate: Int64, burst: Int64
     ) -> RequestLimiter.Verdict {
-      if period != self.period { (before, self.period) = ((level, refusals, seen), period) }
       refill(now, rate: rate, burst: burst)
       if level >= price {
         level -= price + work
@@ -119,7 +111,6 @@ struct TokenBuckets: Sendable {
   }
 
   private var buckets: [ExactName: Bucket] = [:]
-  private var period = 1
   private let rate: Int64
   private let burst: Int64
 
@@ -135,20 +126,11 @@ struct TokenBuckets: Sendable {
     let price = Int64(price) * 1_000
     if buckets.count >= Self.users, buckets[user] == nil { forget(now) }
     return buckets[user, default: Bucket(level: burst * 1_000, seen: now)].judge(
-      price: price, work: Int64(work) * 1_000, in: period, at: now, rate: rate, burst: burst)
+      price: price, work: Int64(work) * 1_000, at: now, rate: rate, burst: burst)
   }
 
   /// Takes what an event has cost beside its own token, which is known when it was handled. The bucket may owe it.
   mutating func charge(_ user: ExactName, work: Int) { buckets[user]?.take(Int64(work) * 1_000) }
-
-  /// What was taken is not put back any more.
-  mutating func keep() { period += 1 }
-
-  /// Puts back what was taken since `keep`.
-  mutating func putBack() {
-    for user in buckets.keys where buckets[user]?.period == period { buckets[user]?.putBack() }
-    period += 1
-  }
 
   /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many
   /// users at once are no home's.

@@ -73,9 +73,9 @@ package final class RequestService: Sendable {
     return dropped.homes
   }
 
-  private func writer(_ home: String, _ state: Home, _ loop: HomeLoop) -> AnswerWriter {
+  private func writer(_ home: String, _ state: Home, _ committed: CommittedHomes) -> AnswerWriter {
     var writer = AnswerWriter(home: home, summarize: parts.summarize) { key in
-      try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+      try committed.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
     }
     writer.namesHome = homes.count > 1
     writer.routerName = state.shownName
@@ -138,7 +138,7 @@ package final class RequestService: Sendable {
   /// adoptions.
   ///
   /// - Returns: what the homes have to handle for it.
-  package func answer(_ batch: CommittedBatch, of loop: HomeLoop) -> [OwedInput] {
+  package func answer(_ batch: CommittedBatch, of committed: CommittedHomes) -> [OwedInput] {
     var owed: [OwedInput] = []
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
@@ -148,9 +148,9 @@ package final class RequestService: Sendable {
         messages.append(answer)
       }
       guard outcome.hasAnswers, let place = homes[outcome.home],
-        let state = loop.home(outcome.home)
+        let state = committed.home(outcome.home)
       else { continue }
-      let writer = writer(outcome.home, state, loop)
+      let writer = writer(outcome.home, state, committed)
       // Of credentials that were to be given; nil: at once.
       var (given, failures): (Set<ConsentID?>, [ConsentID?: AnswerFailure]) = ([], [:])
       func add(
@@ -162,7 +162,8 @@ package final class RequestService: Sendable {
           guard let step, case .home(let input, _) = step.route else {
             return try writer.data(of: answer)
           }
-          return try data(of: answer, to: input, step, state, in: place, of: loop, at: batch.time)
+          return try data(
+            of: answer, to: input, step, state, in: place, of: committed, at: batch.time)
         }
         // A person is asked first.
         guard let result = written.some else { return }
@@ -222,10 +223,10 @@ package final class RequestService: Sendable {
   /// - Parameter answer: of `state`.
   private func data(
     of answer: HomeAnswer, to input: HomeInput, _ step: AskedRequest.Step, _ state: Home,
-    in home: ServedHome, of loop: HomeLoop, at now: WireTime
+    in home: ServedHome, of committed: CommittedHomes, at now: WireTime
   ) throws(AnswerFailure) -> AnswerData? {
     let first = Result { () throws(AnswerFailure) in
-      try writer(home.name, state, loop).data(of: answer, to: step.request, step.context)
+      try writer(home.name, state, committed).data(of: answer, to: step.request, step.context)
     }
     let isSound =
       switch first {
@@ -233,10 +234,10 @@ package final class RequestService: Sendable {
       case .failure(let failure):
         failure.known != .conflict && failure.known != .damagedCredentials
       }
-    guard !isSound, !step.request.command.writes, var state = loop.home(home.name),
+    guard !isSound, !step.request.command.writes, var state = committed.home(home.name),
       let answer = state.handle(input, at: now, rules: home.rules).answer
     else { return try first.get() }
-    var again = writer(home.name, state, loop)
+    var again = writer(home.name, state, committed)
     again.isSecondLook = true
     return try again.data(of: answer, to: step.request, step.context)
   }
@@ -287,7 +288,7 @@ package final class RequestService: Sendable {
     at place: WaitingCallers.Place, for question: ConsentID, in home: String, of loop: HomeLoop
   ) throws(AnswerFailure) {
     try callers.wait(at: place, for: question)
-    guard let state = loop.home(home),
+    guard let state = loop.homes.home(home),
       !state.questions.contains(where: { $0.id == question && !$0.isDenied }),
       callers.answer(at: place) == nil
     else { return }
@@ -307,8 +308,8 @@ package final class RequestService: Sendable {
     _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
   ) throws(AnswerFailure) -> (AnswerData, (id: ConsentID, home: String)?) {
     let (request, context) = (local.request, local.context)
-    let name = try local.home(of: names) { homes[$0] == nil ? nil : loop.home($0) }
-    guard let home = homes[name], let state = loop.home(name)
+    let name = try local.home(of: names) { homes[$0] == nil ? nil : loop.homes.home($0) }
+    guard let home = homes[name], let state = loop.homes.home(name)
     else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
     let route = try parts.rules.route(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
@@ -335,7 +336,8 @@ package final class RequestService: Sendable {
     do throws(AnswerFailure) {
       let step = AskedRequest.Step(request: request, context: context, route: route)
       return (
-        try data(of: answer, to: input, step, state, in: home, of: loop, at: now) ?? AnswerData(),
+        try data(of: answer, to: input, step, state, in: home, of: loop.homes, at: now)
+          ?? AnswerData(),
         nil
       )
     } catch {

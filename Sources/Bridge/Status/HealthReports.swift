@@ -51,7 +51,7 @@ final class HealthReports: Sendable {
     guard isDue else { return }
     publisher.publish(
       BridgeHealth(
-        known, loop.counts, requests: requests.figures, waiting: publisher.waiting,
+        known, loop.homes.counts, requests: requests.figures, waiting: publisher.waiting,
         uptime: clock.moment().steady - startedAt))
   }
 }

@@ -215,7 +215,7 @@ final class Ticker: Sendable {
     let key = AlertKey(.anotherDaemon)
     var known =
       state.others
-      ?? loop.snapshot.homes.compactMapValues {
+      ?? loop.homes.snapshot.homes.compactMapValues {
         $0.alerts[key].flatMap { $0.phase == .firing ? $0.facts : nil }
       }
     let facts = Dictionary(
@@ -243,7 +243,7 @@ final class Ticker: Sendable {
 
   private func publish(at now: WireTime) {
     parts.publisher.setStoreProblem(monitor.snapshot.storeProblem?.reason)
-    loop.show(parts.publisher.storeAlert)
+    loop.homes.show(parts.publisher.storeAlert)
     parts.health.publish(at: now)
     parts.publisher.tick()
     parts.status.logNotices()

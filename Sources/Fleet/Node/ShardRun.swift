@@ -100,7 +100,7 @@ package final class ShardRun: Sendable {
 
   /// What it is counted as.
   var figures: LeaseTable.Figures {
-    let counts = bridge.loop.counts
+    let counts = bridge.loop.homes.counts
     let commits = bridge.monitor.figures.commit.snapshot
     let number = commits.counts.reduce(0, +)
     let new = lastCommits.withLock { last in

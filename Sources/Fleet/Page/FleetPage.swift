@@ -78,7 +78,7 @@ package struct FleetPage: PageSource {
       eventsWaiting: bridge.waitingMessages)
     return daemon.ofBridge
       + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(bridge.homes.count))]
-      + HomeMetrics(bridge.loop.counts).counts
+      + HomeMetrics(bridge.loop.homes.counts).counts
   }
 
   private static func metrics(of status: FleetStatus) -> [Metric] {

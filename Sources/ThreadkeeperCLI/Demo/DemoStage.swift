@@ -82,7 +82,7 @@ struct DemoStage {
   var link: String? { get async { await page.link } }
 
   /// As it is on disk.
-  var home: Home? { bridge.loop.home(Self.home) }
+  var home: Home? { bridge.loop.homes.home(Self.home) }
 
   /// Hands over what a search of the local network would have found.
   func discover(_ record: ServiceRecord) {

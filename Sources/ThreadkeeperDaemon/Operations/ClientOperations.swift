@@ -93,7 +93,7 @@ package struct ListClients: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    if let home, context.bridge.loop.formerHomes.homes[home] == nil {
+    if let home, context.bridge.loop.homes.formerHomes.homes[home] == nil {
       _ = try context.settings.home(named: home)
     }
     let clients = context.everyHome.clients(in: home)

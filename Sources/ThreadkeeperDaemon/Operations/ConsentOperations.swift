@@ -16,7 +16,8 @@ package struct ListConsents: Operation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.List {
-    ConsentReport.List(context.bridge.loop.snapshot, namingHome: context.bridge.homes.count > 1)
+    ConsentReport.List(
+      context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
   }
 }
 
@@ -174,7 +175,7 @@ package struct ListDecisions: Operation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    let past = context.bridge.loop.snapshot.decisions(limit: max(0, limit ?? .max))
+    let past = context.bridge.loop.homes.snapshot.decisions(limit: max(0, limit ?? .max))
     return Reply(history: past.map(ConsentReport.Decision.init))
   }
 }
@@ -182,7 +183,7 @@ package struct ListDecisions: Operation {
 extension OperationContext {
   /// The name of the first one that this holds for.
   fileprivate func home(where holds: (Home) -> Bool) -> String? {
-    bridge.homes.first { bridge.loop.home($0.name).map(holds) ?? false }?.name
+    bridge.homes.first { bridge.loop.homes.home($0.name).map(holds) ?? false }?.name
   }
 
   /// Decides about a question, in the home that has asked it.
@@ -217,7 +218,7 @@ extension OperationContext {
     guard case .refused(let refusal) = answer else { return answer }
     var request = ThreadRequest(.approveConsent)
     request.id = id
-    let state = bridge.loop.home(home)
+    let state = bridge.loop.homes.home(home)
     let failure = AnswerFailure(
       refusal, to: request, naming: { state?.shownName($0) ?? $0.description })
     throw CommandFailure(deciding: failure, remedy: remedy)

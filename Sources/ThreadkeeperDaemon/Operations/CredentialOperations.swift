@@ -225,7 +225,9 @@ extension OperationContext {
   ///
   /// - Returns: nil where the record has none.
   fileprivate func dataset(of key: RecordKey, in home: String) throws -> OperationalDataset? {
-    try bridge.loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+    try bridge.loop.homes.withDataset(of: key, in: home) {
+      try OperationalDataset(bytes: Array($0))
+    }
   }
 }
 

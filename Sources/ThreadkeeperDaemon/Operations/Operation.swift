@@ -103,25 +103,25 @@ package struct OperationContext: Sendable {
   var store: any DaemonStore { bridge.store }
 
   /// All that the settings name, in their order, as they are on disk.
-  var homes: [(name: String, home: Home)] { bridge.loop.snapshot.inOrder(of: settings) }
+  var homes: [(name: String, home: Home)] { bridge.loop.homes.snapshot.inOrder(of: settings) }
 
   /// Also those that the settings do not name: who may have what in them is to be seen.
   var everyHome: HomeSnapshot {
-    var all = bridge.loop.formerHomes
-    all.homes.merge(bridge.loop.snapshot.homes) { $1 }
+    var all = bridge.loop.homes.formerHomes
+    all.homes.merge(bridge.loop.homes.snapshot.homes) { $1 }
     return all
   }
 
   /// Those of these homes that the settings do not name; nil: none.
   func former(of homes: [String]) -> [String]? {
-    let former = bridge.loop.formerHomes.homes
+    let former = bridge.loop.homes.formerHomes.homes
     let found = Set(homes).filter { former[$0] != nil }.sorted()
     return found.isEmpty ? nil : found
   }
 
   /// By home, how many records cannot be read, so that lists may be incomplete; nil: none.
   var unreadable: [String: Int]? {
-    let unreadable = bridge.loop.unreadable
+    let unreadable = bridge.loop.homes.unreadable
     return unreadable.isEmpty ? nil : unreadable
   }
 
@@ -129,7 +129,7 @@ package struct OperationContext: Sendable {
   ///
   /// - Throws: `CommandFailure` where such a home is meant.
   func checkIsServed(_ isMeant: (String, Home) -> Bool) throws {
-    guard let home = bridge.loop.formerHomes.homes.first(where: isMeant) else { return }
+    guard let home = bridge.loop.homes.formerHomes.homes.first(where: isMeant) else { return }
     throw CommandFailure(
       .usage, "the home \(home.key) is not in the settings, so nothing of it holds",
       remedy: "put it back into the settings, start the daemon again, and revoke then")
@@ -140,7 +140,7 @@ package struct OperationContext: Sendable {
   /// - Throws: `CommandFailure` where the settings name no such home.
   func home(named name: String) throws -> (name: String, home: Home) {
     let name = try settings.home(named: name)
-    guard let home = bridge.loop.home(name) else {
+    guard let home = bridge.loop.homes.home(name) else {
       throw CommandFailure(.usage, "the running daemon has no home \(name)")
     }
     return (name, home)

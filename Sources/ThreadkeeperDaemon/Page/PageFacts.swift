@@ -43,10 +43,10 @@ struct PageFacts: PageSource {
     let discovery = discovery()
     do {
       let state = try PageState(
-        context.bridge.loop.snapshot, context.settings,
+        context.bridge.loop.homes.snapshot, context.settings,
         health: readiness.checks.map { PageState.Part($0) }
           + [PageState.Part(DaemonState.Discovery(discovery))],
-        events: context.bridge.loop.recent.newest, isDiscovering: discovery.isRunning,
+        events: context.bridge.loop.homes.recent.newest, isDiscovering: discovery.isRunning,
         at: SystemClock().now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {

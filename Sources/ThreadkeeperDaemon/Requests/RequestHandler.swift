@@ -49,7 +49,7 @@ struct RequestHandler: LocalAPIHandler {
 
   /// How many a request may look at.
   private func routers(in home: String?) -> Int {
-    (home ?? bridge.homes.first?.name).flatMap { bridge.loop.home($0)?.routers.count } ?? 0
+    (home ?? bridge.homes.first?.name).flatMap { bridge.loop.homes.home($0)?.routers.count } ?? 0
   }
 
   private func answer(

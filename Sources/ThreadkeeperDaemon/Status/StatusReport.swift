@@ -136,7 +136,7 @@ struct StatusHandler: LocalAPIHandler {
   }
 
   private var report: StatusMethods.Reply {
-    let homes = context.bridge.loop.snapshot
+    let homes = context.bridge.loop.homes.snapshot
     return StatusMethods.Reply(
       status: StatusReport(homes, context.settings, context.store, runtime: runtime()))
   }

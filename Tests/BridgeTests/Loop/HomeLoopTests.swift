@@ -80,7 +80,7 @@ struct HomeLoopTests {
     #expect(kit.home.routers.count == 2)
     let commits = kit.memory.commits
     try kit.loop.perform(inputs)
-    #expect(kit.home.routers.count == 0 && kit.loop.home("attic")?.routers.count == 0)
+    #expect(kit.home.routers.count == 0 && kit.loop.homes.home("attic")?.routers.count == 0)
     #expect(kit.memory.commits == commits + 1)
   }
 
@@ -129,7 +129,7 @@ struct HomeLoopTests {
   func snapshots() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
-    let snapshot = kit.loop.snapshot
+    let snapshot = kit.loop.homes.snapshot
     try kit.receive(.announce(2), .message("leave", 1))
     #expect(snapshot.homes["home"]?.routers.count == 1)
     #expect(snapshot.homes["home"]?.routers[.agent(1)]?.isPresent == true)
@@ -155,11 +155,12 @@ struct HomeLoopTests {
       .announce(1), .announce(2, .of(2), home: "attic"),
       .announce(3, home: "cellar"))
     #expect(kit.home.routers.map(\.agent) == [.agent(1)])
-    #expect(kit.loop.snapshot.homes["attic"]!.routers.map(\.agent) == [.agent(2)])
+    #expect(kit.loop.homes.snapshot.homes["attic"]!.routers.map(\.agent) == [.agent(2)])
     #expect(try kit.dataset(.router(.agent(2)), "attic") == .of(2))
     #expect(try kit.dataset(.router(.agent(2))) == nil)
     let later = try kit.restarted(["attic", "home"])
-    #expect(later.loop.snapshot.homes["attic"]!.equals(kit.loop.snapshot.homes["attic"]!))
+    #expect(
+      later.loop.homes.snapshot.homes["attic"]!.equals(kit.loop.homes.snapshot.homes["attic"]!))
     #expect(later.home.equals(kit.home))
   }
 
@@ -170,7 +171,7 @@ struct HomeLoopTests {
     let found = try (1...2).map { try #require(Advertisement([.agent($0)])) }
     try kit.loop.see(Sightings(found))
     #expect(kit.home.routers.map(\.agent) == [.agent(1)])
-    #expect(kit.loop.snapshot.homes["attic"]?.routers.count == 1)
+    #expect(kit.loop.homes.snapshot.homes["attic"]?.routers.count == 1)
     // Without discovery it goes.
     let later = try kit.restarted(["home", "attic"])
     #expect(!later.home.routers.contains { $0.isPresent })

@@ -127,7 +127,7 @@ struct IntakeTests {
       IncomingMessage(topic: "in/x", payload: payload))
     #expect(kit.rejected.isEmpty)
     #expect(kit.home.routers.count == 1)
-    #expect(kit.loop.snapshot.homes["attic"]?.routers.count == 1)
+    #expect(kit.loop.homes.snapshot.homes["attic"]?.routers.count == 1)
   }
 
   @Test("Logins that differ by bytes only are two")

@@ -26,14 +26,16 @@ struct LoopDamageTests {
 
   /// Nothing refuses a rotation, and no alert comes back.
   private func expectWhole(_ kit: LoopKit, _ homes: [String]) throws -> LoopKit {
-    #expect(try kit.memory.unreadable().isEmpty && kit.loop.unreadable.isEmpty)
+    #expect(try kit.memory.unreadable().isEmpty && kit.loop.homes.unreadable.isEmpty)
     let nothing = try kit.loop.forgetDamage(of: nil, actor: nil)
     #expect(nothing.forgotten.isEmpty && nothing.remaining == 0)
-    for home in kit.loop.snapshot.homes.values {
+    for home in kit.loop.homes.snapshot.homes.values {
       #expect(!home.hasDamage && !home.hasLostCredentials && !isFiring(home))
     }
     let later = try kit.restarted(homes)
-    for home in later.loop.snapshot.homes.values { #expect(!home.hasDamage && !isFiring(home)) }
+    for home in later.loop.homes.snapshot.homes.values {
+      #expect(!home.hasDamage && !isFiring(home))
+    }
     return later
   }
 
@@ -52,7 +54,7 @@ struct LoopDamageTests {
     #expect(later.home.hasDamage && isFiring(later.home))
     #expect(damaged.allSatisfy { later.memory.rows[$0] != nil })
     let ofHome = damaged.count { later.memory.rows[$0]?.home != 0 }
-    #expect(later.loop.unreadable == ["home": ofHome])
+    #expect(later.loop.homes.unreadable == ["home": ofHome])
     // Those of the daemon itself are no home's.
     let first = try later.loop.forgetDamage(of: "home", actor: "uid 0")
     #expect(first.forgotten.count == ofHome && first.remaining == damaged.count - ofHome)
@@ -75,7 +77,7 @@ struct LoopDamageTests {
     kit.memory.damageSecrets(rows)
     let later = try kit.restarted()
     // Their states open: no home has lost anything.
-    #expect(!later.home.hasDamage && later.loop.unreadable.isEmpty)
+    #expect(!later.home.hasDamage && later.loop.homes.unreadable.isEmpty)
     let (forgotten, remaining) = try later.loop.forgetDamage(of: "home", actor: "uid 0")
     #expect(Set(forgotten.map(\.key)) == [router, home] && remaining == 0)
     #expect(Set(forgotten.map(\.id.rawValue)) == Set(rows))
@@ -103,7 +105,7 @@ struct LoopDamageTests {
     let last = try expectWhole(later, ["home", "attic"])
     #expect(last.home.routers.count == 2)
     #expect(last.home.routers.allSatisfy { $0.credential == .missing })
-    #expect(last.loop.formerHomes.homes.isEmpty)
+    #expect(last.loop.homes.formerHomes.homes.isEmpty)
   }
 
   @Test("Homes that the settings name no more are reached as well, one of them by its name")
@@ -117,13 +119,13 @@ struct LoopDamageTests {
     let preferred = try row(.home, kit, of: "attic")
     kit.memory.damageSecrets([attic, preferred])
     let later = try kit.restarted(damaged: [cabin])
-    #expect(!later.home.hasDamage && later.loop.unreadable == ["cabin": 1])
+    #expect(!later.home.hasDamage && later.loop.homes.unreadable == ["cabin": 1])
     let first = try later.loop.forgetDamage(of: "attic", actor: "uid 0")
     #expect(Set(first.forgotten.map(\.key)) == [router, .home] && first.remaining == 1)
     let rest = try later.loop.forgetDamage(of: nil, actor: "uid 0")
     #expect(rest.forgotten.map(\.home) == ["cabin"] && rest.remaining == 0)
     let last = try expectWhole(later, ["home", "attic", "cabin"])
-    let homes = last.loop.snapshot.homes
+    let homes = last.loop.homes.snapshot.homes
     #expect(homes["attic"]?.routers[.agent(1)]?.credential == .missing)
     #expect(homes["attic"]?.routers[.agent(2)]?.credential == .stored)
     #expect(homes["attic"]?.preferred?.dataset.hasCredentials == false)
@@ -142,8 +144,8 @@ struct LoopDamageTests {
     let lost = rows.map { "lost-\($0)" }
     let later = try kit.restarted(names)
     #expect(later.home.hasDamage && isFiring(later.home))
-    #expect(Set(later.loop.formerHomes.homes.keys) == Set(lost))
-    #expect(later.loop.unreadable == [lost[0]: 1, lost[1]: 1])
+    #expect(Set(later.loop.homes.formerHomes.homes.keys) == Set(lost))
+    #expect(later.loop.homes.unreadable == [lost[0]: 1, lost[1]: 1])
 
     // It has no damaged record of its own.
     let none = try later.loop.forgetDamage(of: "home", actor: "uid 0")
@@ -156,8 +158,8 @@ struct LoopDamageTests {
     #expect(all.forgotten.map(\.home) == [lost[0]] && all.remaining == 0)
     #expect(later.memory.audit.count { $0.actor == "uid 0" } == 2)
     let last = try expectWhole(later, names + [lost[0]])
-    #expect(last.loop.snapshot.homes[lost[0]]?.routers.count == 1)
-    #expect(Array(last.loop.formerHomes.homes.keys) == [lost[1]])
+    #expect(last.loop.homes.snapshot.homes[lost[0]]?.routers.count == 1)
+    #expect(Array(last.loop.homes.formerHomes.homes.keys) == [lost[1]])
   }
 
   @Test("Of a home of which nothing can be read, nothing stays")
@@ -170,7 +172,7 @@ struct LoopDamageTests {
     #expect(try later.loop.forgetDamage(of: nil, actor: nil).forgotten.count == rows.count)
     #expect(rows.allSatisfy { later.memory.rows[$0] == nil })
     let last = try expectWhole(later, ["home"])
-    #expect(last.loop.formerHomes.homes.isEmpty)
+    #expect(last.loop.homes.formerHomes.homes.isEmpty)
   }
 
   @Test("A person may put a home whose name is lost into the settings as it is shown")
@@ -182,8 +184,8 @@ struct LoopDamageTests {
     let name = "lost-\(rows[1])"
     for _ in 0..<2 {
       let later = try kit.restarted(["cabin", name])
-      #expect(later.loop.snapshot.homes[name]?.routers.count == 1)
-      #expect(Array(later.loop.formerHomes.homes.keys) == ["lost-\(rows[0])"])
+      #expect(later.loop.homes.snapshot.homes[name]?.routers.count == 1)
+      #expect(Array(later.loop.homes.formerHomes.homes.keys) == ["lost-\(rows[0])"])
     }
   }
 }

@@ -61,9 +61,9 @@ final class LoopKit: Sendable {
       next?.news(of: batch, home: home) ?? BatchNews()
     }
 
-    func committed(_ batch: CommittedBatch) {
+    func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
       batches.withLock { $0.append(batch) }
-      next?.committed(batch)
+      next?.committed(batch, homes)
     }
 
     func willHandle() { next?.willHandle() }
@@ -143,12 +143,12 @@ final class LoopKit: Sendable {
         user, by: .commandLine(user: 0)), in: "home")
   }
 
-  var home: Home { loop.snapshot.homes["home"] ?? Home(rules: HomeRules { 0 }) }
+  var home: Home { loop.homes.snapshot.homes["home"] ?? Home(rules: HomeRules { 0 }) }
 
   func router(_ number: Int) -> Router? { home.routers[.agent(number)] }
 
   func dataset(_ key: RecordKey, _ home: String = "home") throws -> OperationalDataset? {
-    try loop.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
+    try loop.homes.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
   }
 
   /// The codes of all messages that were rejected.

@@ -207,7 +207,7 @@ struct LoopStoreTests {
     // Also when they are new no more.
     for _ in 0..<2 {
       let later = try LoopKit(["home", "attic", "cabin"], on: kit.memory, time: kit.time)
-      for (name, home) in later.loop.snapshot.homes {
+      for (name, home) in later.loop.homes.snapshot.homes {
         #expect(home.hasDamage == (name != "cabin"))
         let alert = home.alerts[AlertKey(.storeDamaged)]
         #expect((alert?.phase == .firing) == (name != "cabin"))
@@ -228,12 +228,14 @@ struct LoopStoreTests {
       later.loop.retiredBases == [
         .init(home: "home", base: "tk/home"), .init(home: "attic", base: "tk/attic"),
       ])
-    #expect(later.loop.formerHomes.homes.mapValues(\.routers.count) == ["attic": 1])
-    #expect(later.loop.snapshot.homes.keys.sorted() == ["home"] && later.loop.home("attic") == nil)
+    #expect(later.loop.homes.formerHomes.homes.mapValues(\.routers.count) == ["attic": 1])
+    #expect(
+      later.loop.homes.snapshot.homes.keys.sorted() == ["home"]
+        && later.loop.homes.home("attic") == nil)
     try later.loop.basesAreEmpty()
     let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
-    #expect(last.loop.retiredBases.isEmpty && last.loop.formerHomes.homes.isEmpty)
-    #expect(last.loop.snapshot.homes["attic"]?.routers.count == 1)
+    #expect(last.loop.retiredBases.isEmpty && last.loop.homes.formerHomes.homes.isEmpty)
+    #expect(last.loop.homes.snapshot.homes["attic"]?.routers.count == 1)
     #expect(try last.dataset(.router(.agent(2)), "attic") == .of(1))
     // It has its base topic again, which is given up again.
     let gone = try last.restarted(["home"], bases: ["home": "new"])
@@ -247,15 +249,18 @@ struct LoopStoreTests {
     let alert = Alert(
       shown: AlertFacts.storeReadOnly("the disk is full"), since: now, updatedAt: now, endsAt: nil,
       sequence: 1)
-    kit.loop.show(alert)
+    kit.loop.homes.show(alert)
     let kind = HomeCounts.AlertKind(name: .storeReadOnly, severity: .critical)
-    #expect(kit.loop.counts.alerts == [kind: 1] && kit.loop.snapshot.counts.alerts == [kind: 1])
-    #expect(kit.loop.home("home")?.alerts[AlertKey(.storeReadOnly)] == alert)
-    #expect(kit.loop.home("attic")?.alerts.isEmpty == true)
+    #expect(
+      kit.loop.homes.counts.alerts == [kind: 1]
+        && kit.loop.homes.snapshot.counts.alerts == [kind: 1])
+    #expect(kit.loop.homes.home("home")?.alerts[AlertKey(.storeReadOnly)] == alert)
+    #expect(kit.loop.homes.home("attic")?.alerts.isEmpty == true)
     try kit.loop.probe()
-    kit.loop.show(nil)
-    #expect(kit.loop.counts.alerts.isEmpty && kit.loop.home("home")?.alerts.isEmpty == true)
-    #expect(try kit.restarted(["home", "attic"]).loop.counts.alerts.isEmpty)
+    kit.loop.homes.show(nil)
+    #expect(
+      kit.loop.homes.counts.alerts.isEmpty && kit.loop.homes.home("home")?.alerts.isEmpty == true)
+    #expect(try kit.restarted(["home", "attic"]).loop.homes.counts.alerts.isEmpty)
   }
 
   @Test("A discovery prefix is given up once the broker holds nothing below it any more")
@@ -285,7 +290,7 @@ struct LoopStoreTests {
     func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
       BatchNews(batch, isOnlyHome: true, home: home)
     }
-    func committed(_ batch: CommittedBatch) {}
+    func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {}
   }
 
   @Test(
@@ -293,11 +298,11 @@ struct LoopStoreTests {
   func recent() throws {
     let kit = try LoopKit(following: Follower())
     try kit.receive(.announce(1, .of(1)))
-    let recent = kit.loop.recent
+    let recent = kit.loop.homes.recent
     #expect(recent.newest.contains { $0.text.hasSuffix("announced itself") })
     kit.memory.refuses { try kit.receive(.announce(2)) }
-    #expect(kit.loop.recent == recent)
-    #expect(try kit.restarted().loop.recent == recent)
+    #expect(kit.loop.homes.recent == recent)
+    #expect(try kit.restarted().loop.homes.recent == recent)
   }
 
   @Test("What the daemon and homes remember is read as it was written")

@@ -15,16 +15,15 @@ import ThreadDataset
 struct LoopPublishingTests {
   /// Hands on what the loop commits.
   private final class Follower: LoopFollower {
-    let parts = Mutex<(loop: HomeLoop, publisher: Publisher)?>(nil)
+    let publisher = Mutex<Publisher?>(nil)
     private let events = EventWriter(home: "home", base: "tk/home", isOnlyHome: true)
 
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
       events.messages(of: outcome, in: home, at: now)
     }
 
-    func committed(_ batch: CommittedBatch) {
-      guard let (loop, publisher) = parts.withLock({ $0 }) else { return }
-      publisher.note(batch, home: loop.home)
+    func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
+      publisher.withLock { $0 }?.note(batch, home: homes.home)
     }
   }
 
@@ -37,9 +36,9 @@ struct LoopPublishingTests {
     var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk/home")]))
     settings.discoveryPrefix = "ha"
     let publisher = Publisher(
-      settings, kit.loop.snapshot, kit.memory, stored: try kit.memory.storedMessages(),
+      settings, kit.loop.homes.snapshot, kit.memory, stored: try kit.memory.storedMessages(),
       rules: LoopKit.rules(), now: { kit.time.now })
-    follower.parts.withLock { $0 = (kit.loop, publisher) }
+    follower.publisher.withLock { $0 = publisher }
     (self.kit, self.publisher) = (kit, publisher)
     publisher.connected(sessionPresent: true)
     _ = try pump()

@@ -35,7 +35,6 @@ final class RequestScene {
   }
 
   private final class Follower: LoopFollower {
-    let loop = Mutex<HomeLoop?>(nil)
     let service: RequestService
     /// What the home has to handle.
     let owed = Mutex<[RequestService.OwedInput]>([])
@@ -44,9 +43,8 @@ final class RequestScene {
 
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
 
-    func committed(_ batch: CommittedBatch) {
-      guard let loop = loop.withLock({ $0 }) else { return }
-      let new = service.answer(batch, of: loop)
+    func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
+      let new = service.answer(batch, of: homes)
       owed.withLock { $0 += new }
     }
 
@@ -74,7 +72,6 @@ final class RequestScene {
     let service = RequestService([home], parts, callers)
     let follower = Follower(service)
     let kit = try LoopKit(serving: [home], following: follower) { $0.request = service.read }
-    follower.loop.withLock { $0 = kit.loop }
     (self.service, self.follower, self.kit) = (service, follower, kit)
     for user: ExactName in ["phone", "hub"] { try enroll(user) }
   }

@@ -34,7 +34,7 @@ final class NodeRun: Sendable {
 
   /// How many routers a home of a shard has.
   func routers(_ home: String, in shard: Int) -> Int? {
-    node.runs.first { $0.shard == shard }?.bridge.loop.home(home)?.routers.count
+    node.runs.first { $0.shard == shard }?.bridge.loop.homes.home(home)?.routers.count
   }
 
   /// Waits for its end; throws what it ended with.

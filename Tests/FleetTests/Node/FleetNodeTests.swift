@@ -191,7 +191,8 @@ struct FleetNodeTests {
     try await node.serves([1])
     try await eventually("the anchor to be reported") {
       node.log.lines.contains { $0.hasPrefix("the anchor at fleet/fleet/anchor/1 was altered") }
-        && node.node.runs.first?.bridge.loop.home("home-1")?.alerts[AlertKey(.anchorAltered)] != nil
+        && node.node.runs.first?.bridge.loop.homes.home("home-1")?.alerts[AlertKey(.anchorAltered)]
+          != nil
     }
     try await node.leave()
   }

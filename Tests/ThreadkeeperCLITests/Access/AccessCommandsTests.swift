@@ -49,7 +49,7 @@ struct AccessCommandsTests {
     _ = scene.context.bridge.requests.answer(
       LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: "tablet"), by: loop,
       isOwnUser: false, at: scene.clock.now())
-    return try #require(loop.home("home")?.questions.last).id.questionText
+    return try #require(loop.homes.home("home")?.questions.last).id.questionText
   }
 
   @Test("A question is listed, decided once and kept; a grant is listed and revoked")
