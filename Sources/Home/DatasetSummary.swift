@@ -8,22 +8,24 @@ package struct DatasetSummary: Hashable, Sendable {
   package var network: ExtendedPANID
   /// Empty where there is none.
   package var name: String
-  /// Nil of a network that is preferred by its Extended PAN ID alone: then only its id and its name are known.
+  /// Nil of a network that is preferred by its Extended PAN ID alone: then only its id and its name are known. What a
+  /// dataset lacks that is not complete is nil in them.
   @Boxed package var parameters: Parameters?
 
   package struct Parameters: Hashable, Sendable {
     /// Of all bytes of the dataset.
     package var whole: Hash128
     package var networkKey: Hash128
-    package var pskc: Hash128
-    package var activeTimestamp: Timestamp
+    package var pskc: Hash128?
+    package var activeTimestamp: Timestamp?
     /// Page and number.
     package var channel: UInt32
     package var panID: UInt16
-    package var meshLocalPrefix: UInt64
+    package var meshLocalPrefix: UInt64?
     /// The TLV without its legacy beacon bit, the first byte highest.
-    package var securityPolicy: UInt64
+    package var securityPolicy: UInt64?
     package var domainName: String?
+    package var hasChannelMask = true
     /// Whether the network key is printed in public documentation.
     package var isKeyWellKnown: Bool
 
@@ -37,40 +39,78 @@ package struct DatasetSummary: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - dataset: complete and active.
+  ///   - dataset: complete, or not.
   ///   - hash: a keyed hash of some bytes, and of what they are: 0 the dataset, 1 its network key, 2 its PSKc.
-  /// - Returns: nil for a dataset that is not complete.
+  /// - Returns: nil for a dataset with which no Matter device can attach.
   package init?(
     _ dataset: OperationalDataset, hash: (UnsafeRawBufferPointer, UInt8) -> Hash128
   ) {
-    guard let network = dataset.extendedPANID, let key = dataset.networkKey,
-      let pskc = dataset.pskc, let timestamp = dataset.activeTimestamp,
-      let channel = dataset.channel, let panID = dataset.panID,
-      let prefix = dataset.meshLocalPrefix, let policy = dataset.securityPolicy
+    guard dataset.isUsableByMatter, let network = dataset.extendedPANID,
+      let key = dataset.networkKey, let channel = dataset.channel, let panID = dataset.panID
     else { return nil }
-    // The 1 in front keeps policies of different lengths apart.
-    var policyBits = 1 << 16 | UInt64(policy.rotationTime)
-    for (index, flags) in policy.flags.enumerated() {
-      let rest = policyBits << 8 ^ policyBits >> 56
-      policyBits = rest ^ UInt64(index == 0 ? flags & ~0x08 : flags)
-    }
     self.init(
       network: network, name: dataset.networkName ?? "",
       parameters: Parameters(
         whole: dataset.bytes.withUnsafeBytes { hash($0, 0) },
-        networkKey: key.withUnsafeBytes { hash($0, 1) }, pskc: pskc.withUnsafeBytes { hash($0, 2) },
-        activeTimestamp: timestamp, channel: UInt32(channel.page) << 16 | UInt32(channel.number),
-        panID: panID,
-        meshLocalPrefix: prefix.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
-        securityPolicy: policyBits, domainName: dataset.domainName,
-        isKeyWellKnown: key.isWellKnown))
+        networkKey: key.withUnsafeBytes { hash($0, 1) },
+        pskc: dataset.pskc.map { $0.withUnsafeBytes { hash($0, 2) } },
+        activeTimestamp: dataset.activeTimestamp,
+        channel: UInt32(channel.page) << 16 | UInt32(channel.number), panID: panID,
+        meshLocalPrefix: dataset.meshLocalPrefix.map {
+          $0.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        },
+        securityPolicy: dataset.securityPolicy.map(Self.bits), domainName: dataset.domainName,
+        hasChannelMask: dataset.channelMask != nil, isKeyWellKnown: key.isWellKnown))
+  }
+
+  private static func bits(of policy: SecurityPolicy) -> UInt64 {
+    // The 1 in front keeps policies of different lengths apart.
+    var bits = 1 << 16 | UInt64(policy.rotationTime)
+    for (index, flags) in policy.flags.enumerated() {
+      let rest = bits << 8 ^ bits >> 56
+      bits = rest ^ UInt64(index == 0 ? flags & ~0x08 : flags)
+    }
+    return bits
   }
 
   package var hasCredentials: Bool { parameters != nil }
 
+  /// Whether it has all that a network needs. Another one is kept for who reports it, and never preferred.
+  package var isComplete: Bool {
+    guard let parameters else { return false }
+    return parameters.activeTimestamp != nil && parameters.hasChannelMask && lacking.isEmpty
+  }
+
+  /// What it lacks to be complete, in the order of `OperationalDataset.missing`; nothing where there are no
+  /// credentials.
+  package var lacks: [TLVType] {
+    guard let parameters else { return [] }
+    let types: [(TLVType, isThere: Bool)] = [
+      (.activeTimestamp, parameters.activeTimestamp != nil),
+      (.channelMask, parameters.hasChannelMask),
+      (.meshLocalPrefix, parameters.meshLocalPrefix != nil), (.networkName, !name.isEmpty),
+      (.pskc, parameters.pskc != nil), (.securityPolicy, parameters.securityPolicy != nil),
+    ]
+    return types.filter { !$0.isThere }.map(\.0)
+  }
+
+  /// The essential parameters that it lacks.
+  private var lacking: DatasetDifferences {
+    guard let parameters else { return [] }
+    var lacking: DatasetDifferences = []
+    if name.isEmpty { lacking.insert(.networkName) }
+    if parameters.pskc == nil { lacking.insert(.pskc) }
+    if parameters.meshLocalPrefix == nil { lacking.insert(.meshLocalPrefix) }
+    if parameters.securityPolicy == nil { lacking.insert(.securityPolicy) }
+    return lacking
+  }
+
+  /// Its network by its Extended PAN ID alone.
+  var withoutCredentials: DatasetSummary { DatasetSummary(network: network, name: name) }
+
   var activeTimestamp: Timestamp? { parameters?.activeTimestamp }
 
-  var activeSeconds: UInt64? { parameters?.activeTimestamp.seconds }
+  package var activeSeconds: UInt64? { parameters?.activeTimestamp?.seconds }
 
   var radio: PreferredChange.Radio? {
     parameters.map { .init(channel: $0.channelNumber, panID: $0.panID) }
@@ -143,11 +183,16 @@ extension DatasetSummary {
     return found
   }
 
+  /// As `differences`, without what this one lacks.
+  func knownDifferences(from other: DatasetSummary) -> DatasetDifferences {
+    differences(from: other).subtracting(lacking)
+  }
+
   /// Equal for datasets with the same essential parameters. Names that only look the same may be equal, too.
   var essential: DatasetSummary {
     var copy = self
     copy.parameters?.whole = Hash128()
-    if let zero = Timestamp(seconds: 0) { copy.parameters?.activeTimestamp = zero }
+    copy.parameters?.activeTimestamp = nil
     return copy
   }
 
@@ -159,6 +204,12 @@ extension DatasetSummary {
   func hasKeys(of other: DatasetSummary) -> Bool {
     parameters?.networkKey == other.parameters?.networkKey
       && parameters?.pskc == other.parameters?.pskc
+  }
+
+  /// Whether it is given for its network in place of another one: a complete one, and then a newer one.
+  func isPreferable(to other: DatasetSummary) -> Bool {
+    if isComplete != other.isComplete { return isComplete }
+    return (activeSeconds ?? 0) > (other.activeSeconds ?? 0)
   }
 
   /// Whether it is of the same network and has the same keys.
@@ -195,10 +246,10 @@ package enum DatasetDecision: Hashable, Sendable {
   /// The same network and age, with other content: not stored, and never dropped in silence.
   case conflict(DatasetDifferences)
 
-  /// For what a router reports.
+  /// For what a router reports. What is stored and not complete has no age that counts: it gives way to what comes.
   init(stored: DatasetSummary?, reported: DatasetSummary) {
-    guard let stored else {
-      self = .store
+    guard let stored, stored.isComplete else {
+      self.init(stored: stored, requested: reported)
       return
     }
     let differences = reported.differences(from: stored)

@@ -90,7 +90,7 @@ extension Home {
       }
       return report.state == router.threadState && report.network == router.currentNetwork
         && report.partition == router.reportedPartition
-        && router.credential == (router.dataset == nil ? .missing : .stored)
+        && router.credential == CredentialState(router.dataset)
         && (message.name == nil || message.name == router.name)
         && (message.vendor == nil || message.vendor == router.vendor)
         && (message.model == nil || message.model == router.model)
@@ -190,8 +190,10 @@ extension Home {
     if stored?.isPresent != true { step.needsHomeCheck = true }
     if stored?.isAnnounced != true { event.types.insert(.announced) }
     router.lacks = message.lacks
-    let report = reportOfAdoption(message.dataset, message.adoptionFailure, &router, stored)
-    if let incoming = message.dataset {
+    let complete = message.dataset.flatMap { $0.isComplete ? $0 : nil }
+    let report = reportOfAdoption(complete, message.adoptionFailure, &router, stored)
+    // One that is not complete takes the place of none that is.
+    if let incoming = complete ?? (router.dataset?.isComplete == true ? nil : message.dataset) {
       takeDataset(incoming, report, team, &router, &event)
     } else if router.dataset == nil {
       router.credential = .missing
@@ -254,7 +256,7 @@ extension Home {
       switch change {
       case .ignoreOlder: .stale
       case .conflict: .conflict
-      case .store, .keep, .update, .move: .stored
+      case .store, .keep, .update, .move: CredentialState(router.dataset)
       }
     if change.isStored { router.datasetChangedAt = now }
   }
@@ -307,7 +309,7 @@ extension Home {
     absent.formerKey = router.formerKey
     absent.credentialsGoneAt = router.dataset == nil ? router.credentialsGoneAt ?? now : nil
     absent.dataset = router.dataset
-    absent.credential = router.dataset == nil ? .missing : .stored
+    absent.credential = CredentialState(router.dataset)
     absent.credentialCreatedAt = router.credentialCreatedAt
     absent.credentialChangedAt = router.credentialChangedAt
     absent.datasetChangedAt = router.datasetChangedAt

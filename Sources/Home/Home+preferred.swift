@@ -7,7 +7,7 @@ import ThreadkeeperSupport
 extension Home {
   // MARK: Another network, or other parameters
 
-  /// Makes a dataset the preferred network.
+  /// Makes a dataset the preferred network; one that is not complete, by its Extended PAN ID alone.
   ///
   /// - Parameters:
   ///   - source: where its secrets come from.
@@ -18,6 +18,7 @@ extension Home {
     _ dataset: DatasetSummary, from source: SecretMove.Source, cause: PreferredCause, who: String?,
     by reporter: KeyChange.Reporter? = nil, sharedBy sharer: ExactName? = nil
   ) {
+    let dataset = dataset.isComplete ? dataset : dataset.withoutCredentials
     let before = preferred
     isPreferredForgotten = false
     let hasNewKeys = before?.dataset.isSameNetwork(as: dataset) != true
@@ -96,9 +97,8 @@ extension Home {
   /// The network stays preferred by its Extended PAN ID alone.
   mutating func losePreferredCredentials() {
     guard let before = preferred, before.dataset.hasCredentials else { return }
-    let dataset = DatasetSummary(network: before.dataset.network, name: before.dataset.name)
     preferred = PreferredNetwork(
-      dataset: dataset, createdAt: before.createdAt, changedAt: now)
+      dataset: before.dataset.withoutCredentials, createdAt: before.createdAt, changedAt: now)
     step.output.secrets.append(SecretMove(to: .home, from: .nothing))
     notePreferred(before.dataset)
   }
@@ -154,7 +154,7 @@ extension Home {
       guard router.agent != agent, successor(of: router) == nil, let dataset = router.dataset,
         dataset.network == preferred.network
       else { return false }
-      return !dataset.isSame(as: preferred)
+      return !dataset.knownDifferences(from: preferred).isEmpty
         && (dataset.hasKeys(of: preferred) || former.map(dataset.hasKeys(of:)) == true)
     }.map(shownName)
   }
@@ -225,7 +225,7 @@ extension Home {
   func members(of preferred: DatasetSummary) -> PreferredDecision.Members {
     var members = PreferredDecision.Members(hasDamage: hasLostCredentials)
     for router in routers {
-      if let dataset = router.dataset, dataset.network == preferred.network,
+      if let dataset = router.dataset, dataset.network == preferred.network, dataset.isComplete,
         router.followsPreferred || !preferred.hasCredentials
       {
         members.present.append(

@@ -212,11 +212,13 @@ extension DatasetSummary.Parameters: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
       whole: try coder(value?.whole), networkKey: try coder(value?.networkKey),
-      pskc: try coder(value?.pskc), activeTimestamp: try coder(value?.activeTimestamp),
+      pskc: try coder.maybe(value?.pskc),
+      activeTimestamp: try coder.maybe(value?.activeTimestamp),
       channel: try coder(value?.channel), panID: try coder(value?.panID),
-      meshLocalPrefix: try coder(value?.meshLocalPrefix),
-      securityPolicy: try coder(value?.securityPolicy),
+      meshLocalPrefix: try coder.maybe(value?.meshLocalPrefix),
+      securityPolicy: try coder.maybe(value?.securityPolicy),
       domainName: try coder.maybe(value?.domainName),
+      hasChannelMask: try coder(value?.hasChannelMask),
       isKeyWellKnown: try coder(value?.isKeyWellKnown))
   }
 }

@@ -226,10 +226,7 @@ extension Home {
       // The newest one that is asked for; none when there are others only.
       var best: StoredCredentials?
       for one in found where isAsked(one.network) {
-        let isNewer = best.map {
-          ($0.dataset.activeSeconds ?? 0) < (one.dataset.activeSeconds ?? 0)
-        }
-        if isNewer != false { best = one }
+        if best.map({ one.dataset.isPreferable(to: $0.dataset) }) != false { best = one }
       }
       return best.map { [$0] } ?? []
     case .nearby, .adopt, .accept:
@@ -240,7 +237,8 @@ extension Home {
 
   /// What routers have, and what is shared of other networks.
   private var allCredentials: [StoredCredentials] {
-    let known = Set(routers.lazy.compactMap(\.dataset?.network))
+    let known = Set(
+      routers.lazy.compactMap(\.dataset).filter(\.isComplete).map(\.network))
     let others = allShared.filter { $0.dataset.hasCredentials && !known.contains($0.network) }
     return routers.compactMap(credentials(of:)) + others.map(credentials(of:))
   }
@@ -372,6 +370,7 @@ extension Home {
       guard let router = routers[agent], let dataset = router.dataset, dataset.network == network,
         context.choosesPreferred || router.owner == context.requester.team
       else { throw .noCredentialsOfRouterForNetwork }
+      guard dataset.isComplete else { throw .partialCredentials(agent, dataset.lacks) }
       return (dataset, .record(.router(agent)))
     }
   }
@@ -396,7 +395,8 @@ extension Home {
   }
 
   /// Any login can store a dataset that names an Extended PAN ID, and earlier keys of it are known, too: so a single
-  /// pair of keys must be known. Between several a person chooses, who names a router or an id.
+  /// pair of keys must be known. Between several a person chooses, who names a router or an id. A dataset that is not
+  /// complete does not count.
   private func newest(
     on network: ExtendedPANID, _ context: RequestContext
   ) throws(HomeRefusal) -> Chosen {
@@ -404,7 +404,7 @@ extension Home {
     let current = preferredCredentials?.network == network ? preferredCredentials : nil
     if let current { known.append((.home, current)) }
     for router in routers {
-      guard let dataset = router.dataset, dataset.network == network,
+      guard let dataset = router.dataset, dataset.network == network, dataset.isComplete,
         context.choosesPreferred || router.owner == context.requester.team
       else { continue }
       known.append((.router(router.agent), dataset))
@@ -415,7 +415,7 @@ extension Home {
       }
     }
     let isOnlyShared = known.isEmpty
-    for one in shared(of: network) where one.dataset.hasCredentials && mayChoose(one, context) {
+    for one in shared(of: network) where one.dataset.isComplete && mayChoose(one, context) {
       known.append((.shared(one.user, network), one.dataset))
     }
     guard var best = known.first else { return try seen(network, context) }

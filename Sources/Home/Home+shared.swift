@@ -300,7 +300,7 @@ extension Home {
   }
 
   func newest(of shared: [SharedCredentials]) -> SharedCredentials? {
-    shared.max { ($0.dataset.activeSeconds ?? 0) < ($1.dataset.activeSeconds ?? 0) }
+    shared.max { $1.dataset.isPreferable(to: $0.dataset) }
   }
 
   func mayChoose(_ one: SharedCredentials, _ context: RequestContext) -> Bool {

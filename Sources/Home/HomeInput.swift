@@ -144,7 +144,8 @@ package struct RouterMessage: Hashable, Sendable {
   package var accessPoint: String?
   package var ssid: String?
   package var previousSSID: String?
-  /// Of `credentials` that lack something, only the network and its name are known.
+  /// One that is not complete is here where a Matter device can attach with it. Of other `credentials`, only the network
+  /// and its name are known.
   package var dataset: DatasetSummary?
   /// What the dataset lacks to be complete.
   package var lacks: [TLVType] = []

@@ -302,6 +302,8 @@ package enum HomeRefusal: Hashable, Sendable, Error {
   /// Nothing of this network is stored.
   case noCredentialsOfNetwork
   case noCredentialsOfRouterForNetwork
+  /// The router's dataset lacks this, and a network is preferred with a complete one only.
+  case partialCredentials(BorderAgentID, [TLVType])
   case unknownFormer
   case noNetworkOfName
   case severalOfName([ExtendedPANID])

@@ -2,7 +2,8 @@
 
 import ThreadDataset
 
-/// A router's dataset against the preferred network of its home.
+/// A router's dataset against the preferred network of its home. What a dataset lacks that is not complete is not
+/// compared.
 package enum PreferredCheck: Hashable, Sendable {
   /// There is no preferred network, or the router has no dataset.
   case none
@@ -12,7 +13,7 @@ package enum PreferredCheck: Hashable, Sendable {
   case mismatch(DatasetDifferences)
   /// The preferred network with an older dataset: the router has not followed.
   case stale(DatasetDifferences)
-  /// The preferred network with other content of the same age.
+  /// The preferred network with other content of the same age. One without an age is a mismatch.
   case conflict(DatasetDifferences)
 
   /// - Parameter current: the network that the router reports to be on; nil where that is not known. A router that is
@@ -27,7 +28,7 @@ package enum PreferredCheck: Hashable, Sendable {
     // Of a network that is preferred by its Extended PAN ID alone nothing else is known.
     let differences: DatasetDifferences =
       preferred.hasCredentials
-      ? dataset.differences(from: preferred)
+      ? dataset.knownDifferences(from: preferred)
       : dataset.network == preferred.network ? [] : .extendedPANID
     if let current, current != dataset.network {
       self = .mismatch(differences.isEmpty ? .extendedPANID : differences)
@@ -40,8 +41,8 @@ package enum PreferredCheck: Hashable, Sendable {
     self =
       switch dataset.relation(to: preferred) {
       case .older: .stale(differences)
-      case .conflict: .conflict(differences)
-      case .match, .newer, .mismatch: .mismatch(differences)
+      case .conflict where dataset.activeTimestamp != nil: .conflict(differences)
+      case .match, .newer, .mismatch, .conflict: .mismatch(differences)
       }
   }
 
@@ -184,14 +185,15 @@ package enum PreferredCause: Hashable, Sendable {
 ///
 /// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
 /// them. Whatever else its dataset says: one that was left behind, or comes back, still counts against other keys. A
-/// network that is preferred by its Extended PAN ID alone has no keys, and no members.
+/// network that is preferred by its Extended PAN ID alone has no keys, and no members. Nor is a router a member whose
+/// dataset is not complete.
 enum Membership {
   static func follows(
     wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
   ) -> Bool {
-    guard let preferred, preferred.hasCredentials, dataset.network == preferred.network else {
-      return false
-    }
+    guard let preferred, preferred.hasCredentials, dataset.isComplete,
+      dataset.network == preferred.network
+    else { return false }
     return wasMember || dataset.hasKeys(of: preferred)
   }
 
@@ -239,6 +241,7 @@ enum Membership {
 ///
 /// | the dataset that comes | what follows |
 /// |---|---|
+/// | not complete | nothing |
 /// | no network is preferred, and no person has forgotten one | `first` |
 /// | of the network that is preferred by its Extended PAN ID alone, and a router of another team reports the same | `confirmed` |
 /// | of a router that is no member | nothing |
@@ -287,7 +290,7 @@ enum PreferredDecision {
     preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool,
     change: DatasetDecision, isOwner: Bool = false, others: () -> Members?
   ) -> PreferredCause? {
-    guard change.isStored || change == .keep else { return nil }
+    guard change.isStored || change == .keep, reporter.dataset.isComplete else { return nil }
     guard let preferred else { return isForgotten ? nil : .first }
     let incoming = reporter.dataset
     guard preferred.hasCredentials else {

@@ -40,7 +40,8 @@ package struct Router: Hashable, Sendable {
   package var credential = CredentialState.missing
   /// In what the dataset differs that it reported last, where that is a conflict.
   package var conflict: DatasetDifferences = []
-  /// What the dataset lacks that it announced itself with last, which is not stored.
+  /// What the dataset lacks that it announced itself with last. It is stored where a Matter device can attach with it,
+  /// and no complete one is stored.
   package var lacks: [TLVType] = []
   package var credentialCreatedAt: WireTime?
   package var credentialChangedAt: WireTime?

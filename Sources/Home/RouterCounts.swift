@@ -97,7 +97,7 @@ struct RouterCounts: Equatable, Sendable {
     }
   }
 
-  /// How well a router shows its network: by the newest dataset, or else a name.
+  /// How well a router shows its network: by the newest dataset that is complete, another one, or else a name.
   struct Example: Comparable, Sendable {
     let agent: BorderAgentID
     private let timestamp: Timestamp?
@@ -106,7 +106,7 @@ struct RouterCounts: Equatable, Sendable {
 
     init(_ router: borrowing Router) {
       agent = router.agent
-      timestamp = router.dataset?.activeTimestamp
+      timestamp = router.dataset?.isComplete == true ? router.dataset?.activeTimestamp : nil
       hasDataset = router.dataset != nil
       hasName = router.networkName?.isEmpty == false
     }

@@ -10,7 +10,7 @@ package struct SharedCredentials: Hashable, Sendable {
 
   package let user: ExactName
   package internal(set) var dataset: DatasetSummary
-  /// What it lacks to be complete. Without credentials, its network is known and no more.
+  /// What it lacks to be complete.
   package internal(set) var lacks: [TLVType] = []
   package internal(set) var agent: BorderAgentID?
   /// What people call the sender.
@@ -38,7 +38,7 @@ package struct SharedCredentials: Hashable, Sendable {
 ///
 /// | the preferred network | what is shared | what follows |
 /// |---|---|---|
-/// | none, and nobody has to choose one | preferred there, and a router is online on it, or none is listed on another | becomes it: `first` |
+/// | none, and nobody has to choose one | preferred there, and a router is online on it, or none is listed on another | becomes it: `first`; by its Extended PAN ID alone, where it is not complete |
 /// | none otherwise | | nothing |
 /// | the same, or none otherwise | preferred there, or the same, and not complete | alert: what it lacks |
 /// | another one | preferred there | alert: the sender prefers another one |
@@ -71,14 +71,14 @@ enum SharedDecision: Hashable {
     guard let preferred else {
       self =
         !shared.isPreferredThere
-        ? .nothing : !needsChoice ? .becomes(.first) : dataset.hasCredentials ? .nothing : .partial
+        ? .nothing : !needsChoice ? .becomes(.first) : dataset.isComplete ? .nothing : .partial
       return
     }
     guard dataset.network == preferred.network else {
       self = shared.isPreferredThere ? .otherPreferred : .nothing
       return
     }
-    guard dataset.hasCredentials else {
+    guard dataset.isComplete else {
       self = .partial
       return
     }

@@ -126,6 +126,13 @@ package enum CredentialState: UInt8, Hashable, Sendable, CaseIterable {
   case conflict
   /// None of its own. It was only seen, on the preferred network, whose credentials came from somebody else.
   case shared
+  /// The dataset that it reported last, which is not complete.
+  case partial
+
+  /// Of what is stored as it was reported.
+  init(_ dataset: DatasetSummary?) {
+    self = dataset.map { $0.isComplete ? .stored : .partial } ?? .missing
+  }
 }
 
 /// Who describes a border router.

@@ -75,6 +75,18 @@ extension OperationalDataset {
   /// The types that it lacks to be complete, in the order of ``requireComplete()``.
   package var missing: [TLVType] { missing(among: presentTypes) }
 
+  /// Whether it is an active dataset with which a Matter device can attach: it has Channel, Extended PAN ID, Network
+  /// Key and PAN ID.
+  ///
+  /// The command AddOrUpdateThreadNetwork of the Network Commissioning cluster takes a dataset with these four, and
+  /// answers any other one with OutOfRange (connectedhomeip: `OperationalDatasetView::IsCommissioned` in
+  /// `src/lib/support/ThreadOperationalDataset.cpp`, asked by `GenericThreadDriver::AddOrUpdateNetwork`).
+  package var isUsableByMatter: Bool {
+    let types = presentTypes
+    return !isPending(types)
+      && [.channel, .extendedPANID, .networkKey, .panID].allSatisfy(types.contains)
+  }
+
   private var presentTypes: TypeSet {
     var types = TypeSet()
     for tlv in TLVSequence(bytes) {

@@ -63,7 +63,7 @@ package struct RouterNote: Equatable, Sendable {
     let news =
       switch event.kind {
       case .announce:
-        event.flaw.map { "announced, but its dataset is of no use: \($0)" }
+        event.flaw.map { "announced, with a dataset that is not right: \($0)" }
           ?? "announced" + (event.dataset == nil ? " without a dataset" : "")
       case .dataset: "its dataset is published"
       case .leave: "it has left the home"

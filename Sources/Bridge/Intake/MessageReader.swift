@@ -180,7 +180,7 @@ struct MessageReader {
         }
         switch try decoder.read(message.payload, as: kind) {
         case .plain(let event):
-          return .event(input(event, topic.user), event.dataset?.bytes, arrival)
+          return .event(input(event, topic.user), event.anyDataset?.bytes, arrival)
         case .sealed(let event):
           guard
             let envelope = UntrustedJSON.value(
@@ -201,7 +201,7 @@ struct MessageReader {
     guard let read = PlainEventReader(payload, as: kind) else { return nil }
     var message = read.message
     if let dataset = read.dataset {
-      guard let summary = datasets.summary(of: dataset) else { return nil }
+      guard let summary = datasets.summary(of: dataset), summary.isComplete else { return nil }
       message.dataset = summary
     }
     return (.message(message, from: user), read.dataset)
@@ -231,13 +231,13 @@ struct MessageReader {
     defer { wipe(&body) }
     let event = try decoder.decode(body, inside: sealed.event, sequence: number)
     let signature = RouterMessage.Signature(issuer: issuer, number: number)
-    return (input(event, arrival.topic.user, signature), event.dataset?.bytes)
+    return (input(event, arrival.topic.user, signature), event.anyDataset?.bytes)
   }
 
   private mutating func input(
     _ event: InboundEvent, _ user: ExactName, _ signature: RouterMessage.Signature? = nil
   ) -> HomeInput {
-    let summary = event.dataset.flatMap { datasets.summary(of: $0.bytes) }
+    let summary = event.anyDataset.flatMap { datasets.summary(of: $0.bytes) }
     return .message(RouterMessage(event, dataset: summary, signature: signature), from: user)
   }
 

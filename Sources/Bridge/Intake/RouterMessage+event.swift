@@ -7,7 +7,7 @@ import ThreadDataset
 /// From an event as it is on the wire to what a home takes.
 extension RouterMessage {
   /// - Parameters:
-  ///   - dataset: of the event's dataset.
+  ///   - dataset: of the event's dataset; nil where no Matter device can attach with it.
   ///   - signature: of the envelope that it came in.
   init(_ event: InboundEvent, dataset: DatasetSummary?, signature: Signature? = nil) {
     self.init(Kind(event.kind), Subject(event.subject))
@@ -28,7 +28,7 @@ extension RouterMessage {
     self.dataset =
       dataset
       ?? event.partial?.extendedPANID.flatMap { network in
-        // A router runs on what it has, and is listed without credentials.
+        // A router is listed without credentials.
         event.kind == .credentials
           ? DatasetSummary(network: network, name: event.partial?.networkName ?? "") : nil
       }

@@ -138,7 +138,7 @@ private struct Sentences {
       )
     case .noDataset where facts.otherNames.count > 0:
       (
-        "\(name) has a dataset that is not complete, so it is not kept: \(lacking)",
+        "\(name) has a dataset that is not complete: \(lacking)",
         "Set the whole dataset of its network on \(name), as another of its border routers has it. Do not set "
           + "single parameters: what is left out is invented, or missing."
       )
@@ -518,7 +518,7 @@ private struct Sentences {
     case .sharedPartial:
       let network = facts.network.flatMap { ShownName.quoted($0.name) } ?? "its network"
       return (
-        "\(sender) has a dataset of \(network) that is not complete, so it is not used: \(lacking)",
+        "\(sender) has a dataset of \(network) that is not complete: \(lacking)",
         "Delete this network in the settings of \(short) (Thread), and send its credentials again from a phone, or "
           + "add the whole dataset of a border router there. \(gone(facts.network?.id.description ?? ""))"
       )

@@ -72,7 +72,7 @@ struct StateWriter: Sendable {
     let parameters = network.dataset?.parameters
     json.open()
     json.member(#""accepted":"#, network.isAccepted)
-    json.member(#""active_timestamp":"#, parameters?.activeTimestamp.seconds)
+    json.member(#""active_timestamp":"#, network.dataset?.activeSeconds)
     json.member(#""channel":"#, parameters.map { UInt64($0.channelNumber) })
     json.member(#""ext_pan_id":"#, network.id)
     json.member(#""home":"#, home)

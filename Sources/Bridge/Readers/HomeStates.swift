@@ -154,7 +154,7 @@ extension NetworkState {
     self.init(
       home: home, extendedPANID: network.id.description, networkName: network.name,
       channel: parameters.map { Int($0.channelNumber) }, panID: parameters.map { Int($0.panID) },
-      activeTimestamp: parameters?.activeTimestamp.seconds, routers: network.routers,
+      activeTimestamp: network.dataset?.activeSeconds, routers: network.routers,
       routersOnline: network.online, isPreferred: network.isPreferred,
       isAccepted: network.isAccepted)
     sharedBy = network.sharedBy.isEmpty ? nil : network.sharedBy.map(\.text)

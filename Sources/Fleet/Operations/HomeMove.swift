@@ -186,9 +186,8 @@ struct HashChange {
       guard let old = before.summary(of: bytes)?.parameters,
         let new = after.summary(of: bytes)?.parameters
       else { continue }
-      pairs += [
-        (old.whole, new.whole), (old.networkKey, new.networkKey), (old.pskc, new.pskc),
-      ]
+      pairs += [(old.whole, new.whole), (old.networkKey, new.networkKey)]
+      if let old = old.pskc, let new = new.pskc { pairs.append((old, new)) }
     }
     for (old, new) in pairs { replacements[Self.bytes(old)] = Self.bytes(new) }
   }

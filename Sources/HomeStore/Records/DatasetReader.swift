@@ -27,13 +27,13 @@ package struct DatasetReader: Sendable {
   }
 
   /// - Parameter dataset: any bytes.
-  /// - Returns: nil for what is no complete and active dataset.
+  /// - Returns: nil for what is no active dataset with which a Matter device can attach.
   package mutating func summary(of dataset: [UInt8]) -> DatasetSummary? {
     let whole = hash(dataset, as: .dataset)
     if let known = summaries[whole] { return known }
     let key = key
-    guard let read = try? OperationalDataset(bytes: dataset), (try? read.requireComplete()) != nil,
-      read.kind == .complete, let new = DatasetSummary(read, hash: { Self.hash($0, $1, key) })
+    guard let read = try? OperationalDataset(bytes: dataset),
+      let new = DatasetSummary(read, hash: { Self.hash($0, $1, key) })
     else { return nil }
     if summaries.count >= Self.kept { summaries.removeAll() }
     summaries[whole] = new
@@ -66,7 +66,8 @@ extension DatasetSummary {
   /// For who has a dataset and no message: a call.
   ///
   /// - Parameter key: as the loop's.
-  /// - Returns: nil for what is no complete and active dataset, and for a key of another length.
+  /// - Returns: nil for what is no active dataset with which a Matter device can attach, and for a key of another
+  ///   length.
   package init?(_ dataset: OperationalDataset, key: SecretBytes) {
     guard var reader = try? DatasetReader(key: key),
       let summary = reader.summary(of: dataset.bytes)

@@ -119,6 +119,12 @@ extension AnswerFailure {
         .notFound, field: "border_agent_id",
         "no credentials of this border router are stored for this network",
         help: "`threadkeeper credentials list` shows what is stored")
+    case .partialCredentials(let agent, let lacks):
+      self.init(
+        .incompleteDataset, field: "border_agent_id",
+        "the dataset of \(agent) is not complete, so its network is not preferred with it; it lacks "
+          + lacks.map(\.name).joined(separator: ", "),
+        help: "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
     case .unknownFormer:
       self.init(
         .notFound, field: "id", "no network is kept under this id",

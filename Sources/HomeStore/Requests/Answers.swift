@@ -207,7 +207,7 @@ extension CredentialRecord {
     let parameters = one.dataset.parameters
     channel = parameters.map { Int($0.channelNumber) }
     panID = parameters?.panID
-    activeTimestamp = parameters?.activeTimestamp.seconds
+    activeTimestamp = one.dataset.activeSeconds
     created = one.createdAt?.date
     modified = one.changedAt?.date
   }
@@ -220,7 +220,7 @@ extension FormerNetworkRecord {
       id: FormerNetwork.text(of: former.id), networkName: former.dataset.name,
       extendedPANID: former.dataset.network.description,
       channel: parameters?.channelNumber,
-      activeTimestamp: parameters?.activeTimestamp.seconds,
+      activeTimestamp: former.dataset.activeSeconds,
       until: former.until.date.formatted(.iso8601))
   }
 }

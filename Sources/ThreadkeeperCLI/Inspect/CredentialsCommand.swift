@@ -33,20 +33,19 @@ struct CredentialsListCommand: AsyncParsableCommand {
   func run() async throws {
     let list = try await DaemonClient(settings: options.loadOfStore()).list(ListCredentials())
     // Most homes have none.
+    let isPartial = list.rows.contains { $0.lacks != nil }
     let isShared = list.rows.contains { $0.sharedBy != nil }
-    var table =
-      isShared
-      ? Table(
-        columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP",
-        "SHARED BY")
-      : Table(
-        columns: "BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP")
+    var table = Table(
+      ["BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP"]
+        + (isPartial ? ["LACKS"] : []) + (isShared ? ["SHARED BY"] : []))
     for credential in list.rows {
-      table.add([
+      let cells = [
         credential.borderAgentID ?? "", credential.team, credential.networkName ?? "",
         credential.extendedPANID ?? "", credential.channel.map(String.init) ?? "",
-        credential.activeTimestamp.map { String($0) } ?? "", credential.sharedBy ?? "",
-      ])
+        credential.activeTimestamp.map { String($0) } ?? "",
+      ]
+      let lacks = credential.lacks?.joined(separator: ", ") ?? ""
+      table.add(cells + (isPartial ? [lacks] : []) + [credential.sharedBy ?? ""])
     }
     try output.show(
       list.rows,

@@ -12,9 +12,10 @@ package struct Table: Sendable {
   private var rows: [[String]] = []
 
   /// - Parameter columns: the header; a row with fewer cells is filled up with empty ones.
-  package init(columns: String...) {
-    header = columns
-  }
+  package init(columns: String...) { self.init(columns) }
+
+  /// See `init(columns:)`.
+  package init(_ columns: [String]) { header = columns }
 
   /// Whether there is no row.
   package var isEmpty: Bool { rows.isEmpty }

@@ -106,6 +106,8 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
   package let panID: UInt16?
   package let channel: UInt16?
   package let activeTimestamp: UInt64?
+  /// What the dataset lacks to be complete; nil: nothing.
+  package let lacks: [String]?
   /// The login that shares them, which is no border router.
   package let sharedBy: String?
   /// The TLVs in hex; only where secrets were asked for.
@@ -136,7 +138,8 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
     extendedPANID = summary.network.description
     panID = parameters?.panID
     channel = parameters?.channelNumber
-    activeTimestamp = parameters?.activeTimestamp.seconds
+    activeTimestamp = summary.activeSeconds
+    lacks = summary.lacks.isEmpty ? nil : summary.lacks.map(\.name)
     self.dataset = dataset?.hex
   }
 
@@ -149,6 +152,7 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
     case panID = "pan_id"
     case channel
     case activeTimestamp = "active_timestamp"
+    case lacks
     case sharedBy = "shared_by"
     case dataset
   }
@@ -161,6 +165,7 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
       "channel          \(channel.map { String($0) } ?? "")",
       "timestamp        \(activeTimestamp.map { String($0) } ?? "")",
     ]
+    if let lacks { lines.append("lacks            \(lacks.joined(separator: ", "))") }
     lines.append("dataset          \(dataset ?? "not shown; --show-secrets prints it")")
     return lines.map { $0 + "\n" }.joined()
   }
@@ -192,7 +197,7 @@ package struct ShowPreferred: Operation {
     return PreferredReport(
       home: name, networkName: summary.name, extendedPANID: summary.network.description,
       channel: parameters?.channelNumber, panID: parameters?.panID,
-      activeTimestamp: parameters?.activeTimestamp.seconds,
+      activeTimestamp: summary.activeSeconds,
       changedAt: preferred.changedAt,
       credentials: summary.hasCredentials,
       reportedBy: home.unconfirmedReporters.map(\.description),

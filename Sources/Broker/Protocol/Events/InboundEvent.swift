@@ -39,6 +39,8 @@ package struct InboundEvent: Hashable, Sendable {
   package var dataset: OperationalDataset?
   /// In place of it, of `announce` and `credentials`: one that is not complete.
   package var partial: OperationalDataset?
+  /// Whatever it lacks.
+  package var anyDataset: OperationalDataset? { dataset ?? partial }
   package var ssid: String?
   package var previousSSID: String?
   /// The network that the router is on, whatever dataset it has.

@@ -99,6 +99,7 @@ extension CredentialState: WireWord {
     case .stale: "stale"
     case .conflict: "conflict"
     case .shared: "shared"
+    case .partial: "partial"
     }
   }
 }
