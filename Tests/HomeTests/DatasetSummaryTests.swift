@@ -49,7 +49,12 @@ import ThreadDataset
         .activeTimestamp(#require(Timestamp(seconds: 1, ticks: 1))),
         .activeTimestamp(#require(Timestamp(seconds: 0))),
       ]
-      return try all + all.prefix(2).flatMap { one in try changes.map { try one.replacing($0) } }
+      let partial = [
+        TLVType.activeTimestamp, .channelMask, .meshLocalPrefix, .networkName, .pskc,
+        .securityPolicy,
+      ].map { all[0].removing($0) }
+      let changed = try all.prefix(2).flatMap { one in try changes.map { try one.replacing($0) } }
+      return all + partial + changed
     }
   }
 
@@ -90,7 +95,25 @@ import ThreadDataset
     #expect(summary.parameters?.channel == 15 && summary.parameters?.panID == 0x1234)
     #expect(summary.parameters?.meshLocalPrefix == 0xFDAD_70BF_E5AA_15DD)
     #expect(summary.activeSeconds == 1 && summary.parameters?.isKeyWellKnown == true)
-    #expect(Self.summary(dataset.removing(.pskc)) == nil)
+    #expect(summary.isComplete && summary.lacks.isEmpty)
+  }
+
+  @Test("A summary lacks what its dataset lacks; without what a Matter device needs there is none")
+  func lacks() throws {
+    let whole = try #require(try Vectors.complete.first)
+    for type in [TLVType.channel, .extendedPANID, .networkKey, .panID] {
+      #expect(Self.summary(whole.removing(type)) == nil, "\(type)")
+    }
+    #expect(Self.summary(try whole.replacing(.delayTimer(1))) == nil)
+    let others: [TLVType] = [
+      .activeTimestamp, .channelMask, .meshLocalPrefix, .networkName, .pskc, .securityPolicy,
+    ]
+    for types in others.map({ [$0] }) + [others] {
+      let dataset = types.reduce(whole) { $0.removing($1) }
+      let summary = try #require(Self.summary(dataset))
+      #expect(summary.hasCredentials && !summary.isComplete)
+      #expect(summary.lacks == types && dataset.missing == types)
+    }
   }
 
   @Test("A network that is preferred by its Extended PAN ID alone has other keys than any dataset")
@@ -134,5 +157,29 @@ import ThreadDataset
     #expect(DatasetDecision(stored: nil, reported: incoming) == .store)
     #expect(DatasetDecision(stored: nil, confirmed: incoming) == .store)
     #expect(DatasetDecision(stored: nil, requested: incoming) == .store)
+  }
+
+  @Test("What is stored and not complete gives way to whatever its router reports")
+  func gaveWay() {
+    let stored = DatasetSummary.partial(1, at: 5)
+    for (reported, expected) in [
+      (stored, DatasetDecision.keep),
+      (.of(1, at: 4), .update([.pskc, .meshLocalPrefix, .securityPolicy])),
+      (.partial(1, at: 4, channel: 20), .update(.channel)), (.partial(1), .update([])),
+      (.partial(2), .move(from: 1, [.extendedPANID, .networkName])),
+    ] { #expect(DatasetDecision(stored: stored, reported: reported) == expected) }
+  }
+
+  @Test("Of a dataset that is not complete, what it lacks is not compared")
+  func known() {
+    let preferred = DatasetSummary.of(1, at: 5)
+    for (dataset, expected) in [
+      (DatasetSummary.partial(1), PreferredCheck.match), (.partial(1, at: 4), .match),
+      (.partial(1, channel: 20), .mismatch(.channel)),
+      (.partial(1, key: 2), .mismatch(.networkKey)),
+      (.partial(1, at: 4, channel: 20), .stale(.channel)),
+      (.partial(1, at: 5, channel: 20), .conflict(.channel)),
+    ] { #expect(PreferredCheck(dataset, preferred: preferred) == expected) }
+    #expect(!Membership.follows(wasMember: true, .partial(1), preferred: preferred))
   }
 }

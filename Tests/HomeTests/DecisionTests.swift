@@ -48,6 +48,9 @@ import ThreadDataset
     arguments: [
       Row("the first network", .first) { $0.preferred = nil },
       Row("the first network again, kept", .first) { ($0.preferred, $0.change) = (nil, .keep) },
+      Row("the first network, not complete", nil) {
+        ($0.preferred, $0.incoming, $0.change) = (nil, .partial(1), .store)
+      },
       Row("a person has forgotten the last one", nil) {
         ($0.preferred, $0.isForgotten) = (nil, true)
       },
@@ -247,6 +250,7 @@ import ThreadDataset
         ($0.preferred, $0.dataset, $0.isPreferredThere, $0.needsChoice) = (nil, named, true, true)
       },
       Row("not complete", .partial) { $0.dataset = named },
+      Row("not complete, with a key", .partial) { $0.dataset = .partial(1, at: 6) },
       Row("not complete, and ours by its id alone, of a trusted user", .partial) {
         ($0.preferred, $0.dataset, $0.isTrusted) = (named, named, true)
       },

@@ -84,7 +84,7 @@ import ThreadDataset
     var order = SequenceWindow()
     _ = order.take(.number(5))
     return SharedCredentials(
-      user: "ha", dataset: .of(2), lacks: [.pskc], agent: 4, name: "Home Assistant",
+      user: "ha", dataset: .partial(2), lacks: [.pskc], agent: 4, name: "Home Assistant",
       isPreferredThere: true, createdAt: now, changedAt: now.adding(seconds: 1),
       reportedAt: now.adding(seconds: 2), follows: true,
       denied: [Hash128(low: 7)],

@@ -157,7 +157,7 @@ struct HomeAssistantMachine: Sendable {
         .log(
           RouterNote(
             .warning,
-            "the dataset of \(entry.title) can't be used (\(flaw)); add it there again, from a phone or a border router"
+            "the dataset of \(entry.title) is not right (\(flaw)); add it there again, from a phone or a border router"
           )))
     }
     (new.flaw, new.timestamp) = (reading.flaw, nil)

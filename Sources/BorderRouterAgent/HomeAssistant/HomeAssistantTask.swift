@@ -312,7 +312,7 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
         case .unusable(let flaw): "\(entry.title): its dataset can't be used (\(flaw))"
         case .partial(let dataset), .complete(let dataset):
           writer.summary(of: SharedDataset(entry, dataset))
-            + (reading.flaw.map { " (can't be used: \($0))" } ?? "")
+            + (reading.flaw.map { " (not right: \($0))" } ?? "")
         }
       }
     }

@@ -124,7 +124,8 @@ extension AnswerFailure {
         .incompleteDataset, field: "border_agent_id",
         "the dataset of \(agent) is not complete, so its network is not preferred with it; it lacks "
           + lacks.map(\.name).joined(separator: ", "),
-        help: "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
+        help:
+          "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
     case .unknownFormer:
       self.init(
         .notFound, field: "id", "no network is kept under this id",

@@ -26,6 +26,27 @@ struct HomeLoopTests {
     #expect(kit.last?.received == 3)
   }
 
+  @Test("A dataset that a Matter device can attach with is kept byte for byte, whatever it lacks")
+  func partial() throws {
+    let kit = try LoopKit()
+    let usable = OperationalDataset.of(1).removing(.activeTimestamp, .pskc)
+    try kit.receive(
+      .announce(1, usable), .announce(2, OperationalDataset.of(2).removing(.networkKey)),
+      IncomingMessage.of("tk/home/in/ha/credentials", #"{"dataset":"\#(usable.hex)"}"#))
+    let later = try kit.restarted()
+    #expect(kit.rejected.isEmpty && later.home.preferred == nil)
+    let routers = [1, 2].map { later.home.routers[.agent($0)] }
+    #expect(routers.map { $0?.credential } == [.partial, .missing])
+    #expect(routers.map { $0?.lacks } == [usable.missing, [.networkKey]])
+    let network = try #require(usable.extendedPANID)
+    for key in [RecordKey.router(.agent(1)), .shared("ha", network)] {
+      #expect(try later.dataset(key) == usable)
+    }
+    try later.receive(.announce(1))
+    #expect(later.home.routers[.agent(1)]?.credential == .stored)
+    #expect(try later.dataset(.router(.agent(1))) == .of(1) && later.dataset(.home) == .of(1))
+  }
+
   @Test("What fails to be written has changed nothing, and the same messages succeed again")
   func atomic() throws {
     let kit = try LoopKit()

@@ -263,12 +263,12 @@ struct AlertTextTests {
     ),
     (
       shared(.sharedPartial),
-      #""Home Assistant" (login ha) has a dataset of "attic" that is not complete, so it is not used: Network "#
-        + "Name and PSKc are missing"
+      #""Home Assistant" (login ha) has a dataset of "attic" that is not complete: Network Name and PSKc are "#
+        + "missing"
     ),
     (
       facts(.noDataset) { $0.otherNames = .init(lacking: [.pskc]) },
-      #""Bob" has a dataset that is not complete, so it is not kept: PSKc is missing"#
+      #""Bob" has a dataset that is not complete: PSKc is missing"#
     ),
     (
       facts(.sameAge) { $0.differs = .meshLocalPrefix },

@@ -122,6 +122,11 @@ struct AnswerTextTests {
     Row(
       .noCredentialsOfRouterForNetwork, .setPreferred, .notFound, "border_agent_id",
       "no credentials of this border router are stored for this network"),
+    Row(
+      .partialCredentials(agent, [.channelMask, .pskc]), .setPreferred, .incompleteDataset,
+      "border_agent_id",
+      "the dataset of a1b2c3d4e5f60718 is not complete, so its network is not preferred with it; it lacks "
+        + "Channel Mask, PSKc"),
     Row(.unknownFormer, .setPreferred, .notFound, "id", "no network is kept under this id"),
     Row(
       .noNetworkOfName, .setPreferred, .notFound, "network_name",

@@ -171,6 +171,42 @@ struct OTBRAgentTests {
     try await running.stop()
   }
 
+  @Test("A dataset that is not complete is kept, with what it lacks, and is never preferred")
+  func partial() async throws {
+    let installation = running.installation
+    let routers = try await ThreadRouters(1)
+    let partial = try home.hex(lacking: [.channelMask, .pskc])
+    let id = try routers.order(0, "form", partial).agent
+    let agent = try agent(routers, 0)
+    try await running.until("what is kept") {
+      $0.state(topic(id))?["credentials"] == "partial"
+        && $0.alerts("alert_raised", "CredentialsMissing").contains {
+          $0["summary"]?.text?.contains("Channel Mask and PSKc are missing") == true
+        }
+    }
+    let kept = try await installation.json("credentials", "get", id, "--show-secrets")
+    #expect(kept["dataset"]?.text == partial && kept["lacks"] == ["Channel Mask", "PSKc"])
+    #expect(try await installation.run("credentials", "list").contains("Channel Mask, PSKc"))
+    #expect(try await installation.run("routers").contains("partial"))
+    let refused = try await installation.command(
+      "preferred", "set", home.extendedPANID, "--router", id)
+    #expect(refused.status == 65 && refused.error.contains("it lacks Channel Mask, PSKc"))
+    #expect(try await installation.command("preferred", "show").status == 66)
+
+    try routers.order(0, "form", home.hex())
+    try await running.until("the whole one") {
+      $0.state(topic(id))?["credentials"] == "stored"
+        && $0.state(topic(id))?["preferred"] == "match"
+        && !$0.alerts("alert_resolved", "CredentialsMissing").isEmpty
+    }
+    #expect(agent.end() == .exit(0))
+    #expect(agent.output.contains("it lacks Channel Mask, PSKc"))
+    var needles = Needles()
+    needles.add(home)
+    #expect(needles.found(in: agent.output) == [])
+    try await running.stop()
+  }
+
   /// Another user of the router's machine takes the place of its REST interface.
   @Test(
     "An untrusted listener is sent nothing, the router is offline, and --router-user trusts it",

@@ -45,11 +45,14 @@ struct ThreadNetwork: Sendable {
   /// - Parameters:
   ///   - timestamp: seconds of the Active Timestamp.
   ///   - channel: another than the network's first one.
-  func hex(at timestamp: UInt64 = 1, channel: UInt16? = nil) throws -> String {
+  ///   - types: what is left out.
+  func hex(
+    at timestamp: UInt64 = 1, channel: UInt16? = nil, lacking types: [TLVType] = []
+  ) throws -> String {
     guard let timestamp = Timestamp(seconds: timestamp) else { throw Unfit() }
     var result = try dataset.replacing(.activeTimestamp(timestamp))
     if let channel { result = try result.replacing(.channel(Channel(number: channel))) }
-    return result.hex
+    return types.reduce(result) { $0.removing($1) }.hex
   }
 
   private static func random(_ count: Int) -> [UInt8] {

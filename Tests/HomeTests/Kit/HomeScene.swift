@@ -316,6 +316,21 @@ extension DatasetSummary {
         activeTimestamp: timestamp, channel: channel, panID: 0x1234, meshLocalPrefix: 0xFD << 56,
         securityPolicy: 0x1_02A0_F7F8, domainName: nil, isKeyWellKnown: isWellKnown))
   }
+
+  /// With what a Matter device needs, and a name.
+  ///
+  /// - Parameter seconds: nil: without an Active Timestamp.
+  static func partial(
+    _ network: UInt64, key: UInt64 = 1, at seconds: UInt64? = nil, channel: UInt32 = 15
+  ) -> DatasetSummary {
+    var one = DatasetSummary.of(network, key: key, at: seconds ?? 0, channel: channel, other: 1)
+    if seconds == nil { one.parameters?.activeTimestamp = nil }
+    one.parameters?.hasChannelMask = false
+    one.parameters?.meshLocalPrefix = nil
+    one.parameters?.pskc = nil
+    one.parameters?.securityPolicy = nil
+    return one
+  }
 }
 
 extension AlertKey {

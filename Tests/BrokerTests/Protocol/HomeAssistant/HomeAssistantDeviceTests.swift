@@ -90,7 +90,8 @@ struct HomeAssistantDeviceTests {
     #expect(router["ext_pan_id"]?["enabled_by_default"] as? Bool == false)
     let credentials = try #require(router["credentials"])
     #expect(
-      credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict", "shared"])
+      credentials["options"] as? [String]
+        == ["stored", "missing", "stale", "conflict", "shared", "partial"])
     #expect(credentials["state_class"] == nil)
   }
 

@@ -85,7 +85,7 @@ struct PublishedPayloadTests {
   func credentialStates() {
     #expect(
       CredentialState.allCases.map(\.word.description) == [
-        "stored", "missing", "stale", "conflict", "shared",
+        "stored", "missing", "stale", "conflict", "shared", "partial",
       ])
   }
 
