@@ -190,10 +190,11 @@ extension Home {
     if stored?.isPresent != true { step.needsHomeCheck = true }
     if stored?.isAnnounced != true { event.types.insert(.announced) }
     router.lacks = message.lacks
-    let complete = message.dataset.flatMap { $0.isComplete ? $0 : nil }
-    let report = reportOfAdoption(complete, message.adoptionFailure, &router, stored)
     // One that is not complete takes the place of none that is.
-    if let incoming = complete ?? (router.dataset?.isComplete == true ? nil : message.dataset) {
+    let hasComplete = router.dataset?.isComplete == true
+    let incoming = message.dataset.flatMap { $0.isComplete || !hasComplete ? $0 : nil }
+    let report = reportOfAdoption(incoming, message.adoptionFailure, &router, stored)
+    if let incoming {
       takeDataset(incoming, report, team, &router, &event)
     } else if router.dataset == nil {
       router.credential = .missing

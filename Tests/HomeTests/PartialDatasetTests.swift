@@ -66,6 +66,22 @@ struct PartialDatasetTests {
     #expect(scene.preferred?.hasCredentials == false)
   }
 
+  @Test("A router with one on another network is asked about, and given the preferred credentials")
+  func adoption() {
+    var scene = HomeScene { $0.adoptTimeout = 300 }
+    scene.announce(2, .home, from: "hub")
+    scene.enroll("anna")
+    scene.announce(1, .partial(2), from: "anna") { $0.lacks = DatasetSummary.partial(2).lacks }
+    scene.live(31)
+    #expect(scene.state == .asked)
+    scene.approve()
+    scene.live(1)
+    #expect(scene.sent.map(\.dataset) == [.home])
+    scene.announce(1, .home, from: "anna")
+    #expect(scene.state == nil && scene.router(1)?.dataset == .home)
+    #expect(scene.router(1)?.credential == .stored && scene.router(1)?.lacks == [])
+  }
+
   @Test("Of a network it is given where no complete one is there")
   func given() {
     var scene = HomeScene()

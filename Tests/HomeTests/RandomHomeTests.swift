@@ -39,6 +39,8 @@ import ThreadDataset
       try #require(scene.wrongHomeAlerts == [], context())
       try #require(scene.countsAreRight, context())
       try #require(secrets.areThose(of: scene.home), context())
+      let preferred = scene.preferred
+      try #require(preferred?.hasCredentials != true || preferred?.isComplete == true, context())
       guard number % 25 == 0 else { continue }
       let read = try records.home(scene.rules)
       try #require(read.looksTheSame(as: scene.home), context())

@@ -116,6 +116,11 @@ struct RandomHome: RandomNumberGenerator {
         network: chance(50) ? network() : nil)
     }
     if chance(10) { message.adoptionFailure = pick([.pendingChange, .refused]) }
+    if chance(10), let whole = message.dataset {
+      let partial = DatasetSummary.partial(
+        whole.network.number, key: pick([1, 2]), at: pick([nil, 1, 4]), channel: pick([15, 20]))
+      (message.dataset, message.lacks) = (partial, partial.lacks)
+    }
     return message
   }
 
