@@ -147,7 +147,7 @@ let package = Package(
       dependencies: [
         "CLibMicroHTTPD", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]),
+      ], resources: [.embedInCode("Resources")]),
     .target(
       name: "ThreadkeeperDaemon",
       dependencies: [

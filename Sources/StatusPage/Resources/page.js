@@ -1,0 +1,314 @@
+"use strict";
+const byId = id => document.getElementById(id);
+const mayChange = document.body.dataset.change === "yes";
+function make(tag, className, ...content) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.append(...content.filter(part => part !== null && part !== undefined));
+  return element;
+}
+// A text of the daemon's: what stands between back-ticks is typed at a terminal.
+function words(text) {
+  return text.split("`").map((part, index) => index % 2 ? make("code", "", part) : part);
+}
+function stop(text) { return /[.?!]$/.test(text) ? text : text + "."; }
+function sentence(text) { return make("span", "", ...words(stop(text))); }
+function count(number, one, many) { return number + " " + (number === 1 ? one : many); }
+function span(seconds) {
+  const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]
+    .find(step => seconds >= step[1]) || ["second", 1];
+  return count(Math.floor(seconds / size), unit, unit + "s");
+}
+const forms = {
+  ago: past => past < 60 ? "just now" : span(past) + " ago",
+  for: past => past < 60 ? "since just now" : "for " + span(past),
+  left: past => past > -1 ? "Its time is over." : "Waits for " + span(-past) + " more.",
+  // To the minute.
+  seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
+  read: past => past < 120 ? "read just now" : "read last " + span(past) + " ago",
+};
+function tick(element) {
+  const text = forms[element.dataset.form]((Date.now() - new Date(element.dateTime)) / 1000);
+  if (element.textContent !== text) element.textContent = text;
+}
+function when(text, form, className) {
+  const element = make("time", className || "dim");
+  element.dateTime = text;
+  element.dataset.form = form;
+  element.title = new Date(text).toLocaleString();
+  tick(element);
+  return element;
+}
+// What tells it from another one of the same name.
+function fullName(item) {
+  return item.name && item.name !== item.id ? item.name + " (" + item.id + ")" : item.id;
+}
+function title(item) { return item.is_alike ? fullName(item) : item.name; }
+const drawn = new WeakMap();
+// Draws those items again that have changed, each under its key.
+function update(box, items, keyOf, draw) {
+  const before = new Map([...box.children].map(node => [node.dataset.item, node])), shown = new Set();
+  items.forEach((item, index) => {
+    const key = keyOf(item), text = JSON.stringify(item);
+    let node = before.get(key);
+    before.delete(key);
+    if (!node || drawn.get(node) !== text) {
+      const fresh = draw(item), details = fresh.querySelector("details");
+      fresh.dataset.item = key;
+      drawn.set(fresh, text);
+      if (details) details.open = Boolean(node && node.querySelector("details[open]"));
+      if (node) node.replaceWith(fresh);
+      node = fresh;
+    }
+    shown.add(node);
+    if (box.children[index] !== node) box.insertBefore(node, box.children[index] || null);
+  });
+  for (const node of [...box.children]) if (!shown.has(node)) node.remove();
+}
+function fill(id, items, keyOf, draw) {
+  const section = byId(id);
+  section.hidden = items.length === 0;
+  update(section.lastElementChild, items, keyOf, draw);
+}
+async function change(path, body, question) {
+  if (question && !confirm(question)) return;
+  const outcome = byId("outcome");
+  try {
+    const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
+      headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+    const answerBody = await answer.json();
+    outcome.className = answer.ok ? "good" : "bad";
+    outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""));
+  } catch {
+    outcome.className = "bad";
+    outcome.textContent = "The daemon does not answer.";
+  }
+}
+function button(label, about, path, body, question, className) {
+  if (!mayChange) return "";
+  const element = make("button", className || "", label);
+  element.type = "button";
+  element.dataset.key = path + JSON.stringify(body);
+  element.setAttribute("aria-label", label + ": " + about);
+  element.addEventListener("click", () => change(path, body, question));
+  return element;
+}
+function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
+// A router in the drawing of its network.
+function dot(item) {
+  const mark = make("span", "dot", byId("router").content.firstElementChild.cloneNode(true));
+  const label = isFault(item) ? "needs attention" : item.online ? "online" : "offline";
+  const tone = item.fault === "critical" ? " bad" : isFault(item) ? " warn" : item.online ? " good" : " dim";
+  return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
+    (item.fault === "critical" ? "grave" : ""),
+    mark, make("span", "name", title(item)), make("span", "state" + tone, label));
+}
+// Remarks about a router beside that it is there; null: none.
+function remark(home, item) {
+  const body = {home, border_agent_id: item.id};
+  const words = (item.online ? [] : ["offline"]).concat(item.notes);
+  if (!words.length) return null;
+  const line = make("li", "", make("span", "name", title(item)), ": ",
+    make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
+  if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
+  if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
+  if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body,
+    "Forget " + fullName(item) + "? Its stored credentials are deleted."));
+  return line;
+}
+function facts(item) {
+  return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
+    make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
+      item.only_seen ? ", on the local network only" : ""));
+}
+function network(home, item, heading) {
+  const head = make("div", "head",
+    make(heading, "", item.id ? title(item) || "Network without a name" : "Without a network"));
+  if (item.preferred) head.append(make("span", "badge", "preferred"));
+  else if (item.accepted) head.append(make("span", "badge", "accepted"));
+  if (item.channel) head.append(make("span", "dim small", "channel " + item.channel));
+  const card = make("article", "card net" + (item.preferred ? " preferred" : ""), head);
+  if (item.credentials === false) card.append(make("p", "dim small", "Its credentials are not here."));
+  for (const one of item.shared_by)
+    card.append(make("p", "dim small", "Its credentials are shared by " + one.name + ", ",
+      when(one.read, "read"), "."));
+  const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
+  if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
+  else card.append(make("p", "dim", "No border router is on it."));
+  if (remarks.length) card.append(make("ul", "rows", ...remarks));
+  const named = fullName(item), body = {home, ext_pan_id: item.id};
+  const details = make("details", "", make("summary", "small", "Details"));
+  details.firstElementChild.dataset.key = "details " + JSON.stringify(body);
+  details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
+  if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
+  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(facts)));
+  // What is done seldom is among the details.
+  if (item.id && item.preferred)
+    details.append(button("Forget", named, "/networks/forget", body,
+      "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
+      "until you prefer a network. It is kept in the history."));
+  else if (item.id) {
+    if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
+      "Make " + named + " the preferred network of " + home + "? All border routers are checked again."));
+    // What is accepted are border routers on it.
+    if (item.accepted || item.routers.length) (item.accepted ? details : card).append(button(
+      item.accepted ? "Do not accept" : "Accept", named, "/networks/accept", {...body, accepted: !item.accepted}));
+  }
+  card.append(details);
+  return card;
+}
+function homes(list) {
+  const several = list.length > 1;
+  update(byId("homes").lastElementChild, list.map(home => home.name), name => name, name =>
+    make("div", "", several ? make("h3", "", "Home ", name) : null, make("div", "grid"), make("p", "dim")));
+  list.forEach((home, index) => {
+    const box = byId("homes").lastElementChild.children[index];
+    update(box.querySelector(".grid"), home.networks, item => item.id || "none",
+      item => network(home.name, item, several ? "h4" : "h3"));
+    box.lastElementChild.textContent = !home.networks.length ? "No border router is listed yet." :
+      home.more ? "and " + count(home.more, "more border router", "more border routers") : "";
+  });
+}
+function alert(item) {
+  return make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
+    make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
+    make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
+      when(item.since, "for")),
+    item.can_ask ? button("Ask again", item.summary, "/consent/ask",
+      {home: item.home, border_agent_id: item.router}) : null,
+    item.keepable ? button("Keep the current keys", item.summary, "/networks/keep",
+      {home: item.home, id: item.keepable},
+      "Keep the current keys of the preferred network of " + item.home + "?") : null);
+}
+function asking(item) {
+  const what = "the credentials of " + item.networks.join(", ");
+  return item.offers ? item.requester + " has " + what + ". Use them?" : item.requester + " asks for " + what + ".";
+}
+function consent(item) {
+  const whose = item.requester + (item.fingerprint ? ", key " + item.fingerprint : "");
+  return make("article", "card ask",
+    make("h3", "", asking(item)),
+    item.router ? make("p", "", "For the border router ", item.router, ".") : null,
+    make("p", "", sentence(item.reason)),
+    item.fingerprint ? make("p", "dim small", "Fingerprint of its key: ", item.fingerprint) : null,
+    make("p", "small", when(item.expires, "left")),
+    button(item.offers ? "Use them" : "Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
+    item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
+      "Let " + whose + " have these credentials from now on, without asking again?"),
+    button("Deny", item.requester, "/consent/deny", {id: item.id}),
+    mayChange ? null : make("p", "dim", ...words("Decide with `threadkeeper consent`, or " +
+      (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
+        "open the link of `threadkeeper page token`."))));
+}
+const parts = {broker: "MQTT broker", intake: "Events", store: "Store", discovery: "Local network"};
+function part(item) {
+  const tone = item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "";
+  return make("div", "part", make("dt", "", parts[item.name] || item.name),
+    make("dd", tone, ...words(item.text + (item.remedy ? ". " + item.remedy : ""))));
+}
+function event(item) {
+  return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
+}
+let known;
+// The timer of a button that is pressed; 0: none is.
+let pressed = 0;
+let isDue = false;
+// What has to be there before a home is guarded.
+function missing(home) {
+  const named = known.homes.length > 1 ? " in the home " + home.name : "";
+  const preferred = home.networks.find(item => item.preferred);
+  if (home.networks.every(item => !item.routers.length))
+    return "No border router is listed yet" + named + ", so nothing is guarded.";
+  if (home.undecided) return "Border routers are on several networks" + named + " and none is preferred, " +
+    "so none of them is checked.";
+  if (!preferred) return "No network is preferred" + named + ", so no border router is checked.";
+  return preferred.credentials ? "" : "The credentials of the preferred network " +
+    (preferred.name || preferred.id) + " are not here" + named +
+    ", so border routers are checked by its Extended PAN ID alone.";
+}
+// The colour and the words of the worst; the rest is counted.
+function verdict(wrong, waiting, notices, open) {
+  const asked = waiting.map(asking);
+  const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : open.length ? open[0] : "All is well.";
+  const rest = open.filter(text => text !== lead);
+  if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
+  if (wrong.length && asked.length || asked.length > 1) rest.push(
+    count(asked.length, "request waits", "requests wait") + " for your consent.");
+  if (notices) rest.push(count(notices, "thing is", "things are") + " worth knowing.");
+  const box = byId("verdict"), text = lead + " " + rest.join(" ");
+  box.className = wrong.length ? wrong[0].tone : asked.length || open.length ? "" : "good";
+  // A screen reader reads it whenever it is set.
+  if (box.dataset.text === text) return;
+  box.dataset.text = text;
+  box.lastElementChild.replaceChildren(make("p", "lead", ...words(lead)),
+    rest.length ? make("p", "", rest.join(" ")) : "");
+}
+function show() {
+  isDue = pressed !== 0;
+  if (isDue) return;
+  const before = document.activeElement, key = before.dataset.key;
+  const of = severity => known.alerts.filter(item => item.severity === severity);
+  const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
+  const broken = known.health.filter(item => item.state === "bad")
+    .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
+  const notices = of("info");
+  // Also while the alert about it is held.
+  const open = known.homes.filter(home => !of("warning").some(
+    item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(missing).filter(text => text);
+  verdict([...named(of("critical"), "bad"), ...broken, ...named(of("warning"), "warn")], known.consents,
+    notices.length, open);
+  fill("consents", known.consents, item => item.id, consent);
+  fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
+  fill("notices", notices, item => item.id, alert);
+  homes(known.homes);
+  byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
+  byId("events").lastElementChild.replaceChildren(known.events.length ?
+    make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing yet."));
+  byId("version").textContent = "threadkeeper " + known.version;
+  document.body.dataset.ready = "yes";
+  if (!key || document.activeElement === before) return;
+  const again = [...document.querySelectorAll("main button, main summary")].find(one => one.dataset.key === key);
+  (again || byId("main")).focus({preventScroll: true});
+}
+function take(text) {
+  known = JSON.parse(text);
+  show();
+}
+// A button that is replaced between press and release is not clicked.
+function release() {
+  clearTimeout(pressed);
+  pressed = 0;
+  if (isDue) setTimeout(show);
+}
+addEventListener("pointerdown", event => {
+  if (!event.isPrimary || event.button !== 0 || !event.target.closest("button, summary")) return;
+  clearTimeout(pressed);
+  // Not every press ends with an event that says so.
+  pressed = setTimeout(release, 3000);
+});
+for (const name of ["pointerup", "pointercancel", "contextmenu", "dragend", "blur", "visibilitychange"])
+  addEventListener(name, release);
+let last = byId("first").textContent;
+if (last) take(last);
+const source = new EventSource("./events");
+source.addEventListener("state", message => {
+  byId("away").hidden = true;
+  if (message.data === last) return;
+  last = message.data;
+  take(last);
+});
+source.addEventListener("error", async () => {
+  byId("away").hidden = false;
+  if (source.readyState !== EventSource.CLOSED) return;
+  // The browser gives up after an answer that is no stream: too many viewers, another token, or a proxy whose
+  // daemon is away.
+  // Not HEAD, which not every proxy passes on.
+  const {ok, status, body} = await fetch("./").catch(() => ({ok: false, status: 0}));
+  if (body) body.cancel();
+  // Loaded again, the page says what it needs.
+  if (status === 401) return location.reload();
+  if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";
+  setTimeout(() => location.reload(), ok ? 30000 : 5000);
+});
+// The times on it go on.
+setInterval(() => document.querySelectorAll("time").forEach(tick), 5000);
