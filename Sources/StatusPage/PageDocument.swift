@@ -7,9 +7,11 @@ package enum PageDocument {
   ///   - nonce: of the policy that allows its style and its script, and nothing else.
   ///   - mayChange: whether it offers what changes something.
   ///   - isThroughProxy: whether the trusted proxy shows it, so that no link with the token leads there.
+  ///   - address: where programs find the page that the proxy does not let in, such as Home Assistant.
   ///   - state: JSON of what it shows at first, so that nobody waits for the first event; nil where there is none.
   static func html(
-    nonce: String, mayChange: Bool, isThroughProxy: Bool = false, state: [UInt8]? = nil
+    nonce: String, mayChange: Bool, isThroughProxy: Bool = false, address: String? = nil,
+    state: [UInt8]? = nil
   ) -> String {
     """
     <!doctype html>
@@ -22,7 +24,7 @@ package enum PageDocument {
     <link rel="icon" href="data:,">
     <style nonce="\(nonce)">\(style)</style>
     </head>
-    <body data-change="\(mayChange ? "yes" : isThroughProxy ? "proxy" : "no")">
+    <body data-change="\(mayChange ? "yes" : isThroughProxy ? "proxy" : "no")" data-address="\(address ?? "")">
     <a class="skip" href="#main">Skip to the content</a>
     <header>
     <h1>threadkeeper</h1>
@@ -39,7 +41,13 @@ package enum PageDocument {
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>
-    <footer><p id="version" class="dim small"></p></footer>
+    <footer>
+    <p class="dim small">Blueprints for Home Assistant: paste an address in <i>Settings → Automations &amp; scenes → \
+    Blueprints → Import blueprint</i></p>
+    <p class="small"><code data-blueprint="threadkeeper-alerts"></code></p>
+    <p class="small"><code data-blueprint="threadkeeper-consent"></code></p>
+    <p id="version" class="dim small"></p>
+    </footer>
     <template id="router"><svg viewBox="0 0 24 24" aria-hidden="true"><rect x="3" y="13" width="18" height="7" rx="2"/>\
     <path d="M7 16.5h.01M11 16.5h.01M17 13V9M14 7.5a4 4 0 0 1 6 0M11.5 5a7.5 7.5 0 0 1 11 0"/></svg></template>
     <script nonce="\(nonce)" id="first" type="application/json">\(embedded(state))</script>

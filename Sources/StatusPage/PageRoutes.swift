@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The blueprints that Home Assistant imports by their address, by their path. It names its copy after the last part of
+/// the path without five characters, `.yaml`. Nothing of a home is in them, so nobody has to show the token.
+enum Blueprints {
+  static let files: [String: [UInt8]] = [
+    "/blueprints/threadkeeper-alerts.yaml": PackageResources.threadkeeper_alerts_blueprint_yaml,
+    "/blueprints/threadkeeper-consent.yaml": PackageResources.threadkeeper_consent_blueprint_yaml,
+  ]
+}
+
 /// Decides what a request is answered with.
 package struct PageRoutes: Sendable {
   private let hosts: HostCheck
   let access: PageAccess
   let source: any PageSource
+  private let addressBesideProxy: String?
   private let feed: StateFeed
   private let first: SharedValue<[UInt8]?>
   private let metrics: SharedValue<PageReply>
@@ -15,6 +25,7 @@ package struct PageRoutes: Sendable {
       token: configuration.token, trustedProxy: configuration.trustedProxy,
       trustedProxyChanges: configuration.trustedProxyChanges)
     self.source = source
+    addressBesideProxy = configuration.addressBesideProxy
     feed = StateFeed(
       most: configuration.limits.viewers,
       shortestPause: .milliseconds(configuration.limits.shortestPauseMilliseconds),
@@ -45,7 +56,11 @@ package struct PageRoutes: Sendable {
         return (try? await metrics.value) ?? .text(.failed, "an unexpected failure")
       }
     case let path where PageChange.paths.contains(path): return await change(request)
-    default: return .text(.notFound, "there is nothing here")
+    default:
+      guard let blueprint = Blueprints.files[request.path] else {
+        return .text(.notFound, "there is nothing here")
+      }
+      return await reading(request) { PageReply(.ok, type: "application/yaml", blueprint) }
     }
   }
 
@@ -87,7 +102,7 @@ package struct PageRoutes: Sendable {
     if document == nil {
       document = PageDocument.html(
         nonce: nonce, mayChange: access.offersChanges(to: request), isThroughProxy: isTrusted,
-        state: try? await first.value)
+        address: isTrusted ? addressBesideProxy : nil, state: try? await first.value)
     }
     var reply = PageReply(.ok, type: Self.html, Array((document ?? "").utf8))
     // The proxy's own pages show it in a frame.

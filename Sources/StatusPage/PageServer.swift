@@ -116,13 +116,16 @@ package struct PageConfiguration: Sendable {
   package var trustedProxy: String?
   /// Whether whoever comes from there may also change something.
   package var trustedProxyChanges: Bool
+  /// Where programs find it that the proxy does not let in: `http://threadkeeper.home.arpa:8423/`.
+  package var addressBesideProxy: String?
   /// The shared library that speaks HTTP.
   package var library = "libmicrohttpd.so.12"
   package var limits = PageLimits()
 
   package init(
     address: String, port: Int, names: [String] = [], token: String? = nil,
-    trustedProxy: String? = nil, trustedProxyChanges: Bool = false
+    trustedProxy: String? = nil, trustedProxyChanges: Bool = false,
+    addressBesideProxy: String? = nil
   ) {
     self.address = address
     self.port = port
@@ -130,6 +133,7 @@ package struct PageConfiguration: Sendable {
     self.token = token
     self.trustedProxy = trustedProxy
     self.trustedProxyChanges = trustedProxyChanges
+    self.addressBesideProxy = addressBesideProxy
   }
 }
 

@@ -244,6 +244,11 @@ struct BrowserTests {
     try await tab.open("http://127.0.0.1:\(port)/")
     try await tab.waitForText("other")
     #expect(try await tab.evaluate("document.querySelectorAll('button').length") == 0)
+    let addresses = try await tab.evaluate(
+      "[...document.querySelectorAll('[data-blueprint]')].map(one => one.textContent).join(' ')")
+    let folder = "http://127.0.0.1:\(port)/blueprints"
+    let expected = "\(folder)/threadkeeper-alerts.yaml \(folder)/threadkeeper-consent.yaml"
+    #expect(addresses.text == expected)
     try await home.stop()
   }
 

@@ -23,6 +23,11 @@ struct PageTests {
     try await publisher.publish([
       BorderRouter(number: 1).announces(dataset), BorderRouter(number: 2).says("announce"),
     ])
+    let blueprint = try await RawAnswer.get("/blueprints/threadkeeper-alerts.yaml", port: port)
+    #expect(blueprint.headers["content-type"] == "application/yaml")
+    #expect(
+      try blueprint.body
+        == ProjectFiles.text(of: "examples/home-assistant/threadkeeper-alerts-blueprint.yaml"))
     let page = try await RawAnswer.get("/", port: port)
     #expect(page.status == 200 && page.body.utf8.count <= 60_000)
     let connection = try await RawConnection(port: port)

@@ -310,5 +310,9 @@ source.addEventListener("error", async () => {
   if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";
   setTimeout(() => location.reload(), ok ? 30000 : 5000);
 });
+// Home Assistant fetches them itself, and no proxy lets it in that wants a user.
+for (const one of document.querySelectorAll("[data-blueprint]"))
+  one.textContent = new URL("blueprints/" + one.dataset.blueprint + ".yaml",
+    document.body.dataset.address || location.href).href;
 // The times on it go on.
 setInterval(() => document.querySelectorAll("time").forEach(tick), 5000);

@@ -113,7 +113,8 @@ extension PageServer {
       PageConfiguration(
         address: http.address, port: Int(http.port), names: http.names,
         token: http.token?.revealed, trustedProxy: http.trustedProxy,
-        trustedProxyChanges: http.trustedProxyChanges),
+        trustedProxyChanges: http.trustedProxyChanges,
+        addressBesideProxy: http.trustedProxy.map { _ in PageToken.address(http) }),
       source: source, logger: logger, listening: listening)
   }
 }

@@ -63,6 +63,18 @@ struct PageDocumentTests {
     #expect(Set(ids).count == ids.count)
   }
 
+  @Test("It names each blueprint, and where it is to be had beside a proxy")
+  func blueprints() {
+    let named = text.matches(of: #/data-blueprint="([a-z-]+)"/#).map {
+      "/blueprints/\($0.output.1).yaml"
+    }
+    #expect(named.sorted() == Blueprints.files.keys.sorted())
+    #expect(text.contains(#" data-address="">"#))
+    let address = "http://keeper:8423/"
+    let page = PageDocument.html(nonce: "n0", mayChange: false, address: address)
+    #expect(page.contains(#" data-address="\#(address)">"#))
+  }
+
   @Test("Text stands out from what is behind it by at least 4.5 to 1, light and dark")
   func contrast() throws {
     let style = PageDocument.style

@@ -7,6 +7,7 @@ import Testing
 struct TrustedProxyTests {
   private static let proxy = "172.30.32.2"
   private static let host = "homeassistant.local:8123"
+  private static let beside = "http://local-threadkeeper:8423/"
 
   private let source = FixedSource()
 
@@ -15,6 +16,7 @@ struct TrustedProxyTests {
   ) async -> PageReply {
     await source.reply(to: request, token: token) {
       ($0.address, $0.trustedProxy, $0.trustedProxyChanges) = ("0.0.0.0", Self.proxy, isAllowed)
+      $0.addressBesideProxy = Self.beside
     }
   }
 
@@ -70,6 +72,15 @@ struct TrustedProxyTests {
     for path in ["/healthz", "/readyz"] {
       #expect(await reply(path, from: "127.0.0.1", host: "localhost").status == .ok)
     }
+  }
+
+  @Test("Through it the page says where it is without it, to nobody else")
+  func besideProxy() async {
+    #expect(await reply(from: Self.proxy).text.contains(#"data-address="\#(Self.beside)""#))
+    let other = await reply(
+      from: "127.0.0.1", token: sampleToken, host: "localhost",
+      authorization: "Bearer \(sampleToken)")
+    #expect(other.status == .ok && !other.text.contains(Self.beside))
   }
 
   @Test("Its own pages show the page in a frame, and nobody else's do")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import StatusPage
@@ -69,6 +70,56 @@ struct PageRoutesTests {
       #expect(refusal.values("Allow") == ["GET, HEAD"])
     }
     for path in ["/nothing", "/healthz/", "//healthz", "/HEALTHZ", "", "*", "/../healthz"] {
+      #expect(await reply(PageRequest(path)).status == .notFound, "\(path)")
+    }
+  }
+}
+
+@Suite("The blueprints for Home Assistant")
+struct BlueprintTests {
+  private func reply(_ request: PageRequest) async -> PageReply {
+    await FixedSource().reply(to: request, token: sampleToken) {
+      $0.trustedProxy = "172.30.32.2"
+    }
+  }
+
+  @Test("Each of the examples is served as it is, without the token, and nothing beside them")
+  func served() async throws {
+    let examples = URL(fileURLWithPath: #filePath)
+      .appendingPathComponent("../../../../examples/home-assistant").standardized
+    let mark = "-blueprint.yaml"
+    let names = try FileManager.default.contentsOfDirectory(atPath: examples.path)
+      .filter { $0.hasSuffix(mark) }
+    #expect(!names.isEmpty && names.count == Blueprints.files.count)
+    for name in names {
+      let path = "/blueprints/\(name.dropLast(mark.count)).yaml"
+      let reply = await reply(PageRequest(path, host: "192.168.1.2:8423", peer: "172.30.32.1"))
+      #expect(reply.status == .ok, "\(path)")
+      #expect(reply.values("Content-Type") == ["application/yaml"])
+      #expect(reply.body == Array(try Data(contentsOf: examples.appendingPathComponent(name))))
+    }
+  }
+
+  @Test("They are only read, under their names alone, by whoever names this host")
+  func others() async throws {
+    for path in Blueprints.files.keys {
+      #expect(await reply(PageRequest(path, method: "HEAD")).status == .ok)
+      for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        let refusal = await reply(PageRequest(path, method: method))
+        #expect(refusal.status == .notAllowed && refusal.values("Allow") == ["GET, HEAD"])
+      }
+      #expect(await reply(PageRequest(path, host: "evil.example")).status == .misdirected)
+      for other in [
+        "\(path)/", "/\(path)", path.uppercased(), String(path.dropLast(5)),
+        path.replacing(".yaml", with: "-blueprint.yaml"),
+      ] {
+        #expect(await reply(PageRequest(other)).status == .notFound, "\(other)")
+      }
+    }
+    for path in [
+      "/blueprints", "/blueprints/", "/blueprints/other.yaml", "/blueprints/page.js",
+      "/blueprints/../page.css", "/page.js",
+    ] {
       #expect(await reply(PageRequest(path)).status == .notFound, "\(path)")
     }
   }
