@@ -160,7 +160,7 @@ package final class Bridge: Service {
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
     intake.stop()
-    status.stop(finalPublications: publisher.lastPublications)
+    status.stop(finalPublications: publisher.lastPublications())
   }
 
   private static func intakeConfiguration(

@@ -217,15 +217,17 @@ extension Publisher {
   /// Whether a topic belongs to a home whose base topic is another daemon's.
   package func isHeld(_ topic: String) -> Bool { state.withLock { $0.isHeld(topic) } }
 
-  /// That the daemon stops, where it publishes.
-  package var lastPublications: [Publication] {
+  /// That the daemon stops, where it publishes. The broker may send it back before it acknowledges it.
+  package func lastPublications() -> [Publication] {
     state.withLock { state in
       guard state.others.hasLooked else { return [] }
-      return state.homes.indices.filter { !state.others.holds($0) }.map {
+      let publications = state.homes.indices.filter { !state.others.holds($0) }.map {
         Publication(
           topic: state.states.topic(RetainedPlace(home: $0, subject: .presence)),
           payload: StateWriter.stopped, retain: true)
       }
+      for publication in publications { state.kept.noteOwn(publication) }
+      return publications
     }
   }
 }

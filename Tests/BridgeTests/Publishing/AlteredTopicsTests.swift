@@ -110,6 +110,17 @@ struct AlteredTopicsTests {
     #expect(scene.kept(Self.availability) == online)
   }
 
+  @Test("That the daemon stops comes back with MQTT 3.1.1, and is no alteration")
+  func lastOwn() throws {
+    let scene = try running(receivesOwn: true)
+    let last = scene.publisher.lastPublications()
+    #expect(last.topics == ["tk/bridge/state"])
+    let messages = last.map { IncomingMessage(topic: $0.topic, payload: $0.payload) }
+    #expect(scene.publisher.received(messages).isEmpty)
+    // Another client repeats it.
+    #expect(scene.publisher.received(messages).count == 1)
+  }
+
   @Test("One that has come back makes room for no other of the same words")
   func ownInTurn() {
     var kept = KeptTopics()

@@ -73,7 +73,7 @@ struct OtherDaemonsTests {
     try second.pump()
     #expect(Set(second.sent.topics) == ["tk/bridge/daemon"])
     #expect(second.sent.allSatisfy { !$0.retain })
-    #expect(second.publisher.lastPublications.isEmpty)
+    #expect(second.publisher.lastPublications().isEmpty)
     #expect(second.publisher.isHeld("tk/out/hub/response/ping"))
     #expect(
       others(second) == [
@@ -128,7 +128,7 @@ struct OtherDaemonsTests {
       #expect(others(scene).isEmpty)
       #expect(scene.broker["tk/router/0000000000000001"] == nil)
       #expect(scene.broker["tk/router/0000000000000002"] != nil)
-      #expect(!scene.publisher.lastPublications.isEmpty)
+      #expect(!scene.publisher.lastPublications().isEmpty)
     }
     #expect(second.kept(Self.info).contains(Self.ours))
     // It is there still: both say so.
@@ -188,7 +188,7 @@ struct OtherDaemonsTests {
     #expect(others(second).map(\.home) == ["attic"])
     #expect(second.broker["tk/router/0000000000000002"] != nil)
     for (topic, payload) in first.broker { #expect(second.broker[topic] == payload, "\(topic)") }
-    #expect(second.publisher.lastPublications.topics == ["tk/bridge/state"])
+    #expect(second.publisher.lastPublications().topics == ["tk/bridge/state"])
   }
 
   @Test("A base topic that was given up, and is another daemon's by now, is left alone")
