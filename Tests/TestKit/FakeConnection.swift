@@ -61,6 +61,26 @@ final class FakeConnection: @unchecked Sendable {
     isClosed = true
     onClose()
   }
+
+  /// Closes it as a server does that has sent all.
+  func finish() {
+    guard !isClosed, input == output else { return close() }
+    isClosed = true
+    endConnection(input)
+  }
+}
+
+/// Ends a connection as a server does that has sent all: what still comes is read until the client
+/// closes it as well. Closed before that, it is reset, and the client may get an error instead of
+/// what was sent.
+package func endConnection(_ socket: Int32) {
+  shutdown(socket, Int32(SHUT_WR))
+  Thread.detachNewThread {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    var poller = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    while poll(&poller, 1, -1) > 0, read(socket, &buffer, buffer.count) > 0 {}
+    close(socket)
+  }
 }
 
 /// Where connections come from.

@@ -197,7 +197,7 @@ package final class WebSocketServer: Sendable {
       while self?.isEnding.load(ordering: .relaxed) == false {
         guard let connection = listener.accept(within: 50) else { continue }
         serve(WebSocketPeer(connection))
-        connection.close()
+        connection.finish()
       }
     }.start()
   }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TestKit
 import Testing
 
 @testable import BorderRouterAgent
@@ -177,12 +178,12 @@ final class ScriptedServer: Sendable {
       if isDropped { break }
       // It is not answered, and stays open.
       guard let answer else {
-        if closes { close(connection) }
+        if closes { endConnection(connection) }
         return
       }
       let bytes = Array(answer.utf8)
       _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     } while !closes
-    close(connection)
+    endConnection(connection)
   }
 }

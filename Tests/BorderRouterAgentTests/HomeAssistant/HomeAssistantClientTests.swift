@@ -444,8 +444,9 @@ struct HomeAssistantClientTests {
     #expect(words.contains("certificate"))
     #expect(fake.logins == 0)
     let plain = try WebSocketServer { $0.send(bytes: Array("HTTP/1.1 400 Bad\r\n\r\n".utf8)) }
-    guard case .noTLS = try await trouble("https://127.0.0.1:\(plain.port)") else {
-      Issue.record("that is no TLS")
+    let other = try await trouble("https://127.0.0.1:\(plain.port)")
+    guard case .noTLS = other else {
+      Issue.record("that is no TLS: \(String(describing: other))")
       return
     }
   }
