@@ -4,12 +4,14 @@
 #include "CLibCurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // The first version that calls back between the connection and the request.
 #define OLDEST_VERSION 0x075000
@@ -75,14 +77,45 @@ const char *libcurl_load(void) {
   return problem[0] ? problem : NULL;
 }
 
+/// A host may have addresses of a kind that this machine has none of: `localhost` is ::1 as well. They are left out, or
+/// the error of such a one would hide why another one does not accept the connection.
+///
+/// - Parameter error: set where there is no way to the address. For a datagram socket nothing is sent to find out.
+static curl_socket_t socket_for(const struct curl_sockaddr *address, long *error) {
+  const int probe = socket(address->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (probe >= 0) {
+    const bool fails = connect(probe, &address->addr, address->addrlen) != 0;
+    const int reason = errno;
+    close(probe);
+    if (fails && (reason == ENETUNREACH || reason == EADDRNOTAVAIL)) {
+      *error = reason;
+      return CURL_SOCKET_BAD;
+    }
+  }
+  const curl_socket_t result = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (result == CURL_SOCKET_BAD) *error = errno;
+  return result;
+}
+
+/// What the functions below need of one request.
+struct request {
+  struct libcurl_handler handler;
+  /// `errno` of the last address that was left out.
+  long error;
+};
+
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
   (void)purpose;
-  const struct libcurl_handler *handler = context;
+  struct request *request = context;
   char text[NI_MAXHOST];
+  const curl_socket_t result = socket_for(address, &request->error);
+  if (result == CURL_SOCKET_BAD) return result;
   if (getnameinfo(&address->addr, address->addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0 ||
-      !handler->may_connect(handler->context, text))
+      !request->handler.may_connect(request->handler.context, text)) {
+    close(result);
     return CURL_SOCKET_BAD;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  }
+  return result;
 }
 
 static int connected(void *context, char *address, char *own, int port, int own_port) {
@@ -125,6 +158,7 @@ struct libcurl_outcome libcurl_perform(
     const char *method, const char *url, const char *accept, const char *type, const void *body, size_t size,
     long milliseconds, int stop, struct libcurl_handler handler, struct libcurl_kept *kept) {
   struct libcurl_outcome outcome = {.code = CURLE_OK};
+  struct request request = {.handler = handler};
   CURL *easy = curl.easy_init();
   CURLM *multi = kept ? (CURLM *)kept : curl.multi_init();
   struct curl_slist *headers = NULL;
@@ -148,7 +182,7 @@ struct libcurl_outcome libcurl_perform(
   SET(SHARE, share);
   SET(TIMEOUT_MS, milliseconds);
   SET(OPENSOCKETFUNCTION, open_socket);
-  SET(OPENSOCKETDATA, &handler);
+  SET(OPENSOCKETDATA, &request);
   SET(PREREQFUNCTION, connected);
   SET(PREREQDATA, &handler);
   SET(HEADERFUNCTION, take_head);
@@ -173,6 +207,7 @@ struct libcurl_outcome libcurl_perform(
     outcome.code = run(multi, stop);
     curl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &outcome.status);
     curl.easy_getinfo(easy, CURLINFO_OS_ERRNO, &outcome.error);
+    if (!outcome.error) outcome.error = request.error;
     curl.multi_remove_handle(multi, easy);
   } else if (outcome.code == CURLE_OK) {
     outcome.code = CURLE_FAILED_INIT;
@@ -187,12 +222,15 @@ struct libcurl_outcome libcurl_perform(
 struct libcurl_connection {
   CURL *easy;
   CURLM *multi;
+  /// `errno` of the last address that was left out.
+  long error;
   char problem[CURL_ERROR_SIZE];
 };
 
 static curl_socket_t open_any_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-  (void)context, (void)purpose;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  (void)purpose;
+  struct libcurl_connection *connection = context;
+  return socket_for(address, &connection->error);
 }
 
 struct libcurl_outcome libcurl_connect(
@@ -214,6 +252,7 @@ struct libcurl_outcome libcurl_connect(
   SET(SHARE, share);
   SET(TIMEOUT_MS, milliseconds);
   SET(OPENSOCKETFUNCTION, open_any_socket);
+  SET(OPENSOCKETDATA, connection);
   SET(ERRORBUFFER, connection->problem);
 #if LIBCURL_VERSION_NUM >= 0x075700
   if (outcome.code == CURLE_OK) curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -221,6 +260,7 @@ struct libcurl_outcome libcurl_connect(
   if (outcome.code == CURLE_OK && curl.multi_add_handle(multi, easy) == CURLM_OK) {
     outcome.code = run(multi, stop);
     curl.easy_getinfo(easy, CURLINFO_OS_ERRNO, &outcome.error);
+    if (!outcome.error) outcome.error = connection->error;
   } else if (outcome.code == CURLE_OK) {
     outcome.code = CURLE_FAILED_INIT;
   }

@@ -35,7 +35,7 @@ struct libcurl_outcome {
   const char *_Nonnull message;
   /// Of the answer; 0: there is none.
   long status;
-  /// `errno` of the last connection that failed.
+  /// `errno` of the last connection that failed; where none was tried, why there is no way to the address.
   long error;
 };
 
