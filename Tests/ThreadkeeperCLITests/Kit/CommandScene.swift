@@ -169,6 +169,9 @@ final class CommandScene {
       .replacing("process \(getpid())", with: "process 1")
       .replacing(#""pid" : \#(getpid())"#, with: #""pid" : 1"#)
       .replacing("user \(geteuid())", with: "user 0").replacing("uid \(geteuid())", with: "uid 0")
+    // A column is as wide as the longest that is in it.
+    let spare = String(repeating: " ", count: "\(geteuid())".count - 1)
+    text = text.replacing("GRANTED BY" + spare, with: "GRANTED BY")
     for (pattern, kept, separator) in [
       (#/\b[cgp]-[0-9a-f]{8,16}\b/#, 2, nil), (#/tk1:[\w-]{86}:[0-9a-f]{7,8}/#, 4, ":"),
       (#/\b[0-9a-f]{4}(?:-[0-9a-f]{4}){7}\b/#, 0, "-"), (#/\b[0-9a-f]{32}\b/#, 0, nil),
