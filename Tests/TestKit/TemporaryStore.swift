@@ -114,7 +114,7 @@ package enum DamagedPage {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
       throw NotFound(table: table)
     }
-    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_busy_timeout(handle, 60_000)
     // A connection that has read nothing yet does not know of the log, and would move nothing.
     sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
     sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
@@ -138,7 +138,7 @@ package enum DamagedPage {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
       throw NotFound(table: "user_version")
     }
-    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_busy_timeout(handle, 60_000)
     try dropCaches(handle)
   }
 
@@ -173,7 +173,7 @@ package enum RawSQL {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
       throw Refused(message: "\(path) cannot be opened")
     }
-    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_busy_timeout(handle, 60_000)
     sqlite3_exec(handle, "PRAGMA ignore_check_constraints = ON", nil, nil, nil)
     final class Rows { var rows: [[String]] = [] }
     let rows = Rows()

@@ -60,7 +60,7 @@ struct HardToReachTests {
     let client = try await ThreadkeeperBinary.run(
       [
         "client", "request", "ping", "--username", "a", "--host", "localhost", "--port", "\(port)",
-        "--timeout", "10",
+        "--timeout", "60",
       ] + (hasTLS ? ["--cafile", certificates.authority] : []),
       environment: installation.environment, launcher: launcher())
     #expect(client.status == 0, "\(client.error)")
@@ -117,7 +117,7 @@ struct HardToReachTests {
     chmod(password, 0o600)
     let client = [
       "client", "request", "ping", "--username", "a", "--password-file", password, "--host",
-      "localhost", "--port", "\(port)", "--timeout", "5",
+      "localhost", "--port", "\(port)", "--timeout", "60",
     ]
     let refused = try await ThreadkeeperBinary.run(client, environment: installation.environment)
     #expect(refused.status != 0 && refused.error.contains("`--broker-user`"), "\(refused.error)")

@@ -23,7 +23,7 @@ final class AgentProcess: Sendable {
       switch self {
       case .otbr:
         [
-          "--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "2",
+          "--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "10",
           "--router-user", "\(getuid())",
         ]
       case .ssid: ["--interval", "1"]

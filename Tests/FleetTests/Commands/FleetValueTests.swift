@@ -57,8 +57,9 @@ struct FleetValueTests {
       (["/dev/null/seal"], "is not installed"), ([], "is not set"),
     ])
   func keyCommandFails(_ command: [String], _ words: String) {
+    let limit: Duration = command.first == "sleep" ? .seconds(1) : .seconds(60)
     let error = #expect(throws: CommandFailure.self) {
-      try KeyCommand("fleet.seal_command", command, within: .seconds(1))
+      try KeyCommand("fleet.seal_command", command, within: limit)
         .run(SecretBytes(copying: Array("geheim".utf8)), shard: 1)
     }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
