@@ -25,7 +25,7 @@ Commands
   dataset             its dataset has changed
   leave               it has left the home for good: its credentials are deleted
   heartbeat           it can be reached; once sent, silence counts as offline
-  offline             it cannot be reached; its credentials stay
+  offline             it cannot be reached; its credentials stay. With no_network: repeat it, as a heartbeat
   ssid NEW [OLD]      the Wi-Fi of its access point has another name
 
 Options, each with the variable that stands for it

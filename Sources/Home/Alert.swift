@@ -219,6 +219,8 @@ package struct AlertFacts: Hashable, Sendable {
     /// It has lost its network. One that never had one here is offline for that reason.
     /// - isLast: no other border router is online there.
     case lostNetwork(isLast: Bool)
+    /// Its login is silent, and had said that it has no network.
+    case silentWithoutNetwork
     /// A router that was only seen is not seen any more, or says that its Thread is off.
     case notSeen(isStopped: Bool)
     /// Its record is on the local network, and its login is silent.

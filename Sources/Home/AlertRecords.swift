@@ -69,7 +69,7 @@ extension AlertFacts.Message: Recorded {
     .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
     .reportsConflict, .noDataset, .recordGone, .detached, .notAdvertised, .wellKnownKey, .joined,
     .plaintext, .daemon, .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict,
-    .openForCode,
+    .openForCode, .silentWithoutNetwork,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -111,6 +111,7 @@ extension AlertFacts.Message: Recorded {
     case .preferredEmpty: 44
     case .awayTogether: 45
     case .agentNotWorking: 46
+    case .silentWithoutNetwork: 47
     }
   }
 

@@ -335,6 +335,10 @@ extension Home {
       }
     } else {
       router.takeOffline(message.offlineReason, httpStatus: message.httpStatus, at: now)
+      if router.isReached {
+        routers.see(router.agent, at: now)
+        router.beats = router.beats || stored.isReached && !stored.isOnline
+      }
     }
     write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
   }

@@ -72,7 +72,7 @@ extension Home {
     }
     let deadline = now.adding(seconds: -limit)
     for router in routers
-    where router.isPresent && router.isOnline && router.beats
+    where router.isPresent && router.isReached && router.beats
       && routers.lastSeen(router.agent) < deadline
     {
       takeSilence(of: router)
@@ -102,7 +102,8 @@ extension Home {
     let limit = rules.offlineAfter
     for router in routers {
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
-      if limit > 0, let since = link.listeningSince, router.isPresent, router.isOnline, router.beats
+      if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached,
+        router.beats
       {
         let seen = routers.lastSeen(router.agent)
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))

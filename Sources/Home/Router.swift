@@ -65,7 +65,7 @@ package struct Router: Hashable, Sendable {
   /// On the list. Of a router that is not, only whose it is, its credentials and its numbers are kept.
   package var isPresent = false
   package var isOnline = false
-  /// It sends heartbeats, so its silence means something.
+  /// It sends heartbeats, or says again and again that it has no network, so its silence means something.
   var beats = false
   /// Nil while it is online, and where it is not known.
   package var offlineReason: OfflineReason?
@@ -166,20 +166,24 @@ extension Router {
     isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
   }
 
-  /// Whether its agent says that it has no network: it is new, or has lost the one that its stored dataset is for.
-  package var hasNoNetwork: Bool { offlineReason == .noNetwork }
+  /// Whether its agent said last that it has no network: it is new, or has lost the one that its stored dataset is for.
+  /// That holds while the agent is silent, until something says where the router is.
+  package var hasNoNetwork: Bool {
+    offlineReason == .noNetwork
+      || offlineReason == .silent && threadState == .disabled && currentNetwork == nil
+  }
 
   /// Whether what is sent to it arrives.
-  var isReached: Bool { isOnline || hasNoNetwork }
+  var isReached: Bool { isOnline || offlineReason == .noNetwork }
 
   /// Why it is not there, where that is an alert. A guest's hub, or a speaker on a network of its own, may go without
   /// one.
   var absence: AlertFacts.Message? {
     guard !isOnline else { return !beats && isRecordGone ? .recordGone : nil }
     guard !isVisitor else { return nil }
-    if hasNoNetwork { return .offline(.noNetwork) }
     if source == .mdns { return .notSeen(isStopped: offlineReason == .stopped) }
-    return isAgentSilent && isAdvertised ? .agentSilent(offlineReason) : .offline(offlineReason)
+    if isAgentSilent, isAdvertised { return .agentSilent(offlineReason) }
+    return hasNoNetwork && !isReached ? .silentWithoutNetwork : .offline(offlineReason)
   }
 
   /// Whether nothing shows any more that it is there, as where it has no power.

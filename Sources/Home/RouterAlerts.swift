@@ -129,7 +129,9 @@ struct RouterAlerts {
 
   private var offline: AlertFacts? {
     guard var absence = router.absence, !isAwayTogether else { return nil }
-    if router.hasNoNetwork, router.dataset != nil { absence = .lostNetwork(isLast: !hasOthers) }
+    if absence == .offline(.noNetwork), router.dataset != nil {
+      absence = .lostNetwork(isLast: !hasOthers)
+    }
     var facts = facts(absence)
     if router.source == .mqtt, router.offlineReason == .silent { facts.since = lastSeen }
     if router.hasNoNetwork { facts.adoption = shownAdoption }
@@ -173,7 +175,7 @@ extension AlertFacts.Message {
   var isAway: Bool {
     switch self {
     case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false),
-      .recordGone:
+      .silentWithoutNetwork, .recordGone:
       true
     default: false
     }

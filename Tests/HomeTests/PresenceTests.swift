@@ -219,6 +219,47 @@ import ThreadDataset
     #expect(scene.alarms == [] && scene.verdict(of: 1) == .match)
   }
 
+  @Test(
+    "A router without a network that says so again is silent when that ends, as is its alert's sentence",
+    arguments: [nil, .of(1)] as [DatasetSummary?])
+  func silentWithoutNetwork(_ had: DatasetSummary?) throws {
+    var scene = HomeScene { $0.alertsHold = 0 }
+    scene.announce(9, .of(1))
+    scene.announce(1, had) { $0.thread.state = had == nil ? .disabled : .leader }
+    func report() { scene.publish(.offline, 1) { $0.offlineReason = .noNetwork } }
+    func message() -> AlertFacts.Message? { scene.alert(.borderRouterOffline, 1)?.facts.message }
+    let reported: AlertFacts.Message =
+      had == nil ? .offline(.noNetwork) : .lostNetwork(isLast: false)
+    report()
+    for _ in 0..<3 {
+      scene.pass(seconds: 300)
+      report()
+      #expect(message() == reported && scene.router(1)?.isReached == true)
+    }
+    let last = scene.now
+    #expect(scene.due() == 301)
+    scene.pass(seconds: 301)
+    #expect(scene.router(1)?.offlineReason == .silent && scene.router(1)?.isReached == false)
+    #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
+    #expect(message() == .silentWithoutNetwork && scene.verdict(of: 1) == .mismatch([]))
+    #expect(scene.alert(.borderRouterOffline, 1)?.facts.since == last)
+    // Its agent starts again: an announcement says no more than that Thread is off.
+    scene.announce(1) { $0.thread.state = .disabled }
+    #expect(message() == reported)
+    scene.pass(seconds: 301)
+    #expect(message() == .silentWithoutNetwork)
+    scene.announce(1, .of(1)) { $0.thread = .init(state: .router, network: 1) }
+    #expect(scene.output.types.contains(.online) && scene.alarms == [])
+  }
+
+  @Test("A router that says once that it has no network, and sends no heartbeats, is not silent")
+  func saysItOnce() {
+    var scene = Self.scene()
+    scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
+    scene.pass(seconds: 100_000)
+    #expect(scene.router(1)?.offlineReason == .noNetwork)
+  }
+
   @Test("A new router without a network is listed, and one alert says so")
   func noNetwork() {
     var scene = HomeScene { $0.alertsHold = 0 }

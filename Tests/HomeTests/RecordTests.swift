@@ -164,7 +164,8 @@ import ThreadDataset
     case .noDataset: .offline(nil)
     case .offline(nil): .offline(.frozen)
     case .offline: .lostNetwork(isLast: true)
-    case .lostNetwork: .notSeen(isStopped: true)
+    case .lostNetwork: .silentWithoutNetwork
+    case .silentWithoutNetwork: .notSeen(isStopped: true)
     case .notSeen: .agentSilent(.silent)
     case .agentSilent: .recordGone
     case .recordGone: .awayTogether(routers: 3, of: 4)

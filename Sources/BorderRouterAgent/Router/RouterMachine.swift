@@ -23,6 +23,7 @@ import ThreadDataset
 /// | this id | up, as before | `heartbeat` when one is due; each hour `announce`, for a daemon that has lost its store |
 /// | this id | stopped for the hold | `offline`, `stopped`; with another dataset `dataset` |
 /// | this id | empty for the hold | `offline`, `no_network`: it has lost its network, which nobody has wished |
+/// | this id | empty, as before | the same when a heartbeat is due; each hour where threadkeeper does not know the router |
 /// | this id | silent, stopped or empty for the hold, in any order | `offline`, with the reason once it is stable; never `leave` |
 /// | this id | silent, stopped or empty for less | nothing: an agent restarts in 5 s |
 /// | this id, or nothing | empty, and `--leave` is given | `leave` after three looks in a row; or nothing |
@@ -245,13 +246,17 @@ extension RouterMachine {
     let isOnlyOne = finding.downSince == finding.since
     let reason = isOnlyOne || finding.count >= 2 ? reason : nil
     let isOther = known.reason != reason && now - finding.since >= rhythm.hold
-    guard known.isOnline || isOther || needsPublish else { return [] }
+    let isNews = known.isOnline || isOther || needsPublish
+    // It can be reached: without this it would count as silent.
+    let interval = wantsAnnounce ? rhythm.announce : rhythm.heartbeat
+    let isDue = reason == .noNetwork && known.reason == reason && now - known.at >= interval
+    guard isNews || isDue else { return [] }
     (known.isOnline, known.reason, known.at) = (false, reason, now)
     published = known
     needsPublish = false
     var event = RouterEvent(.offline, of: known.agent, reason: reason)
     event.httpStatus = reason == .failing ? status : nil
-    return effects(of: event)
+    return isNews ? effects(of: event) : [.publish(event)]
   }
 
   private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {

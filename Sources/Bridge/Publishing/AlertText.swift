@@ -25,6 +25,7 @@ extension AlertFacts {
     case .neverMember: "never_member"
     case .offline(let reason), .agentSilent(let reason): reason?.word
     case .lostNetwork: OfflineReason.noNetwork.word
+    case .silentWithoutNetwork: OfflineReason.silent.word
     case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
     case .adoptionFailed(let state, _): state.word
     case .noPreferred(_, let networks, let more):
@@ -158,6 +159,13 @@ private struct Sentences {
           ?? "Give \(name) the credentials of \(configured) again: `threadkeeper credentials get \(agent) "
           + "--show-secrets\(homeOption)` shows what it had. Form no new network on it: the devices of "
           + "\(configured) cannot join it."
+      )
+    case .silentWithoutNetwork:
+      (
+        "\(name) has sent nothing since \(since); it had "
+          + (facts.network == nil
+            ? "no Thread network yet" : "lost its Thread network \(configured)"),
+        "\(checkPublisher) What is to be done about its network, this alert says when it is back."
       )
     case .notSeen(let isStopped):
       (
@@ -358,12 +366,15 @@ private struct Sentences {
       )
     case .silent:
       (
-        "\(name) has sent no heartbeat since \(since)",
-        "Check that its publisher runs and reaches the broker (for example `threadkeeper "
-          + "agent otbr`), then the power and the network connection of \(name)."
+        "\(name) has sent no heartbeat since \(since)", checkPublisher
       )
     case nil: ("\(name) cannot be reached", "Check its power and its network connection.")
     }
+  }
+
+  private var checkPublisher: String {
+    "Check that its publisher runs and reaches the broker (for example `threadkeeper agent otbr`), then the power "
+      + "and the network connection of \(name)."
   }
 
   private func awayTogether(_ routers: Int, of all: Int) -> (String, String) {

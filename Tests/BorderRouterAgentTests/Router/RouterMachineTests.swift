@@ -111,7 +111,8 @@ struct RouterMachineTests {
         let first = try #require(effects.first?.event)
         #expect(first.kind == .announce && first.dataset == nil && first.threadState == .disabled)
       }
-      for _ in 0..<20 { #expect(look(empty) == []) }
+      for _ in 0..<11 { #expect(look(empty) == []) }
+      #expect(look(empty) == [.offline])
       // threadkeeper does not know it.
       let again = handle(.rejected(.offline, code: "not_found", field: "border_agent_id"))
       #expect(again.compactMap { $0.event?.kind } == (isAnnounced ? [.announce, .offline] : []))
@@ -122,7 +123,8 @@ struct RouterMachineTests {
   }
 
   @Test(
-    "It loses its network: offline, no_network, after the hold, once; and back with a heartbeat")
+    "It loses its network: offline, no_network, after the hold and each minute; and back with a heartbeat"
+  )
   mutating func losesNetwork() throws {
     try announced()
     let empty = try Sample.empty()
@@ -130,10 +132,23 @@ struct RouterMachineTests {
     #expect(
       handle(.looked(.report(empty)))
         == [.publish(RouterEvent(.offline, of: empty.agent, reason: .noNetwork))])
-    for _ in 0..<100 { #expect(look(empty) == []) }
+    for _ in 0..<10 {
+      for _ in 0..<11 { #expect(look(empty) == []) }
+      #expect(look(empty) == [.offline])
+    }
     handle(.disconnected)
     #expect(try event(.connected).reason == .noNetwork)
     #expect(look(try Sample.report()) == [.heartbeat])
+  }
+
+  @Test("That a router has no network is repeated each hour where threadkeeper does not know it")
+  mutating func unknownWithoutNetwork() throws {
+    let empty = try Sample.empty()
+    handle(.looked(.report(empty)))
+    handle(.connected)
+    #expect(handle(.rejected(.offline, code: "not_found", field: "border_agent_id")) == [])
+    #expect(look(empty, after: 3_500) == [] && look(empty, after: 100) == [.offline])
+    #expect(look(empty, after: 60) == [])
   }
 
   @Test("A dataset that can't be used is not published; the router is announced all the same")

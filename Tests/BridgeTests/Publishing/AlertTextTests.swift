@@ -122,6 +122,16 @@ struct AlertTextTests {
       #""Bob" has lost its Thread network "attic", on which other border routers are"#
     ),
     (
+      facts(.silentWithoutNetwork) { $0.since = WireTime(milliseconds: 0) },
+      #""Bob" has sent nothing since 1970-01-01T00:00:00Z; it had lost its Thread network "attic""#
+    ),
+    (
+      facts(.silentWithoutNetwork) {
+        $0.since = WireTime(milliseconds: 0)
+        $0.network = nil
+      }, #""Bob" has sent nothing since 1970-01-01T00:00:00Z; it had no Thread network yet"#
+    ),
+    (
       facts(.preferredEmpty(routers: 2, elsewhere: 1)),
       #"no border router is on the preferred network "home"; 2 are on "attic", 1 on others"#
     ),
