@@ -354,8 +354,8 @@ extension ReportingAgent: Recorded {
     Self(
       user: try coder(value?.user), name: try coder(value?.name),
       trouble: try coder.maybe(value?.trouble), workedAt: try coder.maybe(value?.workedAt),
-      reportedAt: try coder(value?.reportedAt), isSilent: try coder(value?.isSilent),
-      order: try coder(value?.order))
+      firstReportedAt: try coder(value?.firstReportedAt), reportedAt: try coder(value?.reportedAt),
+      isSilent: try coder(value?.isSilent), order: try coder(value?.order))
   }
 }
 

@@ -138,6 +138,7 @@ extension Home {
     for user in askedUntil.keys { askedUntil[user] = now }
     for var agent in allAgents where agent.reportedAt > now {
       agent.reportedAt = now
+      agent.firstReportedAt = min(agent.firstReportedAt, now)
       agents[agent.user]?[agent.name] = agent
     }
     discovery.needsSplitCheck = true

@@ -8,6 +8,7 @@
 /// | `heartbeat`: it can | the end of its alert |
 /// | `offline`: it cannot, and why | alert, where that lasts |
 /// | nothing for three minutes | alert |
+/// | nothing for three minutes, and none since another one of its kind reported first | it is forgotten, and its alert ends: the other one came in its place |
 /// | `leave`, or nothing for 30 days | it is forgotten, and its alert ends |
 package struct ReportingAgent: Hashable, Sendable {
   /// The most that are kept of one user. One more replaces the one that reported the longest time ago.
@@ -18,17 +19,27 @@ package struct ReportingAgent: Hashable, Sendable {
   private static let savingInterval: UInt64 = 300
 
   let user: ExactName
-  /// Among those of the user, and for people.
+  /// Among those of the user, and for people: its kind, and mostly what it works with.
   let name: ExactName
   /// Why it can't do its work, in its own words; nil: it can.
   var trouble: String?
   /// When it could last; nil: never.
   var workedAt: WireTime?
+  var firstReportedAt: WireTime
   var reportedAt: WireTime
   var isSilent = false
   var order = SequenceWindow()
 
   var isWorking: Bool { trouble == nil && !isSilent }
+
+  /// The first word of its name.
+  private var kind: Substring { name.text.prefix { $0 != " " } }
+
+  /// Whether another one came in its place, once it is silent: as where it has another address now. Of two that both
+  /// run, each reports after the other one has begun.
+  func isReplaced(by other: ReportingAgent) -> Bool {
+    kind == other.kind && reportedAt < other.firstReportedAt
+  }
 
   /// When it is silent, unless it reports before.
   ///
@@ -57,7 +68,8 @@ extension Home {
     let stored = own?[name]
     // Whoever makes up logins does not fill the home.
     guard own != nil || agents.count < rules.routersPerHome else { return }
-    var agent = stored ?? ReportingAgent(user: user, name: name, reportedAt: now)
+    var agent =
+      stored ?? ReportingAgent(user: user, name: name, firstReportedAt: now, reportedAt: now)
     switch agent.order.take(message.order) {
     case .news: break
     case .duplicate:
@@ -78,6 +90,9 @@ extension Home {
     (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
     if agent.trouble == nil { agent.workedAt = now }
     put(agent)
+    if stored == nil {
+      forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) }
+    }
   }
 
   private mutating func put(_ agent: ReportingAgent) {
@@ -112,11 +127,14 @@ extension Home {
   /// Those that are silent now, or have been for too long.
   mutating func checkAgents(_ link: Link) {
     for var agent in allAgents {
-      if agent.forgottenAt <= now {
+      let isSilentNow =
+        !agent.isSilent
+        && link.listeningSince.map { agent.silentAt(listeningSince: $0) <= now } == true
+      let isReplaced =
+        isSilentNow && agents[agent.user]?.values.contains(where: agent.isReplaced) == true
+      if isReplaced || agent.forgottenAt <= now {
         forgetAgents(of: agent.user) { $0.name == agent.name }
-      } else if !agent.isSilent, let since = link.listeningSince,
-        agent.silentAt(listeningSince: since) <= now
-      {
+      } else if isSilentNow {
         agent.isSilent = true
         put(agent)
       }

@@ -99,7 +99,8 @@ import ThreadDataset
     scene.home.shared[2] = ["ha": fullShared]
     scene.home.agents["ha"] = [
       "store": ReportingAgent(
-        user: "ha", name: "store", trouble: "no token", workedAt: scene.now, reportedAt: scene.now)
+        user: "ha", name: "store", trouble: "no token", workedAt: scene.now,
+        firstReportedAt: scene.now, reportedAt: scene.now)
     ]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home

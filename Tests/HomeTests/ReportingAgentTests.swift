@@ -114,6 +114,48 @@ import ThreadDataset
     #expect(scene.output.answer == .revokedClient(false))
   }
 
+  @Test(
+    "One that reports with another address replaces the former one, also when that is silent already",
+    arguments: [20, 300])
+  mutating func otherAddress(_ pause: Int) {
+    report(.offline, "no token", of: "ha old")
+    scene.live(pause)
+    let other: [ExactName] = ["ha2", "otbr new"]
+    for agent in ["ha new"] + other { report(.heartbeat, of: agent) }
+    for _ in 0..<3 {
+      scene.live(60)
+      for agent in ["ha new"] + other { report(.heartbeat, of: agent) }
+    }
+    #expect(alert?.phase == .resolved)
+    #expect(scene.home.agents["ha"]?.keys.sorted() == ["ha new", "ha2", "otbr new"])
+    // And back again.
+    scene.live(1)
+    report(.heartbeat, of: "ha old")
+    for _ in 0..<4 {
+      scene.live(60)
+      for agent in ["ha old"] + other { report(.heartbeat, of: agent) }
+    }
+    #expect(scene.home.agents["ha"]?.keys.sorted() == ["ha old", "ha2", "otbr new"])
+    #expect(!isFiring)
+  }
+
+  @Test("Of two that both report, or are of other kinds or logins, none replaces a silent one")
+  mutating func both() {
+    for others in [["ha two"], ["otbr two", "ha2"]] as [[ExactName]] {
+      scene = HomeScene()
+      report(.heartbeat, of: "ha one")
+      scene.wait(seconds: 1)
+      for other in others { report(.heartbeat, of: other) }
+      if others.count == 1 { report(.heartbeat, of: "ha one") }
+      report(.heartbeat, of: "ha three", from: "other")
+      for _ in 0..<5 {
+        scene.live(60)
+        for other in others { report(.heartbeat, of: other) }
+      }
+      #expect(isFiring && alert?.facts.names == .init(["ha one"]))
+    }
+  }
+
   @Test("Numbers count for a user and a program")
   mutating func order() {
     func report(_ number: UInt64, of agent: ExactName = "store") -> HomeOutput {
