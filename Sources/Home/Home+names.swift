@@ -60,6 +60,16 @@ extension SortedList<Called> {
 
 /// How sentences name routers and networks: by names alone where these are unique.
 extension Home {
+  /// Of a list of routers, those that look named as another one of it, as `hasNamesake` finds them in a home.
+  package static func namesakes(
+    among routers: [(agent: BorderAgentID, name: String?)]
+  ) -> Set<BorderAgentID> {
+    var names = SortedList<Called>()
+    for case let one? in routers.map({ Called($0.name, $0.agent) }) { names.insert(one) }
+    return Set(
+      routers.filter { Called($0.name, $0.agent).flatMap(names.other) != nil }.map(\.agent))
+  }
+
   /// Whether another router on the list looks so named.
   package func hasNamesake(_ agent: BorderAgentID, _ name: String?) -> Bool {
     Called(name, agent).flatMap(routers.counts.names.other) != nil

@@ -40,6 +40,8 @@ import ThreadDataset
     #expect(
       scene.home.shownName(1) == (areAlike ? #""Attic" (0000000000000001)"# : #""Attic""#))
     #expect(Self.mismatch(scene)?.routerNeedsID == areAlike)
+    let listed = scene.home.routers.map { (agent: $0.agent, name: $0.name) }
+    #expect(Home.namesakes(among: listed) == (areAlike ? [1, 2] : []))
   }
 
   @Test(

@@ -6,7 +6,6 @@ import Home
 import ServiceDiscovery
 import ThreadDataset
 import ThreadkeeperDaemon
-import ThreadkeeperSupport
 
 /// A network, and the border routers that are on it.
 struct NetworkListing: Encodable, Sendable {
@@ -26,8 +25,6 @@ struct NetworkListing: Encodable, Sendable {
       case partitionID = "partition_id"
       case isOnline = "online"
     }
-
-    var look: String? { name.map(ShownName.cleaned) }
 
     var text: String {
       let shown = name.map { isAlike ? "\($0) (\(borderAgentID))" : $0 } ?? borderAgentID
@@ -84,13 +81,15 @@ struct NetworkListing: Encodable, Sendable {
 
   /// Routers that look named as others of the list have their ids.
   static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
-    let looks = all.flatMap(\.routers).compactMap(\.look)
-    let counts = Dictionary(looks.map { ($0, 1) }, uniquingKeysWith: +)
+    let routers = all.flatMap(\.routers).compactMap { router in
+      BorderAgentID(hex: router.borderAgentID).map { (agent: $0, name: router.name) }
+    }
+    let alike = Set(Home.namesakes(among: routers).map(\.description))
     var all = all
     for network in all.indices {
       for router in all[network].routers.indices {
-        let look = all[network].routers[router].look
-        all[network].routers[router].isAlike = look.flatMap { counts[$0] } ?? 0 > 1
+        all[network].routers[router].isAlike = alike.contains(
+          all[network].routers[router].borderAgentID)
       }
     }
     return all

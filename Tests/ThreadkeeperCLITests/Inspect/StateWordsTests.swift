@@ -82,9 +82,11 @@ struct DaemonStateWordsTests {
 
 @Suite("The list of networks")
 struct NetworkListingTests {
-  private func router(_ name: String?, isOnline: Bool = true) -> NetworkListing.Router {
+  private func router(
+    _ name: String?, _ id: String = "a1b2c3d4e5f60718", isOnline: Bool = true
+  ) -> NetworkListing.Router {
     NetworkListing.Router(
-      borderAgentID: "a1b2c3d4e5f60718", name: name, vendor: nil, model: nil, partitionID: 7,
+      borderAgentID: id, name: name, vendor: nil, model: nil, partitionID: 7,
       isOnline: isOnline)
   }
 
@@ -97,12 +99,15 @@ struct NetworkListingTests {
       listing.cells == [
         "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", "",
       ])
+    let other = "a1b2c3d4e5f60719"
     let alike = NetworkListing.toldApart([
       listing,
       NetworkListing(
-        network: "1", name: nil, home: nil, routers: [router("Kitchen "), router("Hall")]),
+        network: "1", name: nil, home: nil,
+        routers: [router("Kitchen ", other), router("Hall", other)]),
     ])
-    #expect(alike[1].cells[4].contains("Kitchen  (") && alike[1].cells[4].hasPrefix("Hall, "))
+    #expect(alike[0].cells[4].contains("Kitchen (a1b2c3d4e5f60718)"))
+    #expect(alike[1].cells[4] == "Hall, Kitchen  (\(other))")
     let none = NetworkListing(network: nil, name: nil, home: nil, routers: [router("Kitchen")])
     #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
   }
