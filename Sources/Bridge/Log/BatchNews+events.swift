@@ -5,7 +5,6 @@ import Home
 import HomeStore
 import Logging
 import ThreadDataset
-import ThreadkeeperSupport
 
 /// What happened, as lines of the log and as sentences.
 extension BatchNews {
@@ -87,9 +86,7 @@ extension BatchNews {
   }
 
   private static func sentence(_ type: RouterEvent.Types, _ event: RouterEvent) -> String? {
-    let router =
-      event.router.map { ShownName.named(event.routerName, $0, needsID: event.routerNeedsID) }
-      ?? "A border router"
+    let router = event.shownRouter
     let network = event.network?.shown
     let ofNetwork = network.map { " of \($0)" } ?? ""
     switch type {
@@ -97,9 +94,7 @@ extension BatchNews {
       return "\(router) is seen on the local network, "
         + (network.map { "on \($0)" } ?? "on no network yet")
     case .announced: return "\(router) announced itself"
-    case .online:
-      let first = event.isFirstNetwork ? network : nil
-      return first.map { "\(router) is on \($0) now" } ?? "\(router) is back"
+    case .online: return event.onlineSentence
     case .left: return "\(router) left"
     case .datasetUpdated: return "\(router) has a new dataset\(ofNetwork)"
     case .datasetIgnored:

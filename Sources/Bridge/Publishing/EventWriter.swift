@@ -123,10 +123,8 @@ package struct EventWriter: Sendable {
     fields.reason = event.reason
     if event.isLastOfPreferred {
       fields.message = "the last border router of the preferred network left; it stays preferred"
-    } else if event.types == .online, let agent = event.router {
-      let name = ShownName.named(event.routerName, agent, needsID: event.routerNeedsID)
-      let first = event.isFirstNetwork ? event.network : nil
-      fields.message = first.map { "\(name) is on \($0.shown) now" } ?? "\(name) is back"
+    } else if event.types == .online, event.router != nil {
+      fields.message = event.onlineSentence
     }
     if let id = event.consent {
       // An earlier "always" has an id of its own.
@@ -141,6 +139,19 @@ package struct EventWriter: Sendable {
     let json = event.json(type)
     row.append(eventTopic, json)
     if let agent = event.agent { row.appendAgain(routerTopic(base, "/router/", agent, "/event")) }
+  }
+}
+
+extension RouterEvent {
+  /// In a sentence.
+  var shownRouter: String {
+    router.map { ShownName.named(routerName, $0, needsID: routerNeedsID) } ?? "A border router"
+  }
+
+  /// That it is online again; of one that had no network before, on which it is.
+  var onlineSentence: String {
+    let first = isFirstNetwork ? network : nil
+    return first.map { "\(shownRouter) is on \($0.shown) now" } ?? "\(shownRouter) is back"
   }
 }
 
