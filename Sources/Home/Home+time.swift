@@ -10,6 +10,7 @@ extension Home {
     step.needsHomeCheck = true
     needs.keyCheck = true
     needs.changeCheck = true
+    needs.outageCheck = true
     needs.sharedCheck = true
     needs.nameCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
@@ -189,6 +190,7 @@ extension Home {
   }
 
   mutating func settleOutage() {
+    needs.outageCheck = false
     guard mayBeOutage else { return }
     let gone = goneTogether
     step.work += routers.count

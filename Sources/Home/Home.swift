@@ -87,6 +87,8 @@ package struct Home: Sendable {
     var keyCheck = false
     /// A router changed that an alert of the home may be about.
     var changeCheck = false
+    /// A router changed since it was looked for those that went away together.
+    var outageCheck = false
     /// Alerts of routers may have to end or to come back.
     var routerChecks = false
     /// What is shared may mean something else now.
@@ -257,7 +259,7 @@ extension Home {
     settleMove()
     settleEmpty()
     checkWithoutNetwork()
-    if needs.changeCheck { settleOutage() }
+    if needs.outageCheck { settleOutage() }
     if needs.routerChecks { checkRouters() }
     settleShared()
     if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
@@ -395,6 +397,7 @@ extension Home {
     changes.routers.insert(agent)
     step.hasChangedRouters = true
     needs.changeCheck = true
+    needs.outageCheck = true
   }
 
   mutating func noteNetworks(_ before: Router?, _ after: Router?) {

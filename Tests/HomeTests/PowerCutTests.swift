@@ -161,6 +161,16 @@ import ThreadDataset
     #expect(scene.alarms == [Self.outage])
   }
 
+  @Test("The routers of a home are looked at once for each change")
+  func once() {
+    var scene = Self.scene(of: 5)
+    for agent: UInt64 in 1...4 { scene.publish(.offline, agent) }
+    scene.live(31)
+    #expect(scene.alarms == [Self.outage])
+    scene.publish(.heartbeat, 5) { $0.thread.state = .detached }
+    #expect(scene.home.work == 5)
+  }
+
   @Test("In a home of many it is found with the tick")
   func many() {
     var scene = Self.scene(of: 100, hold: 0)
