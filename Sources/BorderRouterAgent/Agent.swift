@@ -148,7 +148,7 @@ package enum AgentStanding: Equatable, Sendable {
   /// One or two sentences for people, without secrets.
   case fails(String)
   /// The events of its router say how it is, so no more is reported.
-  case routerSpeaks
+  case reportedByRouter
 }
 
 /// The thread of an agent: it looks when it is time, hands over what comes from the broker, and waits.
@@ -217,7 +217,7 @@ struct AgentLoop {
     }
     if let reported, reported.standing == standing, context.now < reported.due { return }
     reported = (
-      standing, context.now + (standing == .routerSpeaks ? Self.day : Self.reportInterval)
+      standing, context.now + (standing == .reportedByRouter ? Self.day : Self.reportInterval)
     )
     do throws(SealingError) {
       context.publish(try reports.publication(of: standing, by: name, now: nanosecondsSince1970()))

@@ -3,8 +3,8 @@
 import ThreadDataset
 import ThreadkeeperSupport
 
-/// What has a name, by what is seen of it: an index that finds others that look so named.
-struct Called: Comparable, Sendable {
+/// What is seen of the name of a router or network: in order, so that others that look so named are found.
+struct SeenName: Comparable, Sendable {
   let look: String
   /// Of a border agent id or an Extended PAN ID.
   let id: (high: UInt64, low: UInt64)
@@ -33,9 +33,9 @@ struct Called: Comparable, Sendable {
   }
 }
 
-extension SortedList<Called> {
+extension SortedList<SeenName> {
   /// The first one that looks so named and is another one.
-  fileprivate func other(than one: Called) -> Called? {
+  fileprivate func other(than one: SeenName) -> SeenName? {
     let first = alike(one.look, atMost: 1).first
     guard let first, first.id == one.id else { return first }
     return self.first(
@@ -45,7 +45,7 @@ extension SortedList<Called> {
   }
 
   /// Whether any source calls it so.
-  fileprivate func has(_ one: Called) -> Bool {
+  fileprivate func has(_ one: SeenName) -> Bool {
     !first(
       1, after: { ($0.look, $0.id.high, $0.id.low) < (one.look, one.id.high, one.id.low) },
       while: { $0.look == one.look && $0.id == one.id }
@@ -53,7 +53,7 @@ extension SortedList<Called> {
   }
 
   /// The first ones that look so named.
-  fileprivate func alike(_ look: String, atMost most: Int) -> [Called] {
+  fileprivate func alike(_ look: String, atMost most: Int) -> [SeenName] {
     first(most, after: { $0.look < look }, while: { $0.look == look })
   }
 }
@@ -64,20 +64,20 @@ extension Home {
   package static func namesakes(
     among routers: [(agent: BorderAgentID, name: String?)]
   ) -> Set<BorderAgentID> {
-    var names = SortedList<Called>()
-    for case let one? in routers.map({ Called($0.name, $0.agent) }) { names.insert(one) }
+    var names = SortedList<SeenName>()
+    for case let one? in routers.map({ SeenName($0.name, $0.agent) }) { names.insert(one) }
     return Set(
-      routers.filter { Called($0.name, $0.agent).flatMap(names.other) != nil }.map(\.agent))
+      routers.filter { SeenName($0.name, $0.agent).flatMap(names.other) != nil }.map(\.agent))
   }
 
   /// Whether another router on the list looks so named.
   package func hasNamesake(_ agent: BorderAgentID, _ name: String?) -> Bool {
-    Called(name, agent).flatMap(routers.counts.names.other) != nil
+    SeenName(name, agent).flatMap(routers.counts.names.other) != nil
   }
 
   /// Whether another network does: of routers, of logins that share one, or one that is or was preferred.
   package func hasNamesake(_ network: ExtendedPANID, _ name: String) -> Bool {
-    guard let one = Called(name, network) else { return false }
+    guard let one = SeenName(name, network) else { return false }
     let preferred = ([preferred?.dataset] + former.map(\.dataset)).compactMap(\.self)
     return preferred.contains {
       $0.network != network && ShownName.cleaned($0.name) == one.look
@@ -123,7 +123,7 @@ extension Home {
 
   /// A router that has left under this id is there under another one: its login publishes for one of the same name.
   func successor(of left: Router) -> Router? {
-    guard !left.isPresent, let user = left.user, let one = Called(left.name, left.agent) else {
+    guard !left.isPresent, let user = left.user, let one = SeenName(left.name, left.agent) else {
       return nil
     }
     return routers.counts.names.alike(one.look, atMost: 8).lazy
@@ -138,7 +138,8 @@ extension Home {
   mutating func noteNewName(of router: Router) {
     guard router.isPresent, let network = router.network, accepted.contains(network),
       let preferred = preferred?.dataset, network != preferred.network,
-      let one = Called(router.networkName, network), one.look == ShownName.cleaned(preferred.name),
+      let one = SeenName(router.networkName, network),
+      one.look == ShownName.cleaned(preferred.name),
       !routers.counts.networkNames.has(one)
     else { return }
     setAccepted(network, false)
@@ -150,7 +151,7 @@ extension Home {
       return
     }
     for network in accepted where network != preferred.network {
-      guard let one = Called(preferred.name, network), routers.counts.networkNames.has(one) else {
+      guard let one = SeenName(preferred.name, network), routers.counts.networkNames.has(one) else {
         continue
       }
       setAccepted(network, false)
@@ -169,7 +170,7 @@ extension Home {
     }
     if old?.name == new?.name { return }
     for one in [old, new].compactMap(\.self) {
-      guard let look = Called(one.name, one.agent)?.look else { continue }
+      guard let look = SeenName(one.name, one.agent)?.look else { continue }
       // One that is alone now, or was until now, is shown otherwise.
       let others = routers.counts.names.alike(look, atMost: 3)
         .map { BorderAgentID(high: $0.id.high, low: $0.id.low) }.filter { $0 != one.agent }

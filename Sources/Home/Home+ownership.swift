@@ -148,7 +148,7 @@ extension Home {
   }
 
   /// A code that was asked for here is no alert.
-  mutating func noteCode(of agent: BorderAgentID) -> HomeAnswer {
+  mutating func expectCredentialSharing(of agent: BorderAgentID) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else {
       return .refused(.unknownRouter(agent))
     }

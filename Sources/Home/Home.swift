@@ -60,7 +60,7 @@ package struct Home: Sendable {
   var sharedBy: [ExactName: Set<ExtendedPANID>] = [:]
   package internal(set) var sharedCount = 0
   /// What their networks are called.
-  var sharedNames = SortedList<Called>()
+  var sharedNames = SortedList<SeenName>()
   /// Until when no person is asked again about what a user shares: it may change its keys again and again.
   var askedUntil: [ExactName: WireTime] = [:]
 
@@ -143,7 +143,7 @@ package struct Home: Sendable {
     case .notSent(let message): noteNotSent(message)
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
-    case .codeAsked(let agent): step.output.answer = noteCode(of: agent)
+    case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
     case .acceptNetwork(let network, let isAccepted):
       step.output.answer = accept(network, isAccepted)
     case .enroll(let client, let user, let approver):

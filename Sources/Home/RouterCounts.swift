@@ -51,9 +51,9 @@ struct RouterCounts: Equatable, Sendable {
   /// The routers by which a network can be shown; the last one is the best.
   private(set) var shown = SortedList<Shown>()
   private(set) var behind = SortedList<Behind>()
-  private(set) var names = SortedList<Called>()
+  private(set) var names = SortedList<SeenName>()
   /// By each of their routers.
-  private(set) var networkNames = SortedList<Called>()
+  private(set) var networkNames = SortedList<SeenName>()
 
   /// A router that has left, by its team and since when.
   struct Left: Comparable, Sendable {
@@ -181,10 +181,10 @@ struct RouterCounts: Equatable, Sendable {
       router.isPresent && router.source == .mdns
     }
 
-    fileprivate var called: Called? { Called(name, example.agent) }
+    fileprivate var seenName: SeenName? { SeenName(name, example.agent) }
 
-    fileprivate var calledNetwork: Called? {
-      network.flatMap { Called(networkName, $0, by: example.agent.description) }
+    fileprivate var seenNetworkName: SeenName? {
+      network.flatMap { SeenName(networkName, $0, by: example.agent.description) }
     }
 
     fileprivate var shown: Shown? {
@@ -219,9 +219,9 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ofUser, old?.user)
       Self.add(1, &ofUser, new?.user)
     }
-    if old?.name != new?.name { names.replace(old?.called, new?.called) }
+    if old?.name != new?.name { names.replace(old?.seenName, new?.seenName) }
     if old?.network != new?.network || old?.networkName != new?.networkName {
-      networkNames.replace(old?.calledNetwork, new?.calledNetwork)
+      networkNames.replace(old?.seenNetworkName, new?.seenNetworkName)
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
     let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline

@@ -30,7 +30,7 @@ package struct SharedCredentials: Hashable, Sendable {
   var order = SequenceWindow()
 
   package var network: ExtendedPANID { dataset.network }
-  var called: Called? { Called(dataset.name, network, by: user.text) }
+  var seenName: SeenName? { SeenName(dataset.name, network, by: user.text) }
   var isDenied: Bool { dataset.parameters.map { denied.contains($0.networkKey) } ?? false }
 }
 

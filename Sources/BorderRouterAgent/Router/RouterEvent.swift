@@ -131,7 +131,7 @@ struct EventEncoder: Sendable {
     case .fails(let why):
       kind = .offline
       report.reason = String(why.prefix(InboundLimits.sentenceCharacters))
-    case .routerSpeaks: kind = .leave
+    case .reportedByRouter: kind = .leave
     }
     return try publication(kind, responseTopic: nil, expiry: kind == .leave ? nil : 60, now: now) {
       [report] sequence in

@@ -136,7 +136,7 @@ package struct RouterMachine: Sendable {
 
   /// A router that was never seen can't be said to be offline: nothing names it.
   func standing(at now: Duration) -> AgentStanding? {
-    guard published == nil else { return .routerSpeaks }
+    guard published == nil else { return .reportedByRouter }
     switch finding.standing {
     case .silent(let silence) where now - finding.downSince >= rhythm.hold:
       return .fails(silence.description)

@@ -213,8 +213,8 @@ let known;
 // The timer of a button that is pressed; 0: none is.
 let pressed = 0;
 let isDue = false;
-// What has to be there before a home is guarded.
-function missing(home) {
+// Why the border routers of a home are not checked, or not by keys; "": they are.
+function whyUnchecked(home) {
   const named = known.homes.length > 1 ? " in the home " + home.name : "";
   const preferred = home.networks.find(item => item.preferred);
   if (home.networks.every(item => !item.routers.length))
@@ -254,7 +254,7 @@ function show() {
   const notices = of("info");
   // Also while the alert about it is held.
   const open = known.homes.filter(home => !of("warning").some(
-    item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(missing).filter(text => text);
+    item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(whyUnchecked).filter(text => text);
   verdict([...named(of("critical"), "bad"), ...broken, ...named(of("warning"), "warn")], known.consents,
     notices.length, open);
   fill("consents", known.consents, item => item.id, consent);

@@ -194,12 +194,12 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   }
 
   /// Reports it to a daemon on this machine, so that the code is no alert there.
-  private func note(_ router: BorderAgentID?) async {
+  private func expectSharing(of router: BorderAgentID?) async {
     guard let router, let options = try? SettingsOptions.parse([]),
       let settings = options.read().settings
     else { return }
     _ = try? await DaemonClient(settings: options.ofStore(settings)).performIfThere(
-      NoteCode(borderAgentId: "\(router)"), within: .seconds(5))
+      ExpectCredentialSharing(borderAgentId: "\(router)"), within: .seconds(5))
   }
 
   /// On the terminal, and nowhere else: whoever has the code gets the network's key.
@@ -214,7 +214,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       case .code(let code):
         try StandardStream.output.write(
           "Code of \(router), for \(CredentialSharing.lifetime / 60_000) minutes: \(code)\n")
-        await note(id)
+        await expectSharing(of: id)
       case .none(let why):
         isMissing = true
         try StandardStream.output.write("There is no code of \(router): \(why)\n")

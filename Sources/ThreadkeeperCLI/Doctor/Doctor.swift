@@ -205,7 +205,7 @@ struct Doctor: Sendable {
     do throws(AccessListError) {
       if let other { rights = try list.rights(of: other.name) }
       promises = AccessCheck.promises(
-        list, house?.hasRules == true ? try house?.gaps(list) : nil, tried: other?.name)
+        list, house?.isAccessListKnown == true ? try house?.gaps(list) : nil, tried: other?.name)
     } catch {
       promises = [AccessCheck.impossible(error)]
     }

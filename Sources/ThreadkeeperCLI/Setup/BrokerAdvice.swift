@@ -284,7 +284,7 @@ struct HouseBroker: Sendable {
   var hasOptions: Bool { !unreadable.contains { $0.hasSuffix(".conf") } }
 
   /// Whether the list alone decides about access, and is read.
-  var hasRules: Bool {
+  var isAccessListKnown: Bool {
     hasOptions && !options.isPartial && (options.accessList == nil || accessList != nil)
   }
 

@@ -88,7 +88,7 @@ package struct AcceptRouter: Operation {
 }
 
 /// A code of a router is no alert: somebody has asked for it here.
-package struct NoteCode: Operation {
+package struct ExpectCredentialSharing: Operation {
   /// 16 or 32 hexadecimal digits.
   package var borderAgentId: String
 

@@ -244,9 +244,9 @@ struct RouterMachineTests {
       machine.standing(at: now)
         == .fails("nothing accepts the connection (Connection refused): is it off?"))
     try announced()
-    #expect(machine.standing(at: now) == .routerSpeaks)
+    #expect(machine.standing(at: now) == .reportedByRouter)
     for _ in 0..<20 { look(unreachable) }
-    #expect(machine.standing(at: now) == .routerSpeaks)
+    #expect(machine.standing(at: now) == .reportedByRouter)
   }
 
   @Test("Silent or stopped for less than the hold, as in a restart: nothing")

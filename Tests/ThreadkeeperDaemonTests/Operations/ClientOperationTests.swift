@@ -81,7 +81,7 @@ struct ClientOperationTests {
     }
     try announce(.home)
     #expect(try !accept.perform(context).changed)
-    #expect(try NoteCode(borderAgentId: Self.agent).perform(context).known)
+    #expect(try ExpectCredentialSharing(borderAgentId: Self.agent).perform(context).known)
     let removed = try remove.perform(context)
     #expect(removed.previousTeam == "hub" && removed.credentials)
     #expect(try context.failure(of: remove).status == .noInput)
