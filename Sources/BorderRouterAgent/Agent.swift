@@ -63,16 +63,13 @@ package protocol AgentConfiguration: Sendable {
 
 /// What an agent's task works with: the connection, the log, the time. For the agent's thread only.
 package final class AgentContext {
-  /// Events whose answers are waited for.
-  private static let answerLimit = 64
-
   let logger: Logger
   /// Raised when the agent stops.
   let stop: WakeSignal
   private let link: BrokerLink
   private let start = ContinuousClock.now
   /// Events without an answer.
-  private var unanswered: Set<UInt64> = []
+  private var unanswered = UnansweredTokens()
 
   init(link: BrokerLink, logger: Logger, stop: WakeSignal) {
     self.link = link
@@ -97,9 +94,6 @@ package final class AgentContext {
   ) -> Publication? {
     do throws(SealingError) {
       let publication = try seal()
-      if unanswered.count >= Self.answerLimit, let oldest = unanswered.min() {
-        unanswered.remove(oldest)
-      }
       unanswered.insert(publication.token)
       return publication
     } catch {
@@ -111,7 +105,7 @@ package final class AgentContext {
   /// - Returns: nil for what answers no event of this agent, or one that has its answer.
   func outcome(_ message: IncomingMessage) -> EventOutcome? {
     guard !message.isRetained, let outcome = EventOutcome(message),
-      unanswered.remove(outcome.token) != nil
+      unanswered.remove(outcome.token)
     else { return nil }
     return outcome
   }
@@ -122,6 +116,21 @@ package final class AgentContext {
     case .warning: logger.warning("\(note.text)")
     }
   }
+}
+
+/// What was published and may still be answered or refused, by tokens that rise. Of too many the oldest goes.
+private struct UnansweredTokens {
+  private static let most = 64
+
+  private var tokens: Set<UInt64> = []
+
+  mutating func insert(_ token: UInt64) {
+    if tokens.count >= Self.most, let oldest = tokens.min() { tokens.remove(oldest) }
+    tokens.insert(token)
+  }
+
+  /// - Returns: whether it is one of them.
+  mutating func remove(_ token: UInt64) -> Bool { tokens.remove(token) != nil }
 }
 
 /// An agent's own part: what it looks at, and what it publishes of it. `AgentLoop` calls all of it on one thread.
@@ -170,6 +179,8 @@ struct AgentLoop {
   private let context: AgentContext
   private var task: any AgentTask
   private var reports: EventEncoder
+  /// Reports that the broker may still refuse.
+  private var unansweredReports = UnansweredTokens()
   private var isConnected = false
   /// What was reported last on this connection, and when the same is due again.
   private var reported: (standing: AgentStanding, due: Duration)?
@@ -220,7 +231,9 @@ struct AgentLoop {
       standing, context.now + (standing == .reportedByRouter ? Self.day : Self.reportInterval)
     )
     do throws(SealingError) {
-      context.publish(try reports.publication(of: standing, by: name, now: nanosecondsSince1970()))
+      let report = try reports.publication(of: standing, by: name, now: nanosecondsSince1970())
+      unansweredReports.insert(report.token)
+      context.publish(report)
     } catch {
       context.logger.error("what the agent reports of itself can't be sealed: \(error.message)")
     }
@@ -241,7 +254,7 @@ struct AgentLoop {
         (isConnected, reported) = (false, nil)
         task.handle(.disconnected)
       // The task's own are refused, too, and are logged.
-      case .refused(let publication, _) where publication.token == reports.lastSequence: break
+      case .refused(let publication, _) where unansweredReports.remove(publication.token): break
       case .refused(let publication, let refusal):
         task.handle(.refused(publication, message: login.brokerMessage(refusal)))
       case .notSubscribed(let refusal):

@@ -2,8 +2,10 @@
 
 import Broker
 import Foundation
+import Synchronization
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
@@ -133,6 +135,74 @@ struct BrokerLinkTests {
       MosquittoSession(
         sessionPresent: false, protocolVersion: .v5, publishWindow: 20, isRetainAvailable: true))
     #expect(link.publications(upTo: 10).map(\.token) == (again ? [1] : []))
+  }
+}
+
+@Suite("What an agent reports of itself")
+struct AgentReportTests {
+  /// Reports something else with each look; then the broker refuses all of it, and an event of the task.
+  private struct Configuration: AgentConfiguration {
+    let link: BrokerLink
+    let refused = Refused()
+    let login = AgentLogin(
+      base: "threadkeeper", user: "hub",
+      broker: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"))
+    var label: (key: String, value: String) { ("otbr", "address") }
+    var offersAgain: Bool { true }
+
+    func check() throws(MosquittoError) {}
+    func task(in context: AgentContext) -> any AgentTask {
+      Reporting(configuration: self, context: context)
+    }
+  }
+
+  private final class Refused: Sendable {
+    let tokens = Mutex<[UInt64]>([])
+  }
+
+  private struct Reporting: AgentTask {
+    let configuration: Configuration
+    let context: AgentContext
+    var looks = 0
+
+    var pause: Duration { .zero }
+    var standing: AgentStanding? { .fails("\(looks)") }
+
+    mutating func start() {}
+
+    mutating func look() {
+      looks += 1
+      switch looks {
+      case 1...3: break
+      case 4:
+        context.publish(Publication(topic: "event", payload: [], token: 1))
+        let sent = configuration.link.publications(upTo: 10)
+        #expect(sent.count == 4)
+        for publication in sent {
+          configuration.link.acknowledged(
+            publication.token, .refused(MosquittoError(.refused, "no")))
+        }
+      default: context.stop.raise()
+      }
+    }
+
+    mutating func handle(_ news: AgentNews) {
+      guard case .refused(let publication, _) = news else { return }
+      configuration.refused.tokens.withLock { $0.append(publication.token) }
+    }
+
+    mutating func finish() -> [Publication] { [] }
+  }
+
+  @Test("Of several reports that are refused none is taken for an event of the task")
+  func refused() {
+    let link = BrokerLink(offersAgain: true)
+    let configuration = Configuration(link: link)
+    link.connected(MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20))
+    var loop = AgentLoop(
+      configuration, link: link, logger: RecordingLog().logger, stop: WakeSignal())
+    #expect(loop.run().error == nil)
+    #expect(configuration.refused.tokens.withLock { $0 } == [1])
   }
 }
 
