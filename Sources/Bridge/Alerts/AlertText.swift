@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import HomeStore
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// What an alert says to people: what is wrong, and what to do. Names that others have chosen are quoted and cut.
+struct AlertText {
+  let summary: String
+  let remedy: String
+
+  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
+  init(_ facts: AlertFacts, homeOption: String) {
+    let sentences = AlertSentences(facts: facts, homeOption: homeOption)
+    let both = sentences.both
+    (summary, remedy) = (both.0, both.1 + sentences.never)
+  }
+}
+
+extension AlertFacts {
+  /// The reason of an alert, for programs.
+  var reason: StaticString? {
+    switch message {
+    case .neverMember: "never_member"
+    case .offline(let reason), .agentSilent(let reason): reason?.word
+    case .lostNetwork: OfflineReason.noNetwork.word
+    case .silentWithoutNetwork: OfflineReason.silent.word
+    case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
+    case .adoptionFailed(let state, _): state.word
+    case .noPreferred(_, let networks, let more):
+      networks.count + more > 1 || user != nil ? "several_networks" : nil
+    case .preferredChanged(let change, let disagrees):
+      disagrees
+        ? AdoptionState.disagreement.word : change.hasUnconfirmedKeys ? "unconfirmed_keys" : nil
+    default: nil
+    }
+  }
+}
+
+/// The summary and the remedy of an alert, made of its facts.
+struct AlertSentences {
+  let facts: AlertFacts
+  let homeOption: String
+
+  var agent: String { facts.router?.description ?? "" }
+  var name: String {
+    ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID)
+  }
+  var preferredName: String {
+    facts.preferred.flatMap { $0.name.isEmpty ? nil : $0.shown } ?? "the preferred network"
+  }
+  /// The network that its dataset is for.
+  var configured: String {
+    (facts.configured ?? facts.network).map { $0.name.isEmpty ? "network \($0.id)" : $0.shown }
+      ?? "its network"
+  }
+  /// The network that it is on.
+  var network: String {
+    guard facts.configured != nil, let current = facts.network else { return configured }
+    return ShownName.quoted(current.name).map { "\($0) (\(current.id))" } ?? "network \(current.id)"
+  }
+  /// What a dataset lacks.
+  var lacking: String {
+    "\(list(facts.otherNames)) \(facts.otherNames.count == 1 ? "is" : "are") missing"
+  }
+  var user: String { ShownName.account(facts.user?.text ?? "") }
+  /// For a command, which a shell reads.
+  var login: String { user == facts.user?.text ? user : "LOGIN" }
+  var since: String {
+    guard let since = facts.since else { return "" }
+    var text = JSONBytes(capacity: 20)
+    text.time(since)
+    return String(decoding: text.bytes, as: UTF8.self)
+  }
+
+  var both: (String, String) {
+    switch facts.message {
+    case .elsewhere(let isConfigured): elsewhere(isConfigured)
+    case .notAttached: notAttached
+    case .neverMember: neverMember
+    case .otherNetwork: otherNetwork
+    case .otherCredentials: otherCredentials
+    case .behind: behind
+    case .reportsOlder: reportsOlder
+    case .sameAge: sameAge
+    case .reportsConflict: reportsConflict
+    case .noDataset: noDataset
+    case .offline(let reason): offline(reason)
+    case .lostNetwork(let isLast): lostNetwork(isLast: isLast)
+    case .silentWithoutNetwork: silentWithoutNetwork
+    case .notSeen(let isStopped): notSeen(isStopped: isStopped)
+    case .agentSilent(let reason): agentSilent(reason)
+    case .recordGone: recordGone
+    case .awayTogether(let routers, let all): awayTogether(routers, of: all)
+    case .detached: detached
+    case .notAdvertised: notAdvertised
+    case .wellKnownKey: wellKnownKey
+    case .joined: joined
+    case .wasReset(let isOnPreferred): wasReset(isOnPreferred: isOnPreferred)
+    case .openForCode: openForCode
+    case .adoptionFailed(let state, let isConfigured): adoptionFailed(state, isConfigured)
+    case .noPreferred(let isForgotten, let networks, let more):
+      noPreferred(isForgotten, networks, networks.count + more)
+    case .plaintext: plaintext
+    case .keysDisputed(let claimed, let current, let departed, let hasDamage):
+      disputed(claimed, current, departed, hasDamage)
+    case .preferredChanged(let change, _): changed(change)
+    case .movedTo(let routers, let all, let lost): moved(routers, of: all, lost: lost)
+    case .preferredEmpty(let routers, let elsewhere): empty(routers, elsewhere)
+    case .split(let named, let parts): split(named, parts)
+    case .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict: shared()
+    case .agentNotWorking(let trouble): agentNotWorking(trouble)
+    case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
+    }
+  }
+
+  /// Of a router that runs on another network than it is configured for: OpenThread hands a dataset that is set on an
+  /// attached router to the leader, for the whole network.
+  var never: String {
+    facts.configured == nil
+      ? ""
+      : " Do not set a dataset while Thread runs on \(name): that can move the other routers of \(network), too."
+  }
+
+  /// Names for a sentence: at most three, and how many more there are.
+  func list(_ names: AlertFacts.Names) -> String {
+    var shown = names.first
+    let more = names.count - shown.count
+    if more > 0 { shown.append("\(more) more") }
+    guard let last = shown.popLast() else { return "nobody" }
+    return shown.isEmpty ? last : "\(shown.joined(separator: ", ")) and \(last)"
+  }
+
+  /// The names of what differs, which are no secrets.
+  var differing: String? {
+    facts.differs.flatMap { $0.isEmpty ? nil : $0.words.joined(separator: ", ") }
+  }
+
+  func conflict(with other: String) -> String {
+    (differing.map { "it differs (\($0)) from \(other) of the same age, or " } ?? "")
+      + "its timestamp is more than a year ahead"
+  }
+}
