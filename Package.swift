@@ -155,6 +155,7 @@ let package = Package(
         "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
         "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
     .target(
       name: "BorderRouterAgent",
@@ -183,6 +184,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
 
     // Floor 6.
@@ -320,3 +322,13 @@ let package = Package(
   ] + goalTargets,
   swiftLanguageModes: [.v6]
 )
+
+// A file imports all modules whose members it uses. Without this one that does not builds where another file of its
+// module, or a test of it, imports them. The libraries import what is below them in one file: see `NamesBelow.swift`.
+let withOwnImports = package.targets.filter {
+  ($0.type == .regular || $0.type == .executable) && $0.path == nil && $0.swiftSettings == nil
+    && !$0.name.hasPrefix("C")
+}
+for target in withOwnImports {
+  target.swiftSettings = [.enableUpcomingFeature("MemberImportVisibility")]
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
 import ThreadDataset
 
 /// How a router is given a dataset, so that no other router gets it.

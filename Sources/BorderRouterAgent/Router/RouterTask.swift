@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import Logging
 import ThreadDataset
 import ThreadkeeperSupport
 

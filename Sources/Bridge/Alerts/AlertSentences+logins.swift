@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import ThreadDataset
 import ThreadkeeperSupport
 
 /// What a login, and the programs that use it, do.

@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import ThreadDataset
 import ThreadkeeperSupport
 
 /// Where a router is, which dataset it has, and how it is given another one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import ThreadDataset
 
 /// How the discovery of border routers on the local network is, for `status`.
 package enum DiscoveryState: Sendable, Equatable {

@@ -3,6 +3,7 @@
 import Home
 import HomeStore
 import KeychainCore
+import Synchronization
 
 /// Records that cannot be read, until a person gives them up.
 extension LoopState {

@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import Synchronization
 import ThreadDataset
 
 /// What the broker has of the daemon's own topics is compared with what belongs there: all that it keeps with each

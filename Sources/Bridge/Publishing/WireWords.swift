@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import ThreadDataset
 
 // What values are called in everything that is published.
 

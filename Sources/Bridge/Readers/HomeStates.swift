@@ -3,6 +3,7 @@
 import Broker
 import FoundationEssentials
 import Home
+import ThreadDataset
 import ThreadRequests
 import ThreadkeeperSupport
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 
 /// Notices that the wall clock was set, or that the machine slept. A pure value.
 ///

@@ -3,6 +3,7 @@
 import CLibMosquitto
 import Dispatch
 import Glibc
+import ThreadkeeperSupport
 
 /// One connection from CONNECT to its end, on the client's thread.
 ///

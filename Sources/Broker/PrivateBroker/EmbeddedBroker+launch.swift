@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 
 extension EmbeddedBroker {
   /// Finds the port and starts the program until it listens.

@@ -3,7 +3,10 @@
 #if Fleet
 import Broker
 import Glibc
+import KeychainCore
+import Logging
 import Settings
+import Synchronization
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 

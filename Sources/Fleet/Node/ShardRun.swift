@@ -4,6 +4,7 @@
 import Bridge
 import Broker
 import Dispatch
+import Home
 import KeychainCore
 import Logging
 import Settings

@@ -2,6 +2,7 @@
 
 #if Fleet
 import Settings
+import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperDaemon
 

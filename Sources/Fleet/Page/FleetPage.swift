@@ -2,6 +2,7 @@
 
 #if Fleet
 import Bridge
+import KeychainCore
 import Settings
 import StatusPage
 import ThreadkeeperDaemon

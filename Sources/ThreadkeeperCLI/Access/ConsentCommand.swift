@@ -3,6 +3,8 @@
 import ArgumentParser
 import Home
 import HomeStore
+import ThreadDataset
+import ThreadRequests
 import ThreadkeeperDaemon
 
 /// `threadkeeper consent`

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LocalAPI
+import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 

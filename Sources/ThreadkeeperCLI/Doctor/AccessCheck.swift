@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import ThreadkeeperDaemon
 
 /// What the broker's access list lets the daemon's login do, and everybody else.
 enum AccessCheck {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
+import Home
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Broker
+import ThreadDataset
 import ThreadkeeperDaemon
 
 /// `threadkeeper routers`

@@ -6,6 +6,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 import ThreadkeeperSupport
+import UnixSignals
 
 /// Work that puts things right before a signal ends the program: a terminal that hides what is typed
 /// must not stay so.

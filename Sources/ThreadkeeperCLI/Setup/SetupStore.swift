@@ -2,6 +2,7 @@
 
 import Glibc
 import KeychainCore
+import SQLiteDatabase
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport

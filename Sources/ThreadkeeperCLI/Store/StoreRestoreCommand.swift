@@ -6,6 +6,7 @@ import Broker
 import Home
 import HomeStore
 import KeychainCore
+import SQLiteDatabase
 import Settings
 import ThreadkeeperDaemon
 

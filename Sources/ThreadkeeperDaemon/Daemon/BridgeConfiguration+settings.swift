@@ -4,6 +4,7 @@ import Bridge
 import Broker
 import Glibc
 import KeychainCore
+import SQLiteDatabase
 import Settings
 
 #if canImport(FoundationEssentials)

@@ -2,6 +2,7 @@
 
 import Glibc
 import ServiceLifecycle
+import UnixSignals
 
 /// What signals do to a program that runs until it is stopped.
 package enum StopSignals {

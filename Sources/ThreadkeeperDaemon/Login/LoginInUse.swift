@@ -3,6 +3,7 @@
 import Bridge
 import KeychainCore
 import Logging
+import SQLiteDatabase
 import Settings
 import SodiumCrypto
 import Synchronization

@@ -3,7 +3,9 @@
 import Bridge
 import Broker
 import Home
+import HomeStore
 import LocalAPI
+import Logging
 
 /// What is taken from a user of the broker.
 package enum ClientTrust: String, CaseIterable, Codable, Sendable {

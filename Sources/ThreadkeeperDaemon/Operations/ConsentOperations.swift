@@ -4,6 +4,7 @@ import Bridge
 import Home
 import HomeStore
 import LocalAPI
+import Logging
 import ThreadDataset
 import ThreadRequests
 

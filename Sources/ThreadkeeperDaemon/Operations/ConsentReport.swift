@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Broker
 import Home
 import HomeStore
 import LocalAPI

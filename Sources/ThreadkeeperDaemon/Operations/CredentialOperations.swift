@@ -6,6 +6,7 @@ import Home
 import HomeStore
 import LocalAPI
 import Logging
+import Settings
 import ThreadDataset
 import ThreadRequests
 

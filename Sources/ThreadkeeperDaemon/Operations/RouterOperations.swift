@@ -3,6 +3,7 @@
 import Home
 import HomeStore
 import Logging
+import Settings
 import ThreadDataset
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.

@@ -5,7 +5,9 @@ import Home
 import HomeStore
 import KeychainCore
 import LocalAPI
+import Logging
 import Settings
+import ThreadDataset
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

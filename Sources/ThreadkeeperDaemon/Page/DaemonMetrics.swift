@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Broker
 import Home
 import StatusPage
+import ThreadDataset
 
 /// What monitoring learns of the process, from memory.
 package struct DaemonMetrics {

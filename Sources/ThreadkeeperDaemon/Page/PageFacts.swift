@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Broker
 import Glibc
 import Home
 import HomeStore
 import KeychainCore
 import LocalAPI
+import Logging
 import Settings
 import StatusPage
 import ThreadDataset

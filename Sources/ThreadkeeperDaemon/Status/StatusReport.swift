@@ -7,6 +7,7 @@ import HomeStore
 import KeychainCore
 import LocalAPI
 import Settings
+import ThreadDataset
 
 /// What `status` answers.
 package struct StatusReport: Codable {

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import Logging
 import Settings
+import ThreadDataset
 
 /// Teams for which nobody can speak any more: for the log at the start, and for `status`.
 package struct TeamCheck: Codable {
