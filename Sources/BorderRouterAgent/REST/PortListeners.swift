@@ -26,7 +26,6 @@ struct PortListeners {
     let user: UInt32
   }
 
-  private static let listens = "0A"
   private static let anyIPv4 = "00000000"
   private static let anyIPv6 = "00000000000000000000000000000000"
 
@@ -103,7 +102,7 @@ struct PortListeners {
   private static func rows(_ table: String) -> [Row] {
     table.split(separator: "\n").dropFirst().compactMap { line in
       let fields = line.split(separator: " ")
-      guard fields.count > 7, fields[3] == listens, let user = UInt32(fields[7]) else { return nil }
+      guard fields.count > 7, fields[3] == "0A", let user = UInt32(fields[7]) else { return nil }
       let place = fields[1].split(separator: ":")
       guard place.count == 2, let port = UInt16(place[1], radix: 16) else { return nil }
       return Row(address: place[0], port: port, user: user)
@@ -140,17 +139,8 @@ struct PortListeners {
 /// Ports and addresses are in the order of the network, all else is in that of this machine. The address of the other
 /// end is left at zero: the kernel then finds no connection, and goes on to who listens.
 enum ListenerQuery {
-  private static let netlink: Int32 = 4  // NETLINK_SOCK_DIAG
   private static let byFamily: UInt16 = 20  // SOCK_DIAG_BY_FAMILY
-  private static let isRequest: UInt16 = 1  // NLM_F_REQUEST
-  private static let isError: UInt16 = 2  // NLMSG_ERROR
-  private static let listens: UInt8 = 10  // TCP_LISTEN
   private static let sequence: UInt32 = 1
-  private static let requestSize = 72
-  private static let answerSize = 88
-  private static let errorSize = 20
-  /// `lo`, whose index is the same on each machine: a listener may be bound to it.
-  private static let loopback: UInt32 = 1
 
   enum Answer: Equatable {
     case user(UInt32)
@@ -162,7 +152,7 @@ enum ListenerQuery {
   /// - Returns: nil where the kernel may not be asked, as without AF_NETLINK in `RestrictAddressFamilies=`.
   static func answer(at address: [UInt8], port: UInt16) -> Answer? {
     let descriptor = socket(
-      AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), netlink)
+      AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)  // NETLINK_SOCK_DIAG
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let request = Self.request(address, port)
@@ -178,9 +168,9 @@ enum ListenerQuery {
     func add(_ value: some FixedWidthInteger) {
       withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
     }
-    add(UInt32(requestSize))
+    add(UInt32(72))
     add(byFamily)
-    add(isRequest)
+    add(UInt16(1))  // NLM_F_REQUEST
     add(sequence)
     add(UInt32(0))
     add(UInt8(address.count == 4 ? AF_INET : AF_INET6))
@@ -190,7 +180,8 @@ enum ListenerQuery {
     add(port.bigEndian)
     add(UInt16(0))
     bytes += address + [UInt8](repeating: 0, count: 32 - address.count)
-    add(loopback)
+    // `lo`, whose index is the same on each machine: a listener may be bound to it.
+    add(UInt32(1))
     // Any cookie.
     add(UInt64.max)
     return bytes
@@ -201,10 +192,12 @@ enum ListenerQuery {
     func value<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
       answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
-    guard answer.count >= errorSize, value(UInt32.self, at: 8) == sequence else { return nil }
+    guard answer.count >= 20, value(UInt32.self, at: 8) == sequence else { return nil }
     switch value(UInt16.self, at: 4) {
-    case isError: return value(Int32.self, at: 16) == -ENOENT ? .nobody : nil
-    case byFamily where answer.count >= answerSize && answer[17] == listens:
+    // NLMSG_ERROR
+    case 2: return value(Int32.self, at: 16) == -ENOENT ? .nobody : nil
+    // TCP_LISTEN
+    case byFamily where answer.count >= 88 && answer[17] == 10:
       guard UInt16(bigEndian: value(UInt16.self, at: 20)) == port else { return nil }
       return .user(value(UInt32.self, at: 80))
     default: return nil
