@@ -7,9 +7,7 @@ import ThreadkeeperSupport
 /// Publishes for something that does not publish by itself, until it is stopped.
 ///
 /// ```
-///  what it looks at ◀── AgentTask ──▶ AgentContext ──▶ BrokerLink ──▶ broker
-///                          ▲                               │
-///                          └────────── AgentLoop ◀─────────┘
+///  what it looks at ◀── AgentSource ◀──▶ AgentLoop ◀──▶ BrokerLink ◀──▶ broker
 /// ```
 /// All of it happens on one thread, which waits in system calls; the broker's connection has a thread of its own.
 package final class Agent: Sendable {
@@ -24,21 +22,20 @@ package final class Agent: Sendable {
     self.logger = logger
   }
 
-  /// Until `stop` or cancellation; then it publishes what its task has left, and returns.
+  /// Until `stop` or cancellation; then it publishes what its source has left, and returns.
   ///
   /// - Throws: `MosquittoError` when the broker's configuration can't work.
   package func run() async throws {
-    let link = BrokerLink(offersAgain: configuration.offersAgain)
-    let end = try await withTaskCancellationHandler {
+    let link = BrokerLink(offersAgain: configuration.resumes)
+    let error = try await withTaskCancellationHandler {
       try await SystemThread.result { [configuration, logger, stopSignal] in
-        var loop = AgentLoop(configuration, link: link, logger: logger, stop: stopSignal)
-        return loop.run()
+        AgentLoop(configuration, link: link, logger: logger, stop: stopSignal).run(configuration)
       }
     } onCancel: {
       stop()
     }
-    await link.end(end.last)
-    if let error = end.error { throw error }
+    await link.end()
+    if let error { throw error }
   }
 
   package func stop() { stopSignal.raise() }
@@ -46,109 +43,44 @@ package final class Agent: Sendable {
 
 /// What an agent works with, and what it does with it.
 package protocol AgentConfiguration: Sendable {
-  var login: AgentLogin { get }
+  var login: AgentLogin { get set }
   /// What its lines of the log are marked with.
   var label: (key: String, value: String) { get }
-  /// Whether what the broker has not acknowledged is offered again on the next connection.
-  var offersAgain: Bool { get }
-
-  /// What can never work with the broker, before anything is looked at.
-  ///
-  /// - Throws: `MosquittoError`.
-  func check() throws(MosquittoError)
+  /// Whether it goes on where it was: what the broker has not acknowledged is offered again on the next connection, and
+  /// its client id outlives it.
+  var resumes: Bool { get }
+  /// As it connects, to be checked before anything is looked at.
+  var connection: MosquittoConfiguration { get }
 
   /// Its own part, for one run. Called on the agent's thread.
-  func task(in context: AgentContext) -> any AgentTask
-}
+  func source(for agent: AgentLoop) -> any AgentSource
 
-/// What an agent's task works with: the connection, the log, the time. For the agent's thread only.
-package final class AgentContext {
-  let logger: Logger
-  /// Raised when the agent stops.
-  let stop: WakeSignal
-  private let link: BrokerLink
-  private let start = ContinuousClock.now
-  /// Events without an answer.
-  private var unanswered = UnansweredTokens()
-
-  init(link: BrokerLink, logger: Logger, stop: WakeSignal) {
-    self.link = link
-    self.logger = logger
-    self.stop = stop
-  }
-
-  /// Since the agent's start; never falls.
-  var now: Duration { start.duration(to: .now) }
-
-  /// Connects, or connects again as another client.
-  func connect(_ configuration: MosquittoConfiguration) { link.connect(configuration) }
-
-  func publish(_ publication: Publication) { link.publish(publication) }
-
-  /// An event whose answer is wanted.
+  /// Looks once, and publishes nothing. Takes seconds.
   ///
-  /// - Parameter seal: makes it.
-  /// - Returns: nil where it can't be sealed; then it is logged.
-  func event(
-    _ kind: InboundEventKind, _ seal: () throws(SealingError) -> Publication
-  ) -> Publication? {
-    do throws(SealingError) {
-      let publication = try seal()
-      unanswered.insert(publication.token)
-      return publication
-    } catch {
-      logger.error("\(kind.rawValue) can't be sealed: \(error.message)")
-      return nil
-    }
-  }
-
-  /// - Returns: nil for what answers no event of this agent, or one that has its answer.
-  func outcome(_ message: IncomingMessage) -> EventOutcome? {
-    guard !message.isRetained, let outcome = EventOutcome(message),
-      unanswered.remove(outcome.token)
-    else { return nil }
-    return outcome
-  }
-
-  func log(_ note: RouterNote) {
-    switch note.level {
-    case .info: logger.info("\(note.text)")
-    case .warning: logger.warning("\(note.text)")
-    }
-  }
+  /// - Returns: what it would publish first, without keys, and why not the rest.
+  func preview() throws -> [String]
 }
 
-/// What was published and may still be answered or refused, by tokens that rise. Of too many the oldest goes.
-private struct UnansweredTokens {
-  private static let most = 64
-
-  private var tokens: Set<UInt64> = []
-
-  mutating func insert(_ token: UInt64) {
-    if tokens.count >= Self.most, let oldest = tokens.min() { tokens.remove(oldest) }
-    tokens.insert(token)
-  }
-
-  /// - Returns: whether it is one of them.
-  mutating func remove(_ token: UInt64) -> Bool { tokens.remove(token) != nil }
+extension AgentConfiguration {
+  package var resumes: Bool { true }
 }
 
-/// An agent's own part: what it looks at, and what it publishes of it. `AgentLoop` calls all of it on one thread.
-package protocol AgentTask {
+/// What an agent looks at, and what it publishes of it. `AgentLoop` calls all of it on one thread.
+package protocol AgentSource {
   /// Between two looks; shorter while something is under way.
   var pause: Duration { get }
   /// What is reported of the agent itself; nil: nothing is to be said yet.
   var standing: AgentStanding? { get }
 
-  /// Before the first look.
-  mutating func start()
   mutating func look()
   mutating func handle(_ news: AgentNews)
 
   /// After a stop, or an error that ends the agent. Takes seconds at most.
-  ///
-  /// - Returns: what is published last.
-  mutating func finish() -> [Publication]
+  mutating func finish()
+}
+
+extension AgentSource {
+  package mutating func finish() {}
 }
 
 /// Whether an agent can do its work. It is reported when the connection is there, when it changes, and each minute.
@@ -160,28 +92,26 @@ package enum AgentStanding: Equatable, Sendable {
   case reportedByRouter
 }
 
-/// The thread of an agent: it looks when it is time, hands over what comes from the broker, and waits.
-struct AgentLoop {
-  /// How it ended.
-  struct End {
-    /// What is published last.
-    var last: [Publication] = []
-    var error: MosquittoError?
-  }
+/// The thread of an agent: its source looks when it is time, gets what comes from the broker, and publishes.
+package final class AgentLoop {
+  /// Events whose answers are waited for.
+  private static let answerLimit = 64
 
-  private static let reportInterval = Duration.seconds(60)
-  private static let day = Duration.seconds(86_400)
-
+  let logger: Logger
+  /// Raised when the agent stops.
+  let stop: WakeSignal
   private let login: AgentLogin
   /// Of the agent, among those of its login.
   private let name: String
   private let link: BrokerLink
-  private let context: AgentContext
-  private var task: any AgentTask
-  private var reports: EventEncoder
-  /// Reports that the broker may still refuse.
-  private var unansweredReports = UnansweredTokens()
-  private var isConnected = false
+  private let start = ContinuousClock.now
+  private var events: EventWriter
+  private var reports: EventWriter
+  /// The topic of answers to its events.
+  private var answers: String?
+  /// Events without an answer.
+  private var unanswered: [UInt64: EventOutcome] = [:]
+  private(set) var isConnected = false
   /// What was reported last on this connection, and when the same is due again.
   private var reported: (standing: AgentStanding, due: Duration)?
   private var error: MosquittoError?
@@ -195,93 +125,134 @@ struct AgentLoop {
     name = String(
       "\(configuration.label.key) \(configuration.label.value)".prefix(InboundLimits.textCharacters)
     )
-    reports = login.encoder
-    self.link = link
-    context = AgentContext(link: link, logger: logger, stop: stop)
-    task = configuration.task(in: context)
+    (events, reports) = (login.writer, login.writer)
+    (self.link, self.logger, self.stop) = (link, logger, stop)
   }
 
-  private var isRunning: Bool { !context.stop.isRaised && error == nil }
+  private var isRunning: Bool { !stop.isRaised && error == nil }
 
-  mutating func run() -> End {
-    var next = context.now
-    task.start()
+  func run(_ configuration: any AgentConfiguration) -> MosquittoError? {
+    var source = configuration.source(for: self)
+    var next = now
     while isRunning {
-      if context.now >= next {
-        task.look()
-        next = context.now + task.pause
+      if now >= next {
+        source.look()
+        next = now + source.pause
       }
-      readNews()
+      readNews(&source)
       guard isRunning else { break }
-      report()
-      next = min(next, context.now + task.pause)
+      report(source.standing)
+      next = min(next, now + source.pause)
       let due = min(next, reported?.due ?? next)
-      WakeSignal.wait(for: [context.stop, link.wake], within: due - context.now)
+      WakeSignal.wait(for: [stop, link.wake], within: due - now)
     }
-    return End(last: task.finish(), error: error)
+    source.finish()
+    return error
   }
 
-  private mutating func report() {
-    guard isConnected, let standing = task.standing else {
+  private func report(_ standing: AgentStanding?) {
+    guard isConnected, let standing else {
       reported = nil
       return
     }
-    if let reported, reported.standing == standing, context.now < reported.due { return }
-    reported = (
-      standing, context.now + (standing == .reportedByRouter ? Self.day : Self.reportInterval)
-    )
+    if let reported, reported.standing == standing, now < reported.due { return }
+    // What its router says is reported once a day.
+    reported = (standing, now + .seconds(standing == .reportedByRouter ? 86_400 : 60))
     do throws(SealingError) {
-      let report = try reports.publication(of: standing, by: name, now: nanosecondsSince1970())
-      unansweredReports.insert(report.token)
-      context.publish(report)
+      publish(try reports.publication(of: standing, by: name, now: nanosecondsSince1970()))
     } catch {
-      context.logger.error("what the agent reports of itself can't be sealed: \(error.message)")
+      logger.error("what the agent reports of itself can't be sealed: \(error.message)")
     }
   }
 
-  private mutating func readNews() {
+  private func readNews(_ source: inout any AgentSource) {
     for news in link.takeNews() {
       switch news {
       case .connected:
         trouble = nil
         (isConnected, reported) = (true, nil)
-        context.logger.info("connected to the broker")
-        task.handle(.connected)
+        logger.info("connected to the broker")
+        source.handle(.connected)
       case .disconnected(let event):
         let message = login.brokerMessage(event.error)
-        if message != trouble { context.logger.warning("\(message)") }
+        if message != trouble { logger.warning("\(message)") }
         trouble = message
         (isConnected, reported) = (false, nil)
-        task.handle(.disconnected)
+        source.handle(.disconnected)
       // The task's own are refused, too, and are logged.
-      case .refused(let publication, _) where unansweredReports.remove(publication.token): break
+      case .refused(let publication, _) where publication.token == reports.lastSequence: break
       case .refused(let publication, let refusal):
-        task.handle(.refused(publication, message: login.brokerMessage(refusal)))
+        let message = login.brokerMessage(refusal)
+        guard var outcome = unanswered.removeValue(forKey: publication.token) else {
+          source.handle(.refused(topic: publication.topic, message: message))
+          continue
+        }
+        (outcome.code, outcome.message) = (EventOutcome.refused, message)
+        source.handle(.answered(outcome))
       case .notSubscribed(let refusal):
-        context.logger.warning(
+        logger.warning(
           "the broker refuses \(refusal.filter): \(login.brokerMessage(refusal.error))")
-      case .message(let message): read(message)
+      case .message(let message) where message.topic != answers: source.handle(.message(message))
+      case .message(let message):
+        guard !message.isRetained, var outcome = EventOutcome(message),
+          let event = unanswered.removeValue(forKey: outcome.token)
+        else { continue }
+        outcome.subject = event.subject
+        source.handle(.answered(outcome))
       case .failed(let failure): error = failure
       }
     }
   }
+}
 
-  private mutating func read(_ message: IncomingMessage) {
-    guard message.topic.hasPrefix(login.answerTopic("")) else {
-      return task.handle(.message(message))
+/// What a source does with its agent.
+extension AgentLoop {
+  /// Since the agent's start; never falls.
+  var now: Duration { start.duration(to: .now) }
+
+  /// Unix seconds.
+  var time: Int64 { Int64(nanosecondsSince1970() / 1_000_000_000) }
+
+  /// Connects, or connects again as another client. Its first subscription is to the answers to events.
+  func connect(_ configuration: MosquittoConfiguration) {
+    answers = configuration.subscriptions.first?.filter
+    link.connect(configuration)
+  }
+
+  func publish(_ publication: Publication) { link.publish(publication) }
+
+  /// An event whose answer is wanted. Where it can't be sealed, that is logged.
+  ///
+  /// - Parameter subject: what it is about: of earlier events about the same no answer is taken any more.
+  func publish(_ event: AgentEvent, expiry: UInt32? = nil, about subject: String? = nil) {
+    do throws(SealingError) {
+      let publication = try events.publication(
+        of: event, answers: answers, expiry: expiry, now: nanosecondsSince1970())
+      if let subject { unanswered = unanswered.filter { $0.value.subject != subject } }
+      if unanswered.count >= Self.answerLimit, let oldest = unanswered.keys.min() {
+        unanswered[oldest] = nil
+      }
+      unanswered[publication.token] = EventOutcome(
+        kind: event.kind, token: publication.token, subject: subject)
+      publish(publication)
+    } catch {
+      logger.error("\(event.kind.rawValue) can't be sealed: \(error.message)")
     }
-    if let outcome = context.outcome(message) { task.handle(.answered(outcome)) }
+  }
+
+  func log(_ note: RouterNote) {
+    logger.log(level: note.level, "\(note.text)")
   }
 }
 
 /// What comes from the broker. What is wrong there is in words of the options that configure it.
-package enum AgentNews: Sendable {
+package enum AgentNews {
   case connected
   case disconnected
-  /// The broker has not taken a publication.
-  case refused(Publication, message: String)
-  /// threadkeeper's answer to an event of this agent: at most one for each.
+  /// What has become of an event: at most once for each.
   case answered(EventOutcome)
+  /// The broker has not taken another publication.
+  case refused(topic: String, message: String)
   /// Anything else that is subscribed to.
   case message(IncomingMessage)
 }

@@ -77,14 +77,14 @@ final class BrokerLink: MosquittoHandler {
     }
   }
 
-  /// Publishes what is left, and this, and ends.
-  func end(_ last: [Publication]) async {
+  /// Publishes what is left, and ends.
+  func end() async {
     let (client, task, unsent) = state.withLock { state in
       let unsent = Array(state.pending.dropFirst(state.sent))
       state.sent = state.pending.count
       return (state.client, state.task, unsent)
     }
-    client?.stop(finalPublications: unsent + last)
+    client?.stop(finalPublications: unsent)
     await task?.value
     // The client holds its handler.
     state.withLock { ($0.client, $0.task) = (nil, nil) }
@@ -145,20 +145,18 @@ final class BrokerLink: MosquittoHandler {
 /// Where an agent publishes, and as whom.
 package struct AgentLogin: Sendable {
   /// Topics below it, for this login.
-  package var base: String
-  package var user: String
+  var base: String
+  var user: String
   /// Of an enrolled login; nil: all is published as plain text.
   package var keys: AgentKeys?
   /// How the broker is reached. Client id, session, subscriptions and last will are set by each agent.
-  package var broker: MosquittoConfiguration
+  var broker: MosquittoConfiguration
   package var clientIDs = ClientIDs()
   /// What is wrong with the broker, in words of the options that configure it.
   package var brokerMessage: @Sendable (MosquittoError) -> String = { $0.message }
 
   package init(base: String, user: String, broker: MosquittoConfiguration) {
-    self.base = base
-    self.user = user
-    self.broker = broker
+    (self.base, self.user, self.broker) = (base, user, broker)
   }
 
   /// Between two attempts to connect. An attempt takes up to 5 s, and after an outage of the network the agent is to be
@@ -173,17 +171,15 @@ package struct AgentLogin: Sendable {
   func connection(_ name: String, answers: String) -> MosquittoConfiguration {
     var result = broker
     result.clientID = clientIDs.id(of: "\(base)\n\(user)\n\(name)")
-    result.subscriptions = [.init(answerTopic(answers), isRequired: false)]
+    let topic = OutboundTopic(base: base).answer(to: user, command: "event")
+    result.subscriptions = [.init("\(topic)/\(answers)", isRequired: false)]
     result.cleanStart = true
     result.sessionExpiry = 0
     result.reconnect.ceiling = min(result.reconnect.ceiling, Self.longestWait)
     return result
   }
 
-  /// Where threadkeeper's answers to events go.
-  func answerTopic(_ name: String) -> String { encoder.answerTopic(name) }
-
-  var encoder: EventEncoder { EventEncoder(base: base, user: user, keys: keys) }
+  var writer: EventWriter { EventWriter(base: base, user: user, keys: keys) }
 }
 
 /// The client ids of agents at the broker.
@@ -191,7 +187,6 @@ package struct AgentLogin: Sendable {
 /// Whoever connects with a client id ends the connection that has it, and gets its session. So an id follows from a
 /// secret, and from nothing that is published. All begin in the same way, for a broker with `clientid_prefixes`.
 package struct ClientIDs: Sendable {
-  package static let beginning = "threadkeeper-"
   /// Bytes of the secret, and of what follows the beginning.
   package static let size = 16
 
@@ -202,13 +197,10 @@ package struct ClientIDs: Sendable {
 
   /// - Parameter name: of the connection; the same name always gets the same id.
   package func id(of name: String) -> String {
-    var id = RandomBytes.make(Self.size)
     // The lengths are right, so it does not fail.
-    try? Array(name.utf8).withUnsafeBytes { message in
-      try secret.withUnsafeBytes { key in
-        try id.withUnsafeMutableBytes { try BLAKE2b.hash(message, key: key, into: $0) }
-      }
+    let id = secret.withUnsafeBytes { key in
+      try? BLAKE2b.hash(Array(name.utf8), key: key, count: Self.size)
     }
-    return Self.beginning + Hexadecimal.encode(id)
+    return "threadkeeper-" + Hexadecimal.encode(id ?? RandomBytes.make(Self.size))
   }
 }

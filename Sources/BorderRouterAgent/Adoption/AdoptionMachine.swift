@@ -40,15 +40,15 @@ import ThreadDataset
 ///
 /// *Restoring* goes by what the looks show, so a request that fails is tried again with the next one. A router that was
 /// stopped stays stopped then; one that has no complete dataset to go back to is stopped.
-package struct AdoptionMachine: Sendable {
-  package enum Event: Equatable, Sendable {
+struct AdoptionMachine: Sendable {
+  enum Event: Equatable, Sendable {
     case ordered(AdoptionOrder, RouterReport)
     /// The status of the last request; nil: no answer.
     case answered(Int?)
     case looked(RouterLook)
   }
 
-  package enum Effect: Equatable, Sendable {
+  enum Effect: Equatable, Sendable {
     case request(HTTPRequest)
     /// Look at the router now.
     case look
@@ -76,26 +76,26 @@ package struct AdoptionMachine: Sendable {
   }
 
   /// For a router to be attached on its new network; real ones took up to 25 s.
-  package static let attachLimit = Duration.seconds(90)
+  static let attachLimit = Duration.seconds(90)
   /// For its leader to take a pending dataset, which may have another change under way, or be out of reach. An order
   /// lives for 300 s, and the delay and `attachLimit` follow.
-  package static let scheduleLimit = Duration.seconds(90)
+  static let scheduleLimit = Duration.seconds(90)
   /// The longest delay of a change that is pending already and is waited for: as long as an order lives.
-  package static let longestDelay: UInt32 = 300_000
+  static let longestDelay: UInt32 = 300_000
   /// Between two tries of that.
-  package static let schedulePause = Duration.seconds(10)
+  static let schedulePause = Duration.seconds(10)
   /// For a router that is attached to find another one of its network: a real one that could not hear any was the leader
   /// of its own partition after 15 s.
-  package static let aloneLimit = Duration.seconds(60)
+  static let aloneLimit = Duration.seconds(60)
   /// For a router to be as it was: time to start again, or to be switched on again.
-  package static let restoreLimit = Duration.seconds(300)
+  static let restoreLimit = Duration.seconds(300)
 
   private(set) var state = State.none
   private var order: AdoptionOrder?
   private var before: RouterReport?
   private var isPending = false
   /// Whether the last adoption has ended with a router that could not be put back.
-  package private(set) var isStranded = false
+  private(set) var isStranded = false
   /// The verdict of its leader that was logged last.
   private var verdict: Failure?
   private var aloneSince: Duration?
@@ -106,12 +106,10 @@ package struct AdoptionMachine: Sendable {
   /// And it was taken.
   private var isGivenBack = false
 
-  package init() {}
-
   /// Whether an adoption is under way.
-  package var isBusy: Bool { state != .none }
+  var isBusy: Bool { state != .none }
   /// Whether it has begun to change the router, which is neither as it was nor as ordered.
-  package var isChanging: Bool {
+  var isChanging: Bool {
     switch state {
     case .none, .postponed, .waiting: false
     case .disabling, .checking, .setting, .enabling, .scheduling, .restoring: true
@@ -120,12 +118,12 @@ package struct AdoptionMachine: Sendable {
 
   /// While Thread is disabled: whether that is for a moment only. Not on a router that was stopped before, and not
   /// where it has no dataset to go back to.
-  package var enablesAgain: Bool {
+  var enablesAgain: Bool {
     guard let before, before.state != .disabled else { return false }
     return state == .disabling || before.active != nil
   }
 
-  package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
+  mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     switch event {
     case .ordered(let order, let report): isBusy ? [] : begin(order, report, at: now)
     case .answered(let status): answered(status, at: now)
@@ -136,8 +134,8 @@ package struct AdoptionMachine: Sendable {
   private mutating func begin(
     _ order: AdoptionOrder, _ report: RouterReport, at now: Duration
   ) -> [Effect] {
-    (self.order, before, isPending, aloneSince, verdict) = (order, report, false, nil, nil)
-    (hasEnabled, givesBack, isGivenBack, isStranded) = (false, false, false, false)
+    self = Self()
+    (self.order, before) = (order, report)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
@@ -333,7 +331,7 @@ package struct AdoptionMachine: Sendable {
   }
 
   /// `ot-ctl thread start` alone fails where REST has disabled Thread, which takes the interface down, too.
-  package static let byHand = "`ot-ctl ifconfig up`, then `ot-ctl thread start`"
+  static let byHand = "`ot-ctl ifconfig up`, then `ot-ctl thread start`"
 
   private static let isThere = "it uses the dataset that it shall adopt already"
 
@@ -347,5 +345,80 @@ package struct AdoptionMachine: Sendable {
       }
     return Failure(
       code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(words))")
+  }
+}
+
+/// How a router is given a dataset, so that no other router gets it.
+///
+/// There are two ways, and the wrong one hands the preferred network's key to routers without consent:
+///
+/// - *Alone*: Thread is disabled, the active dataset set, Thread enabled. The router leaves the network that it is on,
+///   which stays as it is, and is on the other one a second later. Right for every other network, and for every dataset
+///   with other keys, also where the Extended PAN ID is the same: whoever shares the router's present network does not
+///   have these keys. Right, too, for a router whose Thread is stopped, or that is detached.
+/// - *Pending*: the leader gives the dataset to every member of the router's present network, and after the delay all
+///   change at once. Right only for a newer dataset of that very network, with the same keys: its members have them
+///   already, and one that changed alone (its channel, say) would be cut off from them. It has to be complete, or the
+///   leader invents what is missing, the key included; to have a later Active Timestamp, or the leader ignores it; and
+///   a Pending Timestamp, or only the leader changes. A coming change to other keys is not overtaken: that would undo
+///   what somebody else has begun.
+///
+/// *Refused* is everything else: while a change to another dataset is pending, nothing is done, and an order waits. It
+/// outlives disabling, setting and enabling, and would undo the move later, or take the new network's routers along.
+///
+/// An active dataset is never set while Thread runs: on a router that is not the leader the whole network would get it,
+/// 300 s later. REST answers 409 there.
+enum AdoptionPlan: Equatable, Sendable {
+  /// It uses the dataset.
+  case nothing
+  case alone
+  /// With the pending dataset.
+  case pending(OperationalDataset)
+  /// With the reason.
+  case refused(String)
+
+  /// Milliseconds until a pending dataset takes effect. 30 s is the least that OpenThread takes; sleepy devices need
+  /// time to get it.
+  static let delay: UInt32 = 60_000
+
+  init(_ target: OperationalDataset, for report: RouterReport) {
+    guard !report.uses(target) else {
+      self = .nothing
+      return
+    }
+    guard report.state.isAttached, let active = report.active,
+      report.network == target.extendedPANID, active.extendedPANID == target.extendedPANID,
+      Self.hasSameKeys(active, target),
+      report.pending.map({ Self.hasSameKeys($0, target) }) != false,
+      let current = active.activeTimestamp, let new = target.activeTimestamp, new > current,
+      !report.hasUnreadablePending,
+      let pending = Self.pending(target, new, after: report.pending?.pendingTimestamp)
+    else {
+      self = Self.obstacle(to: target, for: report).map { .refused($0) } ?? .alone
+      return
+    }
+    self = .pending(pending)
+  }
+
+  /// Why it can't be moved alone: a change to another dataset is pending.
+  static func obstacle(to target: OperationalDataset, for report: RouterReport) -> String? {
+    let isOther = report.pending.map { !$0.essentialDifferences(from: target).isEmpty }
+    guard isOther == true || report.hasUnreadablePending else { return nil }
+    return "a change to another dataset is pending on it; nothing is done until that has landed"
+  }
+
+  private static func hasSameKeys(_ one: OperationalDataset, _ other: OperationalDataset) -> Bool {
+    one.networkKey == other.networkKey && one.pskc == other.pskc
+  }
+
+  private static func pending(
+    _ target: OperationalDataset, _ active: Timestamp, after last: Timestamp?
+  ) -> OperationalDataset? {
+    let timestamp = max(active, last?.later() ?? active)
+    guard
+      let pending = try? target.replacing(.pendingTimestamp(timestamp), .delayTimer(delay)),
+      pending.kind == .pending
+    else { return nil }
+    return pending
   }
 }

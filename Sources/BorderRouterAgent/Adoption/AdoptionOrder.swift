@@ -1,50 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import Home
+import Glibc
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
 
 /// What a person has agreed to: the dataset that this router shall use. See docs/reference/mqtt-protocol.md, Adoption.
-package struct AdoptionOrder: Equatable, Sendable {
+struct AdoptionOrder: Equatable, Sendable {
   /// The same message may come more than once.
-  package let id: String
-  package let agent: BorderAgentID
+  let id: String
+  let agent: BorderAgentID
   /// Complete, and active.
-  package let dataset: OperationalDataset
+  let dataset: OperationalDataset
   /// Of its envelope, in Unix seconds.
-  package let issuedAt: Int64
-  package let expiresAt: Int64
-
-  package init(
-    id: String, agent: BorderAgentID, dataset: OperationalDataset, issuedAt: Int64,
-    expiresAt: Int64
-  ) {
-    self.id = id
-    self.agent = agent
-    self.dataset = dataset
-    self.issuedAt = issuedAt
-    self.expiresAt = expiresAt
-  }
+  let issuedAt: Int64
+  let expiresAt: Int64
 
   /// Why a message is not acted upon. Shows nothing of it.
-  package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
-    package let description: String
+  struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
+    let description: String
   }
+}
 
+extension AdoptionOrder {
   /// Opens a message on `out/<user>/dataset/set`.
   ///
   /// - Parameter now: Unix seconds.
   /// - Throws: `Refusal`: not sealed, not signed by the daemon that `keys` names, expired, for another topic, or
   ///   without a complete active dataset.
-  package init(
+  init(
     _ message: IncomingMessage, keys: AgentKeys, now: Int64
   ) throws(Refusal) {
     guard !message.isRetained else { throw Refusal(description: "it is a retained message") }
     guard message.payload.count <= 2 * Envelope.limit,
-      let envelope = UntrustedJSON.value(
-        of: "sealed", in: message.payload, depth: Envelope.nesting)
+      let envelope = UntrustedJSON.value("sealed", in: message.payload)
     else { throw Refusal(description: "it is not sealed") }
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
@@ -59,8 +49,7 @@ package struct AdoptionOrder: Equatable, Sendable {
 
   private init(reading opened: OpenedEnvelope) throws(Refusal) {
     func text(_ name: String) -> String? {
-      UntrustedJSON.value(of: name, in: opened.body, depth: Envelope.nesting)
-        .flatMap { RESTValue(reading: $0).text }
+      UntrustedJSON.text(name, in: opened.body)
     }
     guard let id = text("id"), opened.order == .identifier(id),
       let expiresAt = opened.expiresAt,
@@ -121,8 +110,8 @@ extension RouterReport {
 /// expired. A broker, or whoever records its messages, may do so at any time. So each id is remembered until the last
 /// envelope that named it has expired, nothing older than what was begun last is begun, and an order that does not
 /// work is tried `tries` times. One that comes during another waits; of several the newest one.
-package struct OrderBook: Sendable {
-  package enum Verdict: Equatable, Sendable {
+struct OrderBook: Sendable {
+  enum Verdict: Equatable, Sendable {
     /// It waits for the router, or for the end of another one.
     case waits
     /// It is being carried out, or waits already.
@@ -132,7 +121,7 @@ package struct OrderBook: Sendable {
     case refused(String)
   }
 
-  package enum Next: Equatable, Sendable {
+  enum Next: Equatable, Sendable {
     case nothing
     case order(AdoptionOrder)
     /// Not begun any more, and why.
@@ -146,7 +135,7 @@ package struct OrderBook: Sendable {
   }
 
   /// How often one order is begun.
-  package static let tries = 3
+  static let tries = 3
   private static let late = "it has expired"
 
   private var entries: [String: Entry] = [:]
@@ -154,16 +143,14 @@ package struct OrderBook: Sendable {
   private var lastIssued = Int64.min
   /// And since when, by the caller's monotonic clock.
   private var waiting: (order: AdoptionOrder, since: Duration)?
-  package private(set) var current: AdoptionOrder?
+  private(set) var current: AdoptionOrder?
   /// The one that is begun next, where it may be.
-  package var next: AdoptionOrder? { current == nil ? waiting?.order : nil }
-
-  package init() {}
+  var next: AdoptionOrder? { current == nil ? waiting?.order : nil }
 
   /// - Parameters:
   ///   - time: Unix seconds.
   ///   - now: from any origin, never falling.
-  package mutating func take(_ order: AdoptionOrder, time: Int64, at now: Duration) -> Verdict {
+  mutating func take(_ order: AdoptionOrder, time: Int64, at now: Duration) -> Verdict {
     entries = entries.filter { $0.value.expiresAt >= time }
     guard order.expiresAt > time else { return .refused(Self.late) }
     guard order.issuedAt >= lastIssued else {
@@ -185,7 +172,7 @@ package struct OrderBook: Sendable {
   }
 
   /// What is begun now, if anything. Right before the first request, because an order lives for minutes.
-  package mutating func next(time: Int64, at now: Duration) -> Next {
+  mutating func next(time: Int64, at now: Duration) -> Next {
     guard current == nil, let (order, since) = waiting else { return .nothing }
     waiting = nil
     // The second one where the clock was set back.
@@ -200,12 +187,41 @@ package struct OrderBook: Sendable {
   }
 
   /// The one that waits is not begun.
-  package mutating func dropNext() { waiting = nil }
+  mutating func dropNext() { waiting = nil }
 
   /// The current one has ended.
-  package mutating func end(isDone: Bool) {
+  mutating func end(isDone: Bool) {
     guard let order = current else { return }
     current = nil
     entries[order.id]?.isDone = isDone
   }
+}
+
+/// On which routers this agent has disabled Thread for an adoption. When it dies before it has enabled Thread again,
+/// its next run does that.
+///
+/// A file without content for each: it is there whole, or not at all.
+package struct AdoptionNotes: Sendable {
+  private let path: String
+
+  /// - Parameter path: with which the paths of the files begin; the id of a router follows.
+  package init(path: String) { self.path = path }
+
+  func contains(_ agent: BorderAgentID) -> Bool { access(file(agent), F_OK) == 0 }
+
+  /// - Returns: nil when it is on the disk; else why not.
+  func add(_ agent: BorderAgentID) -> String? {
+    let descriptor = open(file(agent), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { return String(cString: strerror(errno)) }
+    FilePath.syncDirectory(FilePath.directory(of: path))
+    return nil
+  }
+
+  func remove(_ agent: BorderAgentID) {
+    if unlink(file(agent)) == 0 { FilePath.syncDirectory(FilePath.directory(of: path)) }
+  }
+
+  private func file(_ agent: BorderAgentID) -> String { "\(path)-\(agent)" }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import FoundationEssentials
 import SodiumCrypto
 import ThreadDataset
@@ -17,8 +18,6 @@ import ThreadkeeperSupport
 final class HomeAssistantClient {
   /// More are not read: a home has a few, and threadkeeper takes 32 of a login.
   static let mostDatasets = 256
-  /// Objects and arrays within each other; real answers have four.
-  private static let nesting = 16
 
   private let socket: WebSocket
   private let timeout: Duration
@@ -84,10 +83,9 @@ final class HomeAssistantClient {
       return .none
     }
     defer { wipe(&result) }
-    guard
-      let hex = UntrustedJSON.value(of: "tlv", in: result, depth: Self.nesting)
-        .flatMap({ RESTValue(reading: $0).text })
-    else { throw .otherForm }
+    guard let hex = UntrustedJSON.text("tlv", in: result) else {
+      throw .otherForm
+    }
     do throws(DatasetError) {
       return .init(try OperationalDataset(hex: hex))
     } catch {
@@ -152,7 +150,7 @@ final class HomeAssistantClient {
     var bytes = try socket.receive(until: deadline)
     defer { wipe(&bytes) }
     var message = Message()
-    let isObject = try? UntrustedJSON.readMembers(of: bytes, depth: Self.nesting) { member in
+    let isObject = try? UntrustedJSON.readMembers(of: bytes, depth: Envelope.nesting) { member in
       switch member.name.text {
       case "type": message.type = RESTValue(member.value).text
       case "id": if case .number(let number) = RESTValue(member.value) { message.id = number }
@@ -161,9 +159,7 @@ final class HomeAssistantClient {
       case "success": if case .bool(true) = member.value { message.isSuccess = true }
       case "result": message.result = Array(member.source)
       case "error":
-        message.errorCode = UntrustedJSON.value(
-          of: "code", in: Array(member.source), depth: Self.nesting
-        ).flatMap { RESTValue(reading: $0).text }.map { code in
+        message.errorCode = UntrustedJSON.text("code", in: Array(member.source)).map { code in
           String(code.unicodeScalars.prefix(40).filter { $0 == "_" || ("a"..."z").contains($0) })
         }
       default: break
@@ -214,12 +210,10 @@ extension StoredDataset {
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     id = try fields.decode(String.self, forKey: .id)
-    networkText = try? fields.decodeIfPresent(String.self, forKey: .networkText)
-    name = try? fields.decodeIfPresent(String.self, forKey: .name)
-    channel = try? fields.decodeIfPresent(Int.self, forKey: .channel)
-    panID = try? fields.decodeIfPresent(String.self, forKey: .panID)
-    created = try? fields.decodeIfPresent(String.self, forKey: .created)
-    preference = try? fields.decodeIfPresent(Bool.self, forKey: .preference)
-    borderAgentText = try? fields.decodeIfPresent(String.self, forKey: .borderAgentText)
+    func text(_ key: CodingKeys) -> String? { try? fields.decode(String.self, forKey: key) }
+    (networkText, name, panID) = (text(.networkText), text(.name), text(.panID))
+    (created, borderAgentText) = (text(.created), text(.borderAgentText))
+    channel = try? fields.decode(Int.self, forKey: .channel)
+    preference = try? fields.decode(Bool.self, forKey: .preference)
   }
 }

@@ -36,9 +36,8 @@ struct HomeAssistantMachine: Sendable {
     /// All of a look went well.
     case looked
     case troubled(HomeAssistantTrouble)
-    /// threadkeeper's answer to what was published of an id.
-    case accepted(String)
-    case rejected(String, SharingRejection)
+    /// What has become of what was published of an id, which is its subject.
+    case answered(EventOutcome)
     /// What is known of this network decides whether a person is asked.
     case doubted(ExtendedPANID)
   }
@@ -67,7 +66,7 @@ struct HomeAssistantMachine: Sendable {
     var timestamp: UInt64?
     /// What was logged last.
     var flaw: String?
-    var rejection: SharingRejection?
+    var rejection: String?
   }
 
   private let key: [UInt8]
@@ -106,11 +105,7 @@ struct HomeAssistantMachine: Sendable {
       guard new != trouble else { return [] }
       trouble = new
       return [.log(RouterNote(.warning, "\(new)"))]
-    case .accepted(let id):
-      guard let entry = known[id]?.entry, known[id]?.rejection != nil else { return [] }
-      known[id]?.rejection = nil
-      return [.log(RouterNote(.info, "threadkeeper accepts \(entry.title) now"))]
-    case .rejected(let id, let rejection): return rejected(id, rejection, at: now)
+    case .answered(let outcome): return answered(outcome, at: now)
     case .doubted(let network):
       for (id, known) in known where known.entry.network == network {
         self.known[id]?.readAt = now - Pause.reread
@@ -146,11 +141,7 @@ struct HomeAssistantMachine: Sendable {
     var new = known[entry.id] ?? Known(entry: entry, readAt: now)
     (new.entry, new.readAt) = (entry, now)
     defer { known[entry.id] = new }
-    switch reading {
-    case .none: return []
-    case .unusable: new.digest = nil
-    case .partial, .complete: break
-    }
+    guard reading != .none else { return [] }
     var effects: [Effect] = []
     if let flaw = reading.flaw, flaw != new.flaw {
       effects.append(
@@ -161,20 +152,20 @@ struct HomeAssistantMachine: Sendable {
           )))
     }
     (new.flaw, new.timestamp) = (reading.flaw, nil)
-    switch reading {
-    case .none, .unusable: return effects
-    case .partial(let dataset), .complete(let dataset):
-      if reading.flaw == nil { new.timestamp = dataset.activeTimestamp?.seconds }
-      let shared = SharedDataset(entry, dataset)
-      let digest = digest(of: shared)
-      let isNews = digest != new.digest
-      guard isNews || now >= new.due else { return effects }
-      (new.digest, new.due) = (digest, now + Pause.repeat)
-      effects.append(.publish(shared))
-      let words = "\(entry.title) is published" + (entry.isPreferred ? ", as preferred there" : "")
-      if isNews { effects.append(.log(RouterNote(.info, words))) }
+    guard let dataset = reading.dataset else {
+      new.digest = nil
       return effects
     }
+    if reading.flaw == nil { new.timestamp = dataset.activeTimestamp?.seconds }
+    let shared = SharedDataset(entry, dataset)
+    let digest = digest(of: shared)
+    let isNews = digest != new.digest
+    guard isNews || now >= new.due else { return effects }
+    (new.digest, new.due) = (digest, now + Pause.repeat)
+    effects.append(.publish(shared))
+    let words = "\(entry.title) is published" + (entry.isPreferred ? ", as preferred there" : "")
+    if isNews { effects.append(.log(RouterNote(.info, words))) }
+    return effects
   }
 
   private func digest(of shared: SharedDataset) -> [UInt8] {
@@ -187,21 +178,33 @@ struct HomeAssistantMachine: Sendable {
     }
   }
 
-  private mutating func rejected(
-    _ id: String, _ rejection: SharingRejection, at now: Duration
-  ) -> [Effect] {
-    guard var old = known[id] else { return [] }
-    defer { known[id] = old }
-    if !rejection.isLasting { old.due = now + Pause.retry }
-    guard rejection.code != old.rejection?.code else { return [] }
-    old.rejection = rejection
+  private mutating func answered(_ outcome: EventOutcome, at now: Duration) -> [Effect] {
+    guard let id = outcome.subject, let old = known[id] else { return [] }
+    // What the dataset is, or that there are too many, an hour changes nothing about.
+    let isLasting =
+      outcome.field == "dataset" || outcome.code == Rejection.Code.tooManyNetworks.rawValue
+    if outcome.code != nil, !isLasting { known[id]?.due = now + Pause.retry }
+    guard outcome.code != old.rejection else { return [] }
+    known[id]?.rejection = outcome.code
+    guard let code = outcome.code else {
+      return [.log(RouterNote(.info, "threadkeeper accepts \(old.entry.title) now"))]
+    }
+    let who = code == EventOutcome.refused ? "the broker" : "threadkeeper"
     return [
       .log(
         RouterNote(
-          .warning,
-          "\(rejection.who) has rejected \(old.entry.title) (\(rejection.code)): \(rejection.message)"
-        ))
+          .warning, "\(who) has rejected \(old.entry.title) (\(code)): \(outcome.message)"))
     ]
+  }
+}
+
+extension RouterReport.Reading {
+  /// What is published of it.
+  var dataset: OperationalDataset? {
+    switch self {
+    case .none, .unusable: nil
+    case .partial(let dataset), .complete(let dataset): dataset
+    }
   }
 }
 
@@ -220,18 +223,6 @@ struct SharedDataset: Equatable, Sendable {
     borderAgent = entry.borderAgent
     isPreferred = entry.isPreferred
   }
-}
-
-/// Why a dataset was not taken.
-struct SharingRejection: Equatable, Sendable {
-  /// `threadkeeper`, or `the broker`.
-  var who = "threadkeeper"
-  var code: String
-  var field: String?
-  var message: String
-
-  /// Whether it is for what the dataset is, or because there are too many: an hour changes nothing about that.
-  var isLasting: Bool { field == "dataset" || code == Rejection.Code.tooManyNetworks.rawValue }
 }
 
 /// What Home Assistant has, as far as it is compared with the home.

@@ -89,9 +89,7 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
     switch self {
     case .unreachable, .timeout, .unknownCommand, .cut, .closed, .stopped: true
     case .status(let status): (502...504).contains(status)
-    case .untrusted, .certificate, .noTLS, .noToken, .wrongToken, .notAdministrator, .tooLarge,
-      .tooMany, .notJSON, .otherForm, .noFrame, .refused:
-      false
+    default: false
     }
   }
 
@@ -149,24 +147,22 @@ extension HomeAssistantTrouble {
 
 /// `2025.12` of `2025.12.5`.
 package struct HomeAssistantVersion: Comparable, Sendable, CustomStringConvertible {
-  let year: Int
-  let month: Int
+  /// 202512.
+  let number: Int
 
   /// The first one with these commands.
-  static let oldest = HomeAssistantVersion(year: 2023, month: 3)
+  static let oldest = HomeAssistantVersion(number: 2023_03)
 
-  package static func < (left: Self, right: Self) -> Bool {
-    (left.year, left.month) < (right.year, right.month)
-  }
+  package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
-  package var description: String { "\(year).\(month)" }
+  package var description: String { "\(number / 100).\(number % 100)" }
 }
 
 extension HomeAssistantVersion {
   init?(_ text: String) {
     let parts = text.split(separator: ".").prefix(2).compactMap { UInt16($0) }
-    guard parts.count == 2 else { return nil }
-    self.init(year: Int(parts[0]), month: Int(parts[1]))
+    guard parts.count == 2, parts[1] < 100 else { return nil }
+    self.init(number: Int(parts[0]) * 100 + Int(parts[1]))
   }
 }
 
@@ -195,19 +191,13 @@ package struct HomeAssistantAddress: Equatable, Sendable, CustomStringConvertibl
     let path = rest[authority.endIndex...]
     guard path.isEmpty || path == "/" || Self.isPath(path) else { return nil }
     self.path = path.count > 1 ? String(path) : "/api/websocket"
-    let hasPort = (authority.lastIndex(of: "]").map { authority[$0...] } ?? authority).contains(":")
-    guard let address = HTTPAddress(hasPort ? "\(authority)" : "\(authority):\(isTLS ? 443 : 80)")
-    else { return nil }
+    guard let address = HTTPAddress("\(authority)", port: isTLS ? 443 : 80) else { return nil }
     self.address = address
   }
 
   private static func isPath(_ path: Substring) -> Bool {
     path.hasSuffix("/websocket")
-      && path.utf8.allSatisfy { byte in
-        let character = Character(Unicode.Scalar(byte))
-        return byte < 0x80
-          && (character.isLetter || character.isNumber || "/-._~".contains(character))
-      }
+      && path.utf8.allSatisfy { HTTPAddress.isPlain($0, besides: "/-._~") }
   }
 
   /// As the header `Host` has it: without the port that a browser does not name.

@@ -255,13 +255,7 @@ struct SealedRequester: Sendable {
   let user: String
   let keys: AgentKeys
   /// Of the latest request of each command, until it has its answer.
-  private var transactions: [Command: String] = [:]
-
-  init(base: String, user: String, keys: AgentKeys) {
-    self.base = base
-    self.user = user
-    self.keys = keys
-  }
+  private(set) var transactions: [Command: String] = [:]
 
   func answerTopic(_ command: Command) -> String {
     OutboundTopic(base: base).answer(to: user, command: command.rawValue)
@@ -317,17 +311,16 @@ struct SealedRequester: Sendable {
     _ message: IncomingMessage, to command: Command, _ transaction: String, now: Int64
   ) -> Answer? {
     let payload = message.payload
-    guard payload.count <= Self.limit, let status = Self.text("status", in: payload) else {
-      return command == .networks
-        ? nil : .refused(command, code: "invalid_payload", message: "its answer cannot be read")
+    guard payload.count <= Self.limit, let status = UntrustedJSON.text("status", in: payload) else {
+      return command == .networks ? nil : Self.unreadable
     }
     guard status == "ok" else {
-      let error = Self.value("error", in: payload) ?? []
+      let error = UntrustedJSON.value("error", in: payload) ?? []
       return .refused(
-        command, code: Self.text("code", in: error) ?? "unknown",
-        message: Self.text("message", in: error) ?? "the daemon says no more")
+        command, code: UntrustedJSON.text("code", in: error) ?? "unknown",
+        message: UntrustedJSON.text("message", in: error) ?? "the daemon says no more")
     }
-    let data = Self.value("data", in: payload) ?? []
+    let data = UntrustedJSON.value("data", in: payload) ?? []
     switch command {
     case .networks: return Self.home(data)
     case .preferred: return credentials(data, transaction, topic: message.topic, now: now)
@@ -361,7 +354,7 @@ struct SealedRequester: Sendable {
       struct Credentials: Decodable { var dataset: String? }
       var credentials: [Credentials]
     }
-    guard let envelope = Self.value("sealed", in: data) else {
+    guard let envelope = UntrustedJSON.value("sealed", in: data) else {
       return .refused(
         .preferred, code: "not_sealed",
         message: "its answer is not sealed, so anybody may have made it")
@@ -378,17 +371,10 @@ struct SealedRequester: Sendable {
       let body = try? JSONDecoder().decode(Body.self, from: Data(opened.body)),
       let hex = body.credentials.first?.dataset,
       let dataset = try? OperationalDataset(hex: hex), dataset.kind == .complete
-    else {
-      return .refused(.preferred, code: "invalid_payload", message: "its answer cannot be read")
-    }
+    else { return Self.unreadable }
     return .credentials(dataset)
   }
 
-  private static func value(_ name: String, in object: [UInt8]) -> [UInt8]? {
-    UntrustedJSON.value(of: name, in: object, depth: Envelope.nesting)
-  }
-
-  private static func text(_ name: String, in object: [UInt8]) -> String? {
-    value(name, in: object).flatMap { RESTValue(reading: $0).text }
-  }
+  private static let unreadable = Answer.refused(
+    .preferred, code: "invalid_payload", message: "its answer cannot be read")
 }

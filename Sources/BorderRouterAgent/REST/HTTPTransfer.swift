@@ -9,7 +9,7 @@ import ThreadkeeperSupport
 /// ```
 /// look-up ─▶ mayConnect, for each address ─▶ connection ─▶ maySend ─▶ request ─▶ takeHead, takeBody
 /// ```
-final class HTTPTransfer {
+package final class HTTPTransfer {
   private let address: HTTPAddress
   /// Whose programs may listen there, where that is on this machine.
   private let users: Set<UInt32>
@@ -29,7 +29,7 @@ final class HTTPTransfer {
   }
 
   /// Why libcurl can't be used; nil when it is loaded.
-  static var obstacle: String? {
+  package static var obstacle: String? {
     libcurl_load().map {
       "\(String(cString: $0)). This agent needs libcurl 7.80 or newer. Run `apt install libcurl4`."
     }
@@ -159,20 +159,20 @@ final class HTTPConnection {
 
 /// A request to a REST interface.
 package struct HTTPRequest: Equatable, Sendable, CustomStringConvertible {
-  package enum Method: String, Sendable {
+  enum Method: String, Sendable {
     case get = "GET"
     case put = "PUT"
     case post = "POST"
   }
 
-  package var method = Method.get
+  var method = Method.get
   /// From the first slash on; chosen here, never by a peer.
-  package var path: String
+  var path: String
   /// The kind of answer that is wanted, as a MIME type.
-  package var accept = "application/json"
-  package var contentType = "application/json"
+  var accept = "application/json"
+  var contentType = "application/json"
   /// May hold a dataset with its key: it is never shown. A GET has none.
-  package var body: [UInt8] = []
+  var body: [UInt8] = []
 
   /// Method and path, as in `PUT /node/state`.
   package var description: String { "\(method.rawValue) \(path)" }
@@ -180,18 +180,13 @@ package struct HTTPRequest: Equatable, Sendable, CustomStringConvertible {
 
 package struct HTTPAnswer: Equatable, Sendable, CustomStringConvertible {
   /// 200 to 599.
-  package var status: Int
-  package var body: [UInt8]
+  var status: Int
+  var body: [UInt8] = []
 
   /// Bytes; real answers have less than two thousand.
   static let bodyLimit = 64 << 10
   /// Bytes of the status line and all headers.
   static let headLimit = 16 << 10
-
-  package init(status: Int, body: [UInt8] = []) {
-    self.status = status
-    self.body = body
-  }
 
   /// Without the body, which may be a dataset with its key.
   package var description: String { "status \(status), \(body.count) bytes" }
@@ -212,4 +207,99 @@ package enum HTTPFailure: Error, Equatable, Sendable {
   case unchecked(String)
   /// The agent stops.
   case stopped
+}
+
+/// Where a REST interface is: `http://HOST[:PORT]`, without path, query or login.
+package struct HTTPAddress: Hashable, Sendable {
+  /// A name or an address; an IPv6 address without its brackets.
+  let host: String
+  let port: UInt16
+
+  /// - Parameters:
+  ///   - text: `http://127.0.0.1:8081`, `http://[::1]`, `hub.local:8081`.
+  ///   - standard: the port where none is named; OpenThread Border Router's own.
+  /// - Returns: nil for everything else, also for `https`: that REST interface speaks plain HTTP only.
+  package init?(_ text: String, port standard: UInt16 = 8081) {
+    var rest = text[...]
+    if let scheme = rest.firstRange(of: "://") {
+      guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
+      rest = rest[scheme.upperBound...]
+    }
+    while rest.last == "/" { rest.removeLast() }
+    let host: Substring
+    if rest.first == "[" {
+      guard let end = rest.firstIndex(of: "]") else { return nil }
+      host = rest[rest.index(after: rest.startIndex)..<end]
+      rest = rest[rest.index(after: end)...]
+      guard host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else { return nil }
+    } else {
+      host = rest.prefix { $0 != ":" }
+      rest = rest[host.endIndex...]
+      guard host.utf8.allSatisfy({ Self.isPlain($0, besides: "-._") }) else { return nil }
+    }
+    guard !host.isEmpty, host.utf8.count <= 253 else { return nil }
+    switch rest.first {
+    case nil: port = standard
+    case ":":
+      guard rest.dropFirst().allSatisfy(\.isASCII), let port = UInt16(rest.dropFirst()), port > 0
+      else { return nil }
+      self.port = port
+    default: return nil
+    }
+    self.host = String(host)
+  }
+
+  /// Whether it is a letter or digit of ASCII, or one of these characters.
+  static func isPlain(_ byte: UInt8, besides others: String) -> Bool {
+    let character = Character(Unicode.Scalar(byte))
+    return byte < 0x80 && (character.isLetter || character.isNumber || others.contains(character))
+  }
+}
+
+extension HTTPAddress {
+  /// Whether what is sent there stays on this machine: 127.0.0.0/8, ::1 or `localhost`, and no other name. Such a host
+  /// is never looked up (RFC 6761, section 6.3).
+  package var isLoopback: Bool {
+    host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true
+  }
+}
+
+extension HTTPAddress: CustomStringConvertible {
+  /// The host with its port, as the header `Host` has it.
+  var authority: String { "\(HostAndPort(host, port))" }
+
+  package var description: String { "http://\(authority)" }
+}
+
+/// An address of a host.
+struct IPAddress: Equatable {
+  /// In the order of the network: 4, or 16. An IPv4 address that is mapped into IPv6 has 4. What is sent to 0.0.0.0 or
+  /// :: goes to this machine, so they are the loopback address.
+  let bytes: [UInt8]
+
+  private static let mapped = [UInt8](repeating: 0, count: 10) + [255, 255]
+
+  /// - Parameter text: `127.0.0.1`, `::1`, `fe80::1%eth0`.
+  init?(_ text: String) {
+    var ipv4 = in_addr()
+    var ipv6 = in6_addr()
+    let host = String(text.prefix { $0 != "%" })
+    var bytes: [UInt8]
+    if inet_pton(AF_INET, host, &ipv4) == 1 {
+      bytes = withUnsafeBytes(of: &ipv4) { Array($0) }
+    } else if inet_pton(AF_INET6, host, &ipv6) == 1 {
+      bytes = withUnsafeBytes(of: &ipv6) { Array($0) }
+      if bytes.starts(with: Self.mapped) { bytes.removeFirst(Self.mapped.count) }
+    } else {
+      return nil
+    }
+    if bytes.allSatisfy({ $0 == 0 }) {
+      if bytes.count == 4 { bytes[0] = 127 }
+      bytes[bytes.count - 1] = 1
+    }
+    self.bytes = bytes
+  }
+
+  /// 127.0.0.0/8 or ::1: what is sent there stays on this machine.
+  var isLoopback: Bool { Loopback.contains(bytes) }
 }

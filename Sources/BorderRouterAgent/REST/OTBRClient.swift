@@ -7,51 +7,37 @@ import ThreadkeeperSupport
 
 /// What an OpenThread Border Router is asked over its REST interface, on the caller's thread.
 package struct OTBRClient: Sendable {
-  package let address: HTTPAddress
+  let address: HTTPAddress
   /// For each request, with the look-up of a name.
-  package let timeout: Duration
+  let timeout: Duration
   /// Whose programs may listen at the address, where that is on this machine.
   let users: Set<UInt32>
   let signal: WakeSignal?
 
-  package static let defaultTimeout = Duration.seconds(5)
-
-  /// Why no router can be asked on this machine, and what to do about it.
-  package static var obstacle: String? { HTTPTransfer.obstacle }
-
   package init(
-    _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = Self.defaultTimeout,
+    _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = .seconds(5),
     signal: WakeSignal? = nil
   ) {
-    self.address = address
-    self.users = users
-    self.timeout = timeout
-    self.signal = signal
+    (self.address, self.users, self.timeout, self.signal) = (address, users, timeout, signal)
   }
 
   /// - Parameter isFinished: whether it is answered even when the agent stops meanwhile: what has begun to change a
   ///   router is finished.
-  package func perform(
-    _ request: HTTPRequest, isFinished: Bool = false
+  func perform(
+    _ request: HTTPRequest, isFinished: Bool = false, over connection: HTTPConnection? = nil
   ) throws(HTTPFailure) -> HTTPAnswer {
-    try perform(request, isFinished: isFinished, over: nil)
+    try HTTPTransfer(address, of: users).perform(
+      request, within: timeout, until: isFinished ? nil : signal, over: connection)
   }
 
   /// Looks at the router, over one connection where the router keeps it.
-  package func look(
+  func look(
     _ reader: inout RouterReader, isFinished: Bool = false
   ) throws(HTTPFailure) -> RouterLook {
     let connection = HTTPConnection()
     return try reader.look { request throws(HTTPFailure) in
       try perform(request, isFinished: isFinished, over: connection)
     }
-  }
-
-  private func perform(
-    _ request: HTTPRequest, isFinished: Bool, over connection: HTTPConnection?
-  ) throws(HTTPFailure) -> HTTPAnswer {
-    try HTTPTransfer(address, of: users).perform(
-      request, within: timeout, until: isFinished ? nil : signal, over: connection)
   }
 }
 
@@ -85,26 +71,26 @@ extension HTTPRequest {
 /// The object at `/node` of an OpenThread Border Router, whose keys are `baId` since 2025 and `BaId` before.
 ///
 /// A key that is absent, or has a value of another form, is nil: older routers have fewer.
-package struct OTBRNode: Equatable, Sendable {
-  package var agent: BorderAgentID?
+struct OTBRNode: Equatable, Sendable {
+  var agent: BorderAgentID?
   /// 16 hex digits in lower case.
-  package var extendedAddress: String?
-  package var state: ThreadState?
+  var extendedAddress: String?
+  var state: ThreadState?
   /// Where the router is, whatever its dataset says.
-  package var network: ExtendedPANID?
-  package var networkName: String?
+  var network: ExtendedPANID?
+  var networkName: String?
   /// How many routers its partition has, itself among them; 0 while it is on none.
-  package var routers: UInt64?
+  var routers: UInt64?
   /// The partition that it was in last: it stays while the router is on none.
-  package var partition: UInt32?
+  var partition: UInt32?
 
   /// The most objects and arrays within each other in an answer; real ones have two.
   static let nesting = 8
 
-  package init() {}
+  init() {}
 
   /// - Throws: `RESTFlaw` when it is no JSON object.
-  package init(reading body: [UInt8]) throws(RESTFlaw) {
+  init(reading body: [UInt8]) throws(RESTFlaw) {
     var node = OTBRNode()
     let isObject = try? UntrustedJSON.readMembers(of: body, depth: Self.nesting) { member in
       node.take(member)
@@ -187,18 +173,97 @@ enum RESTValue: Equatable {
 }
 
 /// An answer that says nothing: another status than expected, or another form.
-package struct RESTFlaw: Error, Equatable, Sendable, CustomStringConvertible {
+struct RESTFlaw: Error, Equatable, Sendable, CustomStringConvertible {
   /// One sentence that repeats nothing of the answer.
-  package let description: String
+  let description: String
   /// Where the answer's status is why.
-  package let status: Int?
+  let status: Int?
 
-  package init(_ description: String, status: Int? = nil) {
+  init(_ description: String, status: Int? = nil) {
     (self.description, self.status) = (description, status)
   }
 
   /// - Parameter path: below `/node`.
   init(_ path: String, answers status: Int) {
     self.init("/node\(path) answers \(status)", status: status)
+  }
+}
+
+/// Thread 1.4 credential sharing: a code of 9 digits with which a phone or another ecosystem gets this network's
+/// credentials from the border router, once and for a few minutes.
+///
+/// ```
+/// PUT  /node/ba-epskc/state  "enable"              200; 404: the router does not have it
+/// POST /node/ba-epskc/key    {"lifetime":300000}   200 {"tap":"123456789","port":49152}; 409: a code is in use
+/// ```
+/// The code is for the eyes of whoever sits there: it is neither logged nor published.
+package enum CredentialSharing {
+  /// Milliseconds; OpenThread takes at most ten minutes.
+  package static let lifetime = 300_000
+
+  package enum Outcome: Equatable, Sendable {
+    /// 9 digits.
+    case code(String)
+    /// Why there is none.
+    case none(String)
+  }
+
+  /// Looks at a router, and asks it for a code where it is on a network.
+  ///
+  /// - Returns: with the router's id, where it reports that.
+  package static func code(from client: OTBRClient) async throws -> (BorderAgentID?, Outcome) {
+    try await SystemThread.result {
+      var reader = RouterReader()
+      switch try client.look(&reader) {
+      case .silent(let silence): return (nil, .none(silence.description))
+      case .report(let report) where !report.state.isAttached:
+        return (report.agent, .none("it is \(report.state.word), on no network"))
+      case .report(let report):
+        do throws(HTTPFailure) {
+          return (
+            report.agent,
+            try activate { request throws(HTTPFailure) in try client.perform(request) }
+          )
+        } catch {
+          return (report.agent, .none(RouterSilence(error).description))
+        }
+      }
+    }
+  }
+
+  static func activate(
+    _ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer
+  ) throws(HTTPFailure) -> Outcome {
+    let state = try ask(
+      HTTPRequest(method: .put, path: "/node/ba-epskc/state", body: Array("\"enable\"".utf8)))
+    guard state.status == 200 else { return .none(message(state.status)) }
+    let answer = try ask(
+      HTTPRequest(
+        method: .post, path: "/node/ba-epskc/key", body: Array("{\"lifetime\":\(lifetime)}".utf8)))
+    guard answer.status == 200 || answer.status == 201 else { return .none(message(answer.status)) }
+    guard let code = code(in: answer.body) else {
+      return .none("its answer has no code of 9 digits")
+    }
+    return .code(code)
+  }
+
+  static func code(in body: [UInt8]) -> String? {
+    var code: String?
+    let isObject = try? UntrustedJSON.readMembers(of: body, depth: OTBRNode.nesting) { member in
+      if member.name.text?.lowercased() == "tap" { code = RESTValue(member.value).text }
+    }
+    guard isObject == true, let code, code.utf8.count == 9,
+      code.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+    else { return nil }
+    return code
+  }
+
+  private static func message(_ status: Int) -> String {
+    switch status {
+    case 404, 405, 501: "this version of its agent does not have credential sharing (\(status))"
+    case 409:
+      "a code is in use already (409), or its Thread is stopped; wait until the code has ended"
+    default: "it answers \(status)"
+    }
   }
 }

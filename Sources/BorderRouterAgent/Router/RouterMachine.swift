@@ -38,26 +38,17 @@ import ThreadDataset
 /// | online | the agent stops | `offline` without a reason |
 package struct RouterMachine: Sendable {
   /// Times, in seconds and with the reason for each default.
-  package struct Rhythm: Equatable, Sendable {
+  package struct Rhythm: Sendable {
     /// Between two heartbeats; threadkeeper takes 300 s of silence for offline.
-    package var heartbeat: Duration
+    package var heartbeat = Duration.seconds(60)
     /// For which it has to be silent or stopped: longer than an update or a restart takes.
-    package var hold: Duration
+    package var hold = Duration.seconds(30)
     /// Between two announcements: a daemon that has lost its store does not know the router otherwise.
-    package var announce: Duration
-
-    package init(
-      heartbeat: Duration = .seconds(60), hold: Duration = .seconds(30),
-      announce: Duration = .seconds(3_600)
-    ) {
-      self.heartbeat = heartbeat
-      self.hold = hold
-      self.announce = announce
-    }
+    var announce = Duration.seconds(3_600)
   }
 
   /// What is done about a router that has no network.
-  package enum WhenEmpty: Sendable {
+  enum WhenEmpty: Sendable {
     /// Where threadkeeper knows it, that it has lost its network is an alert.
     case publish
     /// It is announced as well: it can be given a network.
@@ -66,7 +57,7 @@ package struct RouterMachine: Sendable {
     case leave
   }
 
-  package enum Event: Equatable, Sendable {
+  enum Event: Equatable, Sendable {
     case looked(RouterLook)
     case connected
     case disconnected
@@ -78,7 +69,7 @@ package struct RouterMachine: Sendable {
     case stopping
   }
 
-  package enum Effect: Equatable, Sendable {
+  enum Effect: Equatable, Sendable {
     /// Connect to the broker for this router: its last will names it.
     case connect(BorderAgentID)
     case publish(RouterEvent)
@@ -124,13 +115,13 @@ package struct RouterMachine: Sendable {
   /// An announcement is due.
   var wantsAnnounce = false
   /// An order waits or is carried out: what the dataset is meanwhile is no answer to it.
-  package var isAdopting = false
+  var isAdopting = false
   /// The report about an order that has ended, until it can be published.
   var owed: Owed?
   /// What other agents of this process see.
-  package var elsewhere: Set<BorderAgentID> = []
+  var elsewhere: Set<BorderAgentID> = []
 
-  package init(_ rhythm: Rhythm = Rhythm(), whenEmpty: WhenEmpty = .publish) {
+  init(_ rhythm: Rhythm = Rhythm(), whenEmpty: WhenEmpty = .publish) {
     (self.rhythm, self.whenEmpty) = (rhythm, whenEmpty)
   }
 
@@ -146,7 +137,7 @@ package struct RouterMachine: Sendable {
   }
 
   /// - Parameter now: from any origin, never falling.
-  package mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
+  mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
     var effects: [Effect] = []
     switch event {
     case .looked(let look):

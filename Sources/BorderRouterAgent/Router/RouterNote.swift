@@ -2,19 +2,17 @@
 
 import Broker
 import Home
+import Logging
 import ThreadDataset
 
 /// A line of the log about one router. Holds no secret.
-package struct RouterNote: Equatable, Sendable {
-  package enum Level: Sendable { case info, warning }
+struct RouterNote: Equatable, Sendable {
+  typealias Level = Logger.Level
 
-  package let level: Level
-  package let text: String
+  let level: Level
+  let text: String
 
-  package init(_ level: Level, _ text: String) {
-    self.level = level
-    self.text = text
-  }
+  init(_ level: Level, _ text: String) { (self.level, self.text) = (level, text) }
 
   /// What begins.
   init?(_ standing: Finding.Standing, after old: Finding.Standing?) {

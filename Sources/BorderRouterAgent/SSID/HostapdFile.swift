@@ -6,10 +6,10 @@ import ThreadDataset
 /// A configuration file of hostapd, as far as it names networks: `interface=` begins the first BSS, each `bss=` a
 /// further one. `ssid=` has the bytes as they stand; `ssid2=` has them as `"…"`, as `P"…"` with escapes, or in hex. Of
 /// several in one BSS the last counts. Everything else is skipped; it may hold passwords.
-struct HostapdFile: Equatable {
+struct HostapdFile {
   static let mostBytes = 1 << 20
 
-  struct BSS: Equatable {
+  struct BSS {
     var interface: String
     /// The value of the last `ssid=` or `ssid2=`; nil: there is none, or one that hostapd takes for a mistake.
     var ssid: [UInt8]?
@@ -26,15 +26,14 @@ struct HostapdFile: Equatable {
       var value = line[(equals + 1)...]
       if value.last == UInt8(ascii: "\r") { value.removeLast() }
       let last = bsss.count - 1
+      var text: String { String(decoding: value, as: UTF8.self) }
       switch String(decoding: line[..<equals], as: UTF8.self) {
-      case "interface": bsss[0].interface = String(decoding: value, as: UTF8.self)
-      case "bss": bsss.append(BSS(interface: String(decoding: value, as: UTF8.self)))
+      case "interface": bsss[0].interface = text
+      case "bss": bsss.append(BSS(interface: text))
       case "ssid": bsss[last].ssid = Array(value)
       case "ignore_broadcast_ssid":
-        bsss[last].isHidden = value.contains {
-          (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0)
-        }
-      case "ssid2": bsss[last].ssid = Self.text(value)
+        bsss[last].isHidden = value.contains { (0x31...0x39).contains($0) }
+      case "ssid2": bsss[last].ssid = Self.ssid2(value)
       default: break
       }
     }
@@ -48,13 +47,12 @@ struct HostapdFile: Equatable {
     let found = name.map { name in bsss.first { $0.interface == name } } ?? bsss.first
     guard let found else { throw .noSuchBSS(name ?? "", file: file) }
     guard !found.isHidden else { return .none }
-    return try found.ssid.flatMap { bytes throws(SSIDTrouble) in try SSID(bytes) }.map { .ssid($0) }
-      ?? .none
+    return try SSIDReading(found.ssid ?? [])
   }
 
   // MARK: Values of ssid2
 
-  private static func text(_ value: ArraySlice<UInt8>) -> [UInt8]? {
+  private static func ssid2(_ value: ArraySlice<UInt8>) -> [UInt8]? {
     let quote = UInt8(ascii: "\"")
     let isEscaped = value.first == UInt8(ascii: "P") && value.dropFirst().first == quote
     guard isEscaped || value.first == quote else {
@@ -65,44 +63,34 @@ struct HostapdFile: Equatable {
     return isEscaped ? unescaped(inner.dropLast()) : Array(inner.dropLast())
   }
 
-  private static func number(_ digit: UInt8, below base: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(digit)).hexDigitValue.map { UInt8($0) }.flatMap {
-      $0 < base ? $0 : nil
-    }
-  }
-
   /// `\n`, `\r`, `\t`, `\e`, `\\`, `\"`, `\xN` and `\xNN`, `\N` to `\NNN` in octal; another backslash is dropped.
   private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text
-    func digits(_ most: Int, base: UInt8) -> ArraySlice<UInt8> {
-      rest.prefix(most).prefix { number($0, below: base) != nil }
-    }
-    func value(_ digits: ArraySlice<UInt8>, base: Int) -> UInt8 {
-      UInt8(truncatingIfNeeded: digits.reduce(0) { $0 * base + Int(number($1, below: 16) ?? 0) })
+    /// The next digits, as far as there are some.
+    func number(_ most: Int, radix: Int) -> UInt8? {
+      let digits = rest.prefix(most).prefix {
+        Character(Unicode.Scalar($0)).hexDigitValue.map { $0 < radix } == true
+      }
+      rest = rest.dropFirst(digits.count)
+      return Int(String(decoding: digits, as: UTF8.self), radix: radix).map {
+        UInt8(truncatingIfNeeded: $0)
+      }
     }
     while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "\\"), let next = rest.first else {
-        if byte != UInt8(ascii: "\\") { bytes.append(byte) }
-        continue
-      }
-      let octal = digits(3, base: 8)
-      if !octal.isEmpty {
-        bytes.append(value(octal, base: 8))
-        rest = rest.dropFirst(octal.count)
-        continue
-      }
-      rest = rest.dropFirst()
-      switch next {
-      case UInt8(ascii: "n"): bytes.append(0x0A)
-      case UInt8(ascii: "r"): bytes.append(0x0D)
-      case UInt8(ascii: "t"): bytes.append(0x09)
-      case UInt8(ascii: "e"): bytes.append(0x1B)
-      case UInt8(ascii: "x"):
-        let hex = digits(2, base: 16)
-        if !hex.isEmpty { bytes.append(value(hex, base: 16)) }
-        rest = rest.dropFirst(hex.count)
-      default: bytes.append(next)
+      if byte != UInt8(ascii: "\\") {
+        bytes.append(byte)
+      } else if let octal = number(3, radix: 8) {
+        bytes.append(octal)
+      } else if let next = rest.popFirst() {
+        switch Character(Unicode.Scalar(next)) {
+        case "n": bytes.append(0x0A)
+        case "r": bytes.append(0x0D)
+        case "t": bytes.append(0x09)
+        case "e": bytes.append(0x1B)
+        case "x": bytes += number(2, radix: 16).map { [$0] } ?? []
+        default: bytes.append(next)
+        }
       }
     }
     return bytes
@@ -116,21 +104,12 @@ extension HostapdFile {
     guard descriptor >= 0 else { throw .unreadable(file: path, code: errno) }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw .notAFile(path)
-    }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 65_536)
-    while bytes.count <= Self.mostBytes {
-      let count = Glibc.read(descriptor, &part, part.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .unreadable(file: path, code: errno) }
-      guard count > 0 else {
-        self.init(bytes)
-        return
-      }
-      bytes += part[..<count]
-    }
-    throw .notAFile(path)
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= Self.mostBytes
+    else { throw .notAFile(path) }
+    var bytes = [UInt8](repeating: 0, count: status.st_size)
+    let count = read(descriptor, &bytes, bytes.count)
+    guard count >= 0 else { throw .unreadable(file: path, code: errno) }
+    self.init(Array(bytes.prefix(count)))
   }
 }

@@ -17,10 +17,8 @@ struct SSIDMachine {
     case looked(SSIDReading)
     case connected
     case disconnected
-    /// threadkeeper has acted upon it.
-    case accepted
-    /// By threadkeeper, or by the broker with the code `refused`.
-    case rejected(code: String, message: String)
+    /// What has become of the latest that was published.
+    case answered(EventOutcome)
   }
 
   enum Effect: Equatable {
@@ -76,14 +74,7 @@ struct SSIDMachine {
       // It may not have arrived, and is not offered again: by then the SSID may be another.
       if attempt?.hasAnswer == false { attempt?.next = now }
       return []
-    case .accepted:
-      guard attempt != nil else { return [] }
-      attempt?.hasAnswer = true
-      attempt?.next = now + Pause.accepted
-      defer { (rejection, rejections) = (nil, 0) }
-      return rejection == nil
-        ? [] : [.log(.init(.info, "threadkeeper accepts the SSID of \(subject) now"))]
-    case .rejected(let code, let message): return rejected(code, message, now)
+    case .answered(let outcome): return answered(outcome, now)
     }
   }
 
@@ -98,29 +89,23 @@ struct SSIDMachine {
     if ssid != found || trouble != nil {
       effects.append(.log(.init(.info, "the SSID is \(ssid)")))
     }
-    trouble = nil
-    found = ssid
-    effects += publishChange(now)
-    guard isConnected, effects.allSatisfy({ !$0.isPublication }), let last = attempt,
-      now >= last.next
-    else { return effects }
-    attempt?.next = now + Pause.unanswered
-    attempt?.hasAnswer = false
-    return effects + [.publish(ssid, isRepetition: !last.hasAnswer)]
+    (trouble, found) = (nil, ssid)
+    let last = attempt?.ssid == ssid ? attempt : nil
+    guard isConnected, now >= last?.next ?? now else { return effects }
+    attempt = Attempt(ssid: ssid, next: now + Pause.unanswered)
+    return effects + [.publish(ssid, isRepetition: last?.hasAnswer == false)]
   }
 
-  private mutating func publishChange(_ now: Duration) -> [Effect] {
-    guard isConnected, let found, attempt?.ssid != found else { return [] }
-    attempt = Attempt(ssid: found, next: now + Pause.unanswered)
-    return [.publish(found, isRepetition: false)]
-  }
-
-  private mutating func rejected(
-    _ code: String, _ message: String, _ now: Duration
-  ) -> [Effect] {
+  private mutating func answered(_ outcome: EventOutcome, _ now: Duration) -> [Effect] {
     guard attempt != nil else { return [] }
-    rejections += 1
     attempt?.hasAnswer = true
+    guard let code = outcome.code else {
+      attempt?.next = now + Pause.accepted
+      defer { (rejection, rejections) = (nil, 0) }
+      return rejection == nil
+        ? [] : [.log(.init(.info, "threadkeeper accepts the SSID of \(subject) now"))]
+    }
+    rejections += 1
     if !Self.passing.contains(code) {
       attempt?.next = now + Pause.rejected
     } else {
@@ -129,13 +114,9 @@ struct SSIDMachine {
     guard rejection != code else { return [] }
     rejection = code
     let text =
-      code == "refused"
-      ? "the broker refuses the SSID of \(subject): \(message)"
-      : "threadkeeper has rejected the SSID of \(subject) (\(code)): \(message)"
+      code == EventOutcome.refused
+      ? "the broker refuses the SSID of \(subject): \(outcome.message)"
+      : "threadkeeper has rejected the SSID of \(subject) (\(code)): \(outcome.message)"
     return [.log(.init(.warning, "\(text); it is tried again"))]
   }
-}
-
-extension SSIDMachine.Effect {
-  var isPublication: Bool { if case .publish = self { true } else { false } }
 }

@@ -81,31 +81,24 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
         """))
   var write = false
 
-  @Flag(help: "Look once, print what would be published, without keys, and end.")
-  var dryRun = false
-
-  @OptionGroup var login: AgentLoginOptions
+  @OptionGroup var agent: AgentOptions
 
   func validate() throws {
-    try login.broker.requireLogin()
-    for (name, value, range) in [
-      ("poll", poll, 1...3_600), ("request-timeout", requestTimeout, 1...60),
-    ] where !range.contains(value) {
-      throw ValidationError(
-        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
-    }
+    try agent.broker.requireLogin()
+    try AgentOptions.check(
+      ("poll", poll, 1...3_600), ("request-timeout", requestTimeout, 1...60))
     guard (1...InboundLimits.textCharacters).contains(name.count), name == name.printable else {
       throw ValidationError(
         "--name is a text of 1 to \(InboundLimits.textCharacters) characters.")
     }
-    guard !write || login.daemon != nil else {
+    guard !write || agent.daemon != nil else {
       throw ValidationError(
         "--write needs --daemon: the home's credentials are sent sealed, to an enrolled login.")
     }
     guard tokenFile != "-" else {
       throw ValidationError("--token-file is a file: it is read for each connection.")
     }
-    _ = try (address(), users())
+    _ = try (address(), AgentOptions.users(homeAssistantUser))
     guard tokenFile != nil || isAddOn else {
       throw ValidationError(
         "--token-file is needed: make a long-lived access token in Home Assistant (profile, Security), and put it into "
@@ -114,17 +107,17 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if let obstacle = HomeAssistantConfiguration.obstacle {
+    if let obstacle = HTTPTransfer.obstacle {
       throw CommandFailure(.unavailable, obstacle)
     }
     let address = try self.address()
-    let token = try self.token()
+    let (file, kept) = (tokenFile, tokenFile == nil ? Self.takeToken() : SecretBytes(copying: []))
     // What can never work is said at once.
-    _ = try token.read()
-    var configuration = HomeAssistantConfiguration(try login.login(), address: address) {
+    _ = try Self.token(file, kept)
+    var configuration = HomeAssistantConfiguration(try agent.login(), address: address) {
       () throws(HomeAssistantTrouble) in
       do throws(CommandFailure) {
-        return try token.read()
+        return try Self.token(file, kept)
       } catch {
         throw .noToken(error.message + (error.remedy.map { "; \($0)" } ?? ""))
       }
@@ -133,28 +126,15 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
     configuration.poll = .seconds(poll)
     configuration.requestTimeout = .seconds(requestTimeout)
     configuration.writes = write
-    configuration.users = try users()
-    try AgentService.check([configuration])
-    if dryRun { return try await preview(configuration) }
-    let (ids, warning) = ClientIDFile.clientIDs()
-    configuration.login.clientIDs = ids
+    configuration.users = try AgentOptions.users(homeAssistantUser)
     configuration.deniedFile = try? AgentFiles.path(of: "agent-home-assistant-denied")
-    try await AgentService.run([configuration], warning: warning)
-  }
-
-  private func preview(_ configuration: HomeAssistantConfiguration) async throws {
-    let lines: [String]
     do {
-      lines = try await configuration.preview()
+      try await agent.run(
+        [configuration], nothing: "Home Assistant's Thread store has no credentials to publish")
     } catch let trouble as HomeAssistantTrouble {
       throw CommandFailure(
         [.wrongToken, .notAdministrator].contains(trouble) ? .notPermitted : .unavailable,
-        "\(configuration.address): \(trouble)")
-    }
-    for line in lines { try StandardStream.output.write(line.printable + "\n") }
-    guard lines.contains(where: { $0.hasPrefix(login.broker.baseTopic) }) else {
-      throw CommandFailure(
-        .unavailable, "Home Assistant's Thread store has no credentials to publish")
+        "\(address): \(trouble)")
     }
   }
 
@@ -165,14 +145,6 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
   /// Whether neither place nor token is named, and Home Assistant has given both.
   private var isAddOn: Bool {
     url == nil && tokenFile == nil && getenv(Self.supervisorToken) != nil
-  }
-
-  private func users() throws -> Set<UInt32> {
-    guard let homeAssistantUser else { return [0] }
-    guard let user = SystemAccount.user(homeAssistantUser) else {
-      throw ValidationError("There is no user \(homeAssistantUser.printable) on this machine.")
-    }
-    return [0, user]
   }
 
   private func address() throws -> HomeAssistantAddress {
@@ -188,36 +160,27 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
     return address
   }
 
-  private func token() throws -> HomeAssistantToken {
-    if let tokenFile { return .file(tokenFile) }
-    return .kept(Self.takeVariable(Self.supervisorToken))
-  }
-
   /// Other programs of this user can read the environment that it was started with.
-  private static func takeVariable(_ name: String) -> SecretBytes {
-    guard let value = getenv(name) else { return SecretBytes(copying: []) }
+  private static func takeToken() -> SecretBytes {
+    guard let value = getenv(supervisorToken) else { return SecretBytes(copying: []) }
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
     defer {
       memset(value, 0, bytes.count)
-      unsetenv(name)
+      unsetenv(supervisorToken)
     }
     return SecretBytes(copying: bytes)
   }
-}
 
-/// Where Home Assistant's access token is.
-private enum HomeAssistantToken: Sendable {
-  case file(String)
-  /// Of the environment, which has it no more.
-  case kept(SecretBytes)
-
-  func read() throws(CommandFailure) -> SecretBytes {
-    let token =
-      switch self {
-      case .file(let path):
-        SecretBytes(copying: try SecretInput.line(path, of: "access token").utf8)
-      case .kept(let token): token
-      }
+  /// - Parameters:
+  ///   - file: whose first line it is; nil: the environment had it.
+  ///   - kept: of the environment, which has it no more.
+  private static func token(
+    _ file: String?, _ kept: SecretBytes
+  ) throws(CommandFailure) -> SecretBytes {
+    var token = kept
+    if let file {
+      token = SecretBytes(copying: try SecretInput.line(file, of: "access token").utf8)
+    }
     // What stands in JSON as it is.
     let isToken = token.withUnsafeBytes { bytes in
       !bytes.isEmpty
@@ -226,15 +189,9 @@ private enum HomeAssistantToken: Sendable {
         }
     }
     guard isToken else {
+      let place = file.map { "the first line of \($0)" } ?? supervisorToken
       throw CommandFailure(.badInput, "\(place) is no access token of Home Assistant")
     }
     return token
-  }
-
-  private var place: String {
-    switch self {
-    case .file(let path): "the first line of \(path)"
-    case .kept: "SUPERVISOR_TOKEN"
-    }
   }
 }

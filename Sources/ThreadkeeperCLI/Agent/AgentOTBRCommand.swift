@@ -83,14 +83,31 @@ struct AgentOTBRCommand: AsyncParsableCommand {
         """))
   var credentialSharing = false
 
-  @Flag(help: "Look once, print what would be published, without keys, and end.")
-  var dryRun = false
+  @Option(help: ArgumentHelp("Look at the router this often.", valueName: "seconds"))
+  var poll = 5
+
+  @Option(
+    help: ArgumentHelp(
+      "Publish a heartbeat this often; threadkeeper takes 300 s without one for offline.",
+      valueName: "seconds"))
+  var heartbeat = 60
+
+  @Option(
+    help: ArgumentHelp(
+      "Publish that it is offline when it has been so for this long.",
+      discussion: "An update or a restart of its agent takes less.", valueName: "seconds"))
+  var hold = 30
+
+  @Option(help: ArgumentHelp("For each request to the router.", valueName: "seconds"))
+  var requestTimeout = 5
 
   @OptionGroup var agent: AgentOptions
-  @OptionGroup var login: AgentLoginOptions
 
   func validate() throws {
     let addresses = try self.addresses()
+    try AgentOptions.check(
+      ("poll", poll, 1...60), ("heartbeat", heartbeat, 1...240), ("hold", hold, 0...600),
+      ("request-timeout", requestTimeout, 1...60))
     guard name.count <= addresses.count else {
       throw ValidationError("There are more names than routers.")
     }
@@ -99,7 +116,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       throw ValidationError(
         "--name, --vendor and --model have at most \(InboundLimits.textCharacters) characters.")
     }
-    guard !adopt || login.daemon != nil else {
+    guard !adopt || agent.daemon != nil else {
       throw ValidationError(
         "--adopt needs --daemon: without it, anybody could have sent a dataset.")
     }
@@ -113,53 +130,22 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       throw ValidationError(
         "--adopt has a router without a network given one, --leave has it leave: give one of them.")
     }
-    _ = try users()
-    guard credentialSharing else { return try login.broker.requireLogin() }
+    _ = try AgentOptions.users(routerUser)
+    guard credentialSharing else { return try agent.broker.requireLogin() }
     guard StandardStream.output.isTerminal else {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
     }
-    guard !adopt, !leave, !dryRun else {
+    guard !adopt, !leave, !agent.dryRun else {
       throw ValidationError(
         "--credential-sharing shows a code and ends: leave out --adopt, --leave and --dry-run.")
     }
   }
 
   func run() async throws {
-    if let obstacle = OTBRClient.obstacle { throw CommandFailure(.unavailable, obstacle) }
+    if let obstacle = HTTPTransfer.obstacle { throw CommandFailure(.unavailable, obstacle) }
     if credentialSharing { return try await shareCredentials() }
-    var agents = try configurations()
-    try AgentService.check(agents)
-    if dryRun { return try await preview(agents) }
-    let (ids, warning) = ClientIDFile.clientIDs()
-    let notes = (try? AgentFiles.path(of: "agent-adoption")).map { AdoptionNotes(path: $0) }
-    for index in agents.indices {
-      agents[index].login.clientIDs = ids
-      agents[index].notes = notes
-    }
-    try await AgentService.run(agents, warning: warning)
-  }
-
-  private func preview(_ agents: [RouterConfiguration]) async throws {
-    var isSilent = false
-    for configuration in agents {
-      let lines = try await configuration.preview()
-      for line in lines { try StandardStream.output.write(line.printable + "\n") }
-      if lines.isEmpty {
-        try StandardStream.output.write("\(configuration.address): nothing to announce\n")
-      }
-      isSilent = isSilent || !lines.contains { $0.hasPrefix(login.broker.baseTopic) }
-    }
-    if isSilent {
-      throw CommandFailure(.unavailable, "a router does not report itself, or is on no network")
-    }
-  }
-
-  private func users() throws -> Set<UInt32> {
-    guard let routerUser else { return [0] }
-    guard let user = SystemAccount.user(routerUser) else {
-      throw ValidationError("There is no user \(routerUser.printable) on this machine.")
-    }
-    return [0, user]
+    try await agent.run(
+      configurations(), nothing: "a router does not report itself, or is on no network")
   }
 
   private func addresses() throws -> [HTTPAddress] {
@@ -178,17 +164,22 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   }
 
   private func configurations() throws -> [RouterConfiguration] {
-    let login = try login.login()
+    let login = try agent.login()
     let census = RouterCensus()
     return try addresses().enumerated().map { index, address in
       var configuration = RouterConfiguration(login, address: address)
-      configuration.description = RouterDescription(
-        name: index < name.count ? name[index] : nil, vendor: vendor, model: model)
+      configuration.description.name = index < name.count ? name[index] : nil
+      configuration.description.vendor = vendor
+      configuration.description.model = model
       configuration.census = census
-      configuration.users = try users()
+      configuration.users = try AgentOptions.users(routerUser)
       configuration.adopts = adopt
       configuration.leaves = leave
-      agent.apply(to: &configuration)
+      configuration.notes = (try? AgentFiles.path(of: "agent-adoption")).map { .init(path: $0) }
+      configuration.poll = .seconds(poll)
+      configuration.rhythm.heartbeat = .seconds(heartbeat)
+      configuration.rhythm.hold = .seconds(hold)
+      configuration.requestTimeout = .seconds(requestTimeout)
       return configuration
     }
   }
@@ -207,7 +198,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     var isMissing = false
     for address in try addresses() {
       let client = OTBRClient(
-        address, of: try users(), timeout: .seconds(agent.requestTimeout))
+        address, of: try AgentOptions.users(routerUser), timeout: .seconds(requestTimeout))
       let (id, outcome) = try await CredentialSharing.code(from: client)
       let router = id.map { "\($0)" } ?? "\(address)"
       switch outcome {

@@ -11,53 +11,6 @@ import ThreadDataset
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
-#if canImport(Glibc)
-import Glibc
-#endif
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// How often an agent looks and publishes. All in seconds.
-struct AgentOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Look at the router this often.", valueName: "seconds"))
-  var poll = 5
-
-  @Option(
-    help: ArgumentHelp(
-      "Publish a heartbeat this often; threadkeeper takes 300 s without one for offline.",
-      valueName: "seconds"))
-  var heartbeat = 60
-
-  @Option(
-    help: ArgumentHelp(
-      "Publish that it is offline when it has been so for this long.",
-      discussion: "An update or a restart of its agent takes less.", valueName: "seconds"))
-  var hold = 30
-
-  @Option(help: ArgumentHelp("For each request to the router.", valueName: "seconds"))
-  var requestTimeout = 5
-
-  func validate() throws {
-    for (name, value, range) in [
-      ("poll", poll, 1...60), ("heartbeat", heartbeat, 1...240), ("hold", hold, 0...600),
-      ("request-timeout", requestTimeout, 1...60),
-    ] where !range.contains(value) {
-      throw ValidationError(
-        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
-    }
-  }
-
-  func apply(to configuration: inout RouterConfiguration) {
-    configuration.poll = .seconds(poll)
-    configuration.rhythm = .init(heartbeat: .seconds(heartbeat), hold: .seconds(hold))
-    configuration.requestTimeout = .seconds(requestTimeout)
-  }
-}
-
 /// `threadkeeper agent`
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -74,7 +27,10 @@ struct AgentCommand: ParsableCommand {
 }
 
 /// Where an agent publishes, and whether it seals.
-struct AgentLoginOptions: ParsableArguments {
+struct AgentOptions: ParsableArguments {
+  @Flag(help: "Look once, print what would be published, without keys, and end.")
+  var dryRun = false
+
   @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line"))
   var daemon: String?
 
@@ -85,6 +41,23 @@ struct AgentLoginOptions: ParsableArguments {
     guard key.key == nil || daemon != nil else {
       throw ValidationError("--key needs --daemon: without it nothing is sealed.")
     }
+  }
+
+  /// - Parameter options: by their names, in seconds, with what they may be.
+  static func check(_ options: (String, Int, ClosedRange<Int>)...) throws {
+    for (name, value, range) in options where !range.contains(value) {
+      throw ValidationError(
+        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
+    }
+  }
+
+  /// - Returns: whose programs may listen on this machine.
+  static func users(_ name: String?) throws -> Set<UInt32> {
+    guard let name else { return [0] }
+    guard let user = SystemAccount.user(name) else {
+      throw ValidationError("There is no user \(name.printable) on this machine.")
+    }
+    return [0, user]
   }
 
   func login() throws -> AgentLogin {
@@ -98,44 +71,53 @@ struct AgentLoginOptions: ParsableArguments {
     }
     return login
   }
-}
 
-/// An agent that a signal stops.
-struct AgentService: Service {
-  let agent: Agent
-
-  func run() async throws {
-    try await cancelWhenGracefulShutdown { try await agent.run() }
-  }
-
-  /// What can never work with the broker.
-  static func check(_ configurations: [any AgentConfiguration]) throws(CommandFailure) {
+  /// Runs agents until they are stopped, or shows what they would publish.
+  ///
+  /// - Parameter nothing: what it means that one would publish nothing.
+  func run(_ configurations: [any AgentConfiguration], nothing: String) async throws {
     do throws(MosquittoError) {
-      for configuration in configurations { try configuration.check() }
+      for configuration in configurations { try configuration.connection.check() }
     } catch {
       throw CommandFailure(.configuration, BrokerOptions.words(error))
     }
-  }
-
-  /// Runs them until they are stopped.
-  static func run(
-    _ configurations: [any AgentConfiguration], warning: String? = nil
-  ) async throws {
+    if dryRun {
+      var isSilent = false
+      for configuration in configurations {
+        let lines = try await SystemThread.result { try configuration.preview() }
+        for line in lines { try StandardStream.output.write(line.printable + "\n") }
+        isSilent = isSilent || !lines.contains { $0.hasPrefix(broker.baseTopic) }
+      }
+      guard !isSilent else { throw CommandFailure(.unavailable, nothing) }
+      return
+    }
     StopSignals.ignoreOthers()
     let logger = Logger(label: "threadkeeper.agent") { _ in TextLogHandler() }
-    if let warning { logger.warning("\(warning)") }
+    var configurations = configurations
+    if configurations.contains(where: \.resumes) {
+      let ids = AgentFiles.clientIDs(logger)
+      for index in configurations.indices { configurations[index].login.clientIDs = ids }
+    }
     var services = ServiceGroupConfiguration(
       services: configurations.map {
         .init(service: AgentService(agent: Agent($0, logger: logger)))
       },
       logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() })
     StopSignals.stop(&services)
-    let group = ServiceGroup(configuration: services)
     do {
-      try await group.run()
+      try await ServiceGroup(configuration: services).run()
     } catch let error as MosquittoError {
       throw CommandFailure(.configuration, BrokerOptions.words(error))
     }
+  }
+}
+
+/// An agent that a signal stops.
+private struct AgentService: Service {
+  let agent: Agent
+
+  func run() async throws {
+    try await cancelWhenGracefulShutdown { try await agent.run() }
   }
 }
 
@@ -144,10 +126,8 @@ struct AgentService: Service {
 enum AgentFiles {
   static func path(of name: String) throws(CommandFailure) -> String {
     func directory(_ variable: String) -> String? {
-      guard let path = ProcessInfo.processInfo.environment[variable]?.split(separator: ":").first,
-        path.hasPrefix("/")
-      else { return nil }
-      return String(path)
+      getenv(variable).flatMap { String(cString: $0).split(separator: ":").first }
+        .flatMap { $0.hasPrefix("/") ? String($0) : nil }
     }
     let state = directory("XDG_STATE_HOME") ?? directory("HOME").map { $0 + "/.local/state" }
     guard let place = directory("STATE_DIRECTORY") ?? state.map({ $0 + "/threadkeeper" }) else {
@@ -155,59 +135,47 @@ enum AgentFiles {
     }
     return "\(place)/\(name)"
   }
-}
 
-/// Keeps the secret from which an agent's client ids follow, so that it finds its session again after a restart: a line
-/// of 32 hex digits.
-struct ClientIDFile {
-  private let path: String
-
-  /// - Returns: those of this run alone where none can be kept, with the reason.
-  static func clientIDs() -> (ids: ClientIDs, warning: String?) {
+  /// - Returns: those of this run alone where none can be kept; then that is logged.
+  static func clientIDs(_ logger: Logger) -> ClientIDs {
     do throws(CommandFailure) {
-      let file = Self(path: try AgentFiles.path(of: "agent-client-id"))
-      return (ClientIDs(secret: try file.secret()), nil)
+      return ClientIDs(secret: try secret(path(of: "agent-client-id")))
     } catch {
       let remedy = error.remedy.map { "; \($0)" } ?? ""
-      return (
-        ClientIDs(),
-        "the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)"
-      )
+      logger.warning(
+        "the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)")
+      return ClientIDs()
     }
   }
 
-  /// What is in the file, which is made when it is not there. Two agents that start together get the same.
+  /// The secret from which an agent's client ids follow, so that it finds its session again after a restart: a line of
+  /// 32 hex digits in a file, which is made when it is not there. Two agents that start together get the same.
   ///
   /// - Throws: `CommandFailure` when it cannot be kept, or other users know it.
-  private func secret() throws(CommandFailure) -> [UInt8] {
+  private static func secret(_ path: String) throws(CommandFailure) -> [UInt8] {
+    func failure() -> CommandFailure {
+      CommandFailure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))")
+    }
     try PrivateDirectory.make(FilePath.directory(of: path))
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
     var status = stat()
     guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0,
       status.st_mode & S_IFMT == S_IFREG
-    else { throw Self.failure(path) }
+    else { throw failure() }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
         .notPermitted, "\(path) is not this user's alone", remedy: "rm \(path)")
     }
     var bytes = [UInt8](repeating: 0, count: 2 * ClientIDs.size)
-    let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-    if let secret = Hexadecimal.decode(
-      String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)),
-      secret.count == ClientIDs.size
-    {
-      return secret
-    }
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    let text = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    if let secret = Hexadecimal.decode(text), secret.count == ClientIDs.size { return secret }
     let secret = RandomBytes.make(ClientIDs.size)
-    guard ftruncate(descriptor, 0) == 0 else { throw Self.failure(path) }
+    guard ftruncate(descriptor, 0) == 0 else { throw failure() }
     try StandardStream.write(Hexadecimal.encode(secret) + "\n", to: descriptor)
-    guard fsync(descriptor) == 0 else { throw Self.failure(path) }
+    guard fsync(descriptor) == 0 else { throw failure() }
     return secret
-  }
-
-  private static func failure(_ path: String) -> CommandFailure {
-    CommandFailure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))")
   }
 }

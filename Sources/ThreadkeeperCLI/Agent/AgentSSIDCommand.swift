@@ -2,12 +2,9 @@
 
 import ArgumentParser
 import BorderRouterAgent
+import Glibc
 import ThreadDataset
 import ThreadkeeperDaemon
-
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// `threadkeeper agent ssid`
 struct AgentSSIDCommand: AsyncParsableCommand {
@@ -20,10 +17,8 @@ struct AgentSSIDCommand: AsyncParsableCommand {
       standard error. SIGTERM and SIGINT stop it.
 
       Examples:
-        threadkeeper agent ssid --networkmanager --router a1b2c3d4e5f60718 \\
-          --username hub --dry-run
-        threadkeeper agent ssid --iw wlan0 --router a1b2c3d4e5f60718 --username hub \\
-          --host broker.local --password-file /etc/hub.password
+        threadkeeper agent ssid --command 'cat /run/ssid' --router a1b2c3d4e5f60718 \\
+          --username hub --host broker.local --password-file /etc/hub.password --dry-run
         threadkeeper agent ssid --hostapd /etc/hostapd/hostapd.conf \\
           --access-point hall --username hub --daemon "$DAEMON_LINE" \\
           --key /etc/threadkeeper/router.key
@@ -32,7 +27,21 @@ struct AgentSSIDCommand: AsyncParsableCommand {
           --interval 60 --access-point hall --username hub
       """)
 
-  @OptionGroup(title: "Source") var source: SSIDSourceOptions
+  @Option(
+    help: ArgumentHelp(
+      "Run this with /bin/sh at each look; the first line that it prints is the SSID.",
+      valueName: "command"))
+  var command: String?
+
+  @Option(
+    help: ArgumentHelp("Follow this configuration file of hostapd.", valueName: "file"))
+  var hostapd: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Of --hostapd: the interface of the BSS; the first BSS unless given.", valueName: "interface")
+  )
+  var bss: String?
 
   @Option(help: ArgumentHelp("The border agent id of the router.", valueName: "id"))
   var router: String?
@@ -46,47 +55,43 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Look this often, 1 to 3600.", valueName: "seconds"))
   var interval = 10
 
-  @Option(help: ArgumentHelp("For a program that is run, 1 to 60.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("For a command, 1 to 60.", valueName: "seconds"))
   var timeout = 5
 
-  @Flag(help: "Look once, print what would be published, and end.")
-  var dryRun = false
-
-  @OptionGroup var login: AgentLoginOptions
+  @OptionGroup var agent: AgentOptions
 
   func validate() throws {
-    try login.broker.requireLogin()
-    _ = try subject()
-    for (name, value, range) in [("interval", interval, 1...3_600), ("timeout", timeout, 1...60)]
-    where !range.contains(value) {
-      throw ValidationError(
-        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
-    }
+    try agent.broker.requireLogin()
+    _ = try (origin(), subject())
+    try AgentOptions.check(("interval", interval, 1...3_600), ("timeout", timeout, 1...60))
   }
 
   func run() async throws {
-    let configuration = try agentConfiguration()
-    try AgentService.check([configuration])
-    if let tool = configuration.source.tool, !Self.isInstalled(tool) {
-      throw CommandFailure(
-        .unavailable, "\(tool) is not installed, or not in PATH",
-        remedy: "Install it, or name another source.")
+    var configuration = SSIDConfiguration(
+      try agent.login(), origin: try origin(), subject: try subject())
+    configuration.interval = .seconds(interval)
+    configuration.timeout = .seconds(timeout)
+    do {
+      try await agent.run(
+        [configuration], nothing: "there is no SSID: not connected, or hidden")
+    } catch let trouble as SSIDTrouble {
+      var status = ExitStatus.unavailable
+      if case .unreadable(_, let code) = trouble {
+        status = code == EACCES ? .notPermitted : .noInput
+      }
+      throw CommandFailure(status, "\(trouble)")
     }
-    if dryRun { return try await preview(configuration) }
-    try await AgentService.run([configuration])
   }
 
-  private func preview(_ configuration: SSIDConfiguration) async throws {
-    switch try await configuration.look() {
-    case .ssid(let ssid):
-      try StandardStream.output.write(configuration.summary(of: ssid).printable + "\n")
-    case .none:
-      throw CommandFailure(.unavailable, "there is no SSID: not connected, or hidden")
-    case .trouble(.unreadable(let file, let code)):
-      throw CommandFailure(
-        code == EACCES ? .notPermitted : .noInput,
-        "\(SSIDTrouble.unreadable(file: file, code: code))")
-    case .trouble(let trouble): throw CommandFailure(.unavailable, "\(trouble)")
+  private func origin() throws -> SSIDOrigin {
+    guard command != "", hostapd != "" else {
+      throw ValidationError("--command and --hostapd can't be empty.")
+    }
+    switch (command, hostapd) {
+    case (let command?, nil) where bss == nil: return .command(command)
+    case (nil, let file?): return .hostapd(file: file, bss: bss)
+    case (_?, nil): throw ValidationError("--bss needs --hostapd.")
+    default: throw ValidationError("Give one of --command and --hostapd.")
     }
   }
 
@@ -104,77 +109,5 @@ struct AgentSSIDCommand: AsyncParsableCommand {
       return .accessPoint(name)
     default: throw ValidationError("Give one of --router and --access-point.")
     }
-  }
-
-  private func agentConfiguration() throws -> SSIDConfiguration {
-    var configuration = SSIDConfiguration(
-      try login.login(), source: try source.source(), subject: try subject())
-    configuration.interval = .seconds(interval)
-    configuration.timeout = .seconds(timeout)
-    return configuration
-  }
-
-  /// As execvp(3) looks for it.
-  private static func isInstalled(_ tool: String) -> Bool {
-    let path = getenv("PATH").map { String(cString: $0) } ?? "/bin:/usr/bin"
-    return path.split(separator: ":", omittingEmptySubsequences: false)
-      .contains { access($0.isEmpty ? tool : "\($0)/\(tool)", X_OK) == 0 }
-  }
-}
-
-/// Where an SSID comes from: exactly one source.
-struct SSIDSourceOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Run this with /bin/sh at each look; the first line that it prints is the SSID.",
-      valueName: "command"))
-  var command: String?
-
-  @Flag(
-    help: ArgumentHelp("Ask NetworkManager, with nmcli, for the Wi-Fi that is active on INTERFACE.")
-  )
-  var networkmanager = false
-
-  @Argument(
-    help: ArgumentHelp(
-      "Of --networkmanager; the first that is active unless given.", valueName: "interface"))
-  var interface: String?
-
-  @Option(
-    help: ArgumentHelp("Ask the kernel, with iw, for this interface.", valueName: "interface"))
-  var iw: String?
-
-  @Option(
-    help: ArgumentHelp("Follow this configuration file of hostapd.", valueName: "file"))
-  var hostapd: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Of --hostapd: the interface of the BSS; the first BSS unless given.", valueName: "interface")
-  )
-  var bss: String?
-
-  func validate() throws { _ = try source() }
-
-  func source() throws -> SSIDSource {
-    let sources: [SSIDSource?] = [
-      command.map { .command($0) }, networkmanager ? .networkManager(interface: interface) : nil,
-      iw.map { .iw(interface: $0) }, hostapd.map { .hostapd(file: $0, bss: bss) },
-    ]
-    let named = sources.compactMap(\.self)
-    guard named.count == 1, let source = named.first else {
-      throw ValidationError("Give one of --command, --networkmanager, --iw and --hostapd.")
-    }
-    guard interface == nil || networkmanager else {
-      throw ValidationError("An interface without an option belongs to --networkmanager.")
-    }
-    guard bss == nil || hostapd != nil else { throw ValidationError("--bss needs --hostapd.") }
-    guard command != "", hostapd != "" else {
-      throw ValidationError("--command and --hostapd can't be empty.")
-    }
-    for name in [interface, iw].compactMap(\.self) where !SSIDSource.isInterface(name) {
-      throw ValidationError("\(name) can't be the name of an interface.")
-    }
-    return source
   }
 }

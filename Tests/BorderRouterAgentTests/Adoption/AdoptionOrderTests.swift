@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BorderRouterAgent
 import Broker
 import TestKit
 import Testing
 import ThreadDataset
+
+@testable import BorderRouterAgent
 
 @Suite("What a router's agent is sent")
 struct AdoptionOrderTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BorderRouterAgent
 import Broker
 import TestKit
 import Testing
 import ThreadDataset
 
 import enum Home.ThreadState
+
+@testable import BorderRouterAgent
 
 @Suite("How a router is given a dataset")
 struct AdoptionPlanTests {

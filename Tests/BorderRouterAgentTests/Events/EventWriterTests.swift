@@ -2,10 +2,8 @@
 
 import Broker
 import Foundation
-import Synchronization
 import TestKit
 import Testing
-import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
@@ -26,13 +24,13 @@ struct EventWriterTests {
 
   @Test("An announcement has all fields of the protocol, and a number")
   func announcement() throws {
-    var writer = EventWriter(
-      base: "threadkeeper", user: "hub", description: .init(name: "Living \"room\"", model: "M1"))
-    let publication = try writer.publication(of: announce(), now: 7)
+    var writer = EventWriter(base: "threadkeeper", user: "hub")
+    let event = AgentEvent(try announce(), .init(name: "Living \"room\"", model: "M1"))
+    let publication = try writer.publication(of: event, answers: "answers", now: 7)
     #expect(publication.topic == "threadkeeper/in/hub/announce")
     #expect(publication.qos == 1 && !publication.retain && publication.token == 7)
     #expect(publication.correlationData == Array("announce 7".utf8))
-    #expect(publication.responseTopic == "threadkeeper/out/hub/response/event/\(agent)")
+    #expect(publication.responseTopic == "answers")
     #expect(
       try object(publication.payload) == [
         "border_agent_id": agent, "name": "Living \"room\"", "model": "M1", "seq": "7",
@@ -45,7 +43,7 @@ struct EventWriterTests {
   @Test("Numbers rise, also when the clock is set back")
   func numbers() throws {
     var writer = EventWriter(base: "b", user: "u")
-    let event = RouterEvent(.heartbeat, of: try Sample.agent())
+    let event = AgentEvent(RouterEvent(.heartbeat, of: try Sample.agent()))
     #expect(try writer.publication(of: event, now: 100).token == 100)
     #expect(try writer.publication(of: event, now: 50).token == 101)
     #expect(try writer.publication(of: event, now: 200).token == 200)
@@ -58,7 +56,7 @@ struct EventWriterTests {
     var writer = EventWriter(
       base: "threadkeeper", user: "hub", keys: AgentKeys(own: own, daemon: daemon.keys))
     let now: UInt64 = 1_800_000_000_000_000_001
-    let publication = try writer.publication(of: announce(), now: now)
+    let publication = try writer.publication(of: AgentEvent(announce()), now: now)
     let opened = try opened(
       publication.payload, with: daemon, from: own, topic: publication.topic, now: 1_800_000_000)
     #expect(opened.order == .sequence(now))
@@ -68,7 +66,7 @@ struct EventWriterTests {
 
   @Test("The last will is plain, without a number; a login with keys has none")
   func lastWill() throws {
-    let offline = RouterEvent(.offline, of: try Sample.agent())
+    let offline = AgentEvent(RouterEvent(.offline, of: try Sample.agent()))
     let writer = EventWriter(base: "b", user: "u")
     let will = try #require(writer.lastWill(of: offline))
     #expect(will.topic == "b/in/u/offline")
@@ -81,7 +79,7 @@ struct EventWriterTests {
 
   @Test("A summary shows the length of a dataset, and no key")
   func summary() throws {
-    let text = EventWriter(base: "b", user: "u").summary(of: try announce())
+    let text = EventWriter(base: "b", user: "u").summary(of: AgentEvent(try announce()))
     #expect(text.hasPrefix("b/in/u/announce {") && text.contains("bytes>"))
     #expect(!text.contains(SampleNetwork.home.networkKey))
   }
@@ -138,74 +136,6 @@ struct BrokerLinkTests {
   }
 }
 
-@Suite("What an agent reports of itself")
-struct AgentReportTests {
-  /// Reports something else with each look; then the broker refuses all of it, and an event of the task.
-  private struct Configuration: AgentConfiguration {
-    let link: BrokerLink
-    let refused = Refused()
-    let login = AgentLogin(
-      base: "threadkeeper", user: "hub",
-      broker: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"))
-    var label: (key: String, value: String) { ("otbr", "address") }
-    var offersAgain: Bool { true }
-
-    func check() throws(MosquittoError) {}
-    func task(in context: AgentContext) -> any AgentTask {
-      Reporting(configuration: self, context: context)
-    }
-  }
-
-  private final class Refused: Sendable {
-    let tokens = Mutex<[UInt64]>([])
-  }
-
-  private struct Reporting: AgentTask {
-    let configuration: Configuration
-    let context: AgentContext
-    var looks = 0
-
-    var pause: Duration { .zero }
-    var standing: AgentStanding? { .fails("\(looks)") }
-
-    mutating func start() {}
-
-    mutating func look() {
-      looks += 1
-      switch looks {
-      case 1...3: break
-      case 4:
-        context.publish(Publication(topic: "event", payload: [], token: 1))
-        let sent = configuration.link.publications(upTo: 10)
-        #expect(sent.count == 4)
-        for publication in sent {
-          configuration.link.acknowledged(
-            publication.token, .refused(MosquittoError(.refused, "no")))
-        }
-      default: context.stop.raise()
-      }
-    }
-
-    mutating func handle(_ news: AgentNews) {
-      guard case .refused(let publication, _) = news else { return }
-      configuration.refused.tokens.withLock { $0.append(publication.token) }
-    }
-
-    mutating func finish() -> [Publication] { [] }
-  }
-
-  @Test("Of several reports that are refused none is taken for an event of the task")
-  func refused() {
-    let link = BrokerLink(offersAgain: true)
-    let configuration = Configuration(link: link)
-    link.connected(MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20))
-    var loop = AgentLoop(
-      configuration, link: link, logger: RecordingLog().logger, stop: WakeSignal())
-    #expect(loop.run().error == nil)
-    #expect(configuration.refused.tokens.withLock { $0 } == [1])
-  }
-}
-
 @Suite("The connection of an agent")
 struct AgentConnectionTests {
   @Test(
@@ -215,7 +145,9 @@ struct AgentConnectionTests {
     var broker = MosquittoConfiguration(host: "127.0.0.1", clientID: "a")
     broker.reconnect.ceiling = .seconds(configured)
     let login = AgentLogin(base: "threadkeeper", user: "hub", broker: broker)
+    let connection = login.connection("otbr", answers: "a1b2")
+    #expect(connection.reconnect.ceiling == .seconds(longest))
     #expect(
-      login.connection("otbr", answers: "otbr").reconnect.ceiling == .seconds(longest))
+      connection.subscriptions.map(\.filter) == ["threadkeeper/out/hub/response/event/a1b2"])
   }
 }

@@ -171,6 +171,28 @@ struct HomeAssistantAgentTests {
     }
   }
 
+  @Test("A late answer to an earlier event about a network says nothing of the latest one")
+  func lateAnswer() async throws {
+    let daemon = try await TestPublisher.start(broker)
+    let network = fake.add(try home.dataset(at: 1))
+    try await run(configuration()) {
+      try await received(1)
+      fake.prefer(network)
+      try await received(2)
+      for (event, message) in zip(events, ["the first", "the latest"]) {
+        let error = #"{"code":"too_many_networks","message":"\#(message)"}"#
+        try await daemon.publish([
+          Publication(
+            topic: try #require(event.responseTopic),
+            payload: Array(#"{"error":\#(error),"status":"error","v":1}"#.utf8),
+            correlationData: event.correlationData)
+        ])
+      }
+      try await logged("(too_many_networks): the latest")
+    }
+    #expect(!log.lines.contains { $0.contains("the first") })
+  }
+
   @Test("A token that was refused is not tried again, until there is another one")
   func refusedToken() async throws {
     fake.add(try home.dataset(at: 1))
@@ -309,20 +331,25 @@ struct HomeAssistantAgentTests {
     #expect(daemon.requests("networks/list").count <= fake.commands.count - 2)
   }
 
-  @Test("A request that the broker refuses is logged once")
-  func refusedRequests() async throws {
+  @Test(
+    "A request or event that the broker refuses is logged once",
+    arguments: [
+      ("request/#", "(refused): the broker"), ("credentials", "the broker has rejected"),
+    ])
+  func refused(_ topic: String, _ words: String) async throws {
+    fake.add(try home.dataset(at: 1))
     let directory = try TemporaryDirectory()
     try """
     topic readwrite #
     user ha
     topic readwrite threadkeeper/#
-    topic deny threadkeeper/in/+/request/#
+    topic deny threadkeeper/in/+/\(topic)
     """.write(toFile: directory.file("acl"), atomically: true, encoding: .utf8)
     let broker = try TestBroker(extraConfiguration: ["acl_file \(directory.file("acl"))"])
     var configuration = try configuration(await Daemon(at: broker).keys, writes: true)
     configuration.login.broker = broker.configuration(clientID: "", user: "ha")
     try await run(configuration) {
-      try await logged("(refused): the broker")
+      try await logged(words)
       try await more(3)
     }
     #expect(log.levels.count { $0 == .warning } == 1)

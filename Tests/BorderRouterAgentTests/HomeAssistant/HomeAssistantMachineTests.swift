@@ -161,34 +161,36 @@ struct HomeAssistantMachineTests {
   @Test(
     "What is rejected for what it is, or as one too many, waits for an hour or a change",
     arguments: [
-      SharingRejection(code: "bad_value", field: "dataset", message: "no"),
-      SharingRejection(code: "too_many_networks", message: "no"),
+      (code: "bad_value", field: "dataset"), (code: "too_many_networks", field: nil),
     ])
-  mutating func rejected(rejection: SharingRejection) throws {
+  mutating func rejected(code: String, field: String?) throws {
+    let rejection = EventOutcome.ofHome(code, field: field)
     try published()
-    let note = try #require(handle(.rejected("a", rejection)).first?.note)
-    #expect(note.level == .warning && note.text.contains("(\(rejection.code)): no"))
+    let note = try #require(handle(.answered(rejection)).first?.note)
+    #expect(note.level == .warning && note.text.contains("(\(code)): no"))
     #expect(look([.home], after: 900).isEmpty)
     there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
     #expect(look([.home], after: 600).count == 1)
     // The same reason is not logged again.
-    #expect(handle(.rejected("a", rejection)) == [])
+    #expect(handle(.answered(rejection)) == [])
     #expect(look([.home], after: 3_599).isEmpty)
     #expect(look([.home], after: 1).count == 1)
-    #expect(handle(.accepted("a")).first?.note?.level == .info)
-    #expect(handle(.accepted("a")) == [] && handle(.rejected("x", rejection)) == [])
+    #expect(handle(.answered(.ofHome())).first?.note?.level == .info)
+    var other = rejection
+    other.subject = "x"
+    #expect(handle(.answered(.ofHome())) == [] && handle(.answered(other)) == [])
   }
 
   @Test(
     "What is rejected for another reason is published again after five minutes",
     arguments: [
-      SharingRejection(code: "not_enrolled", field: "sealed", message: "no"),
-      SharingRejection(who: "the broker", code: "refused", message: "no"),
+      (code: "not_enrolled", field: "sealed", who: "threadkeeper"),
+      (code: "refused", field: nil, who: "the broker"),
     ])
-  mutating func retried(rejection: SharingRejection) throws {
+  mutating func retried(code: String, field: String?, who: String) throws {
     try published()
-    let note = try #require(handle(.rejected("a", rejection)).first?.note)
-    #expect(note.text.hasPrefix(rejection.who))
+    let note = try #require(handle(.answered(.ofHome(code, field: field))).first?.note)
+    #expect(note.text.hasPrefix(who))
     #expect(look([.home], after: 299).isEmpty)
     #expect(look([.home], after: 1).count == 1)
   }
@@ -250,6 +252,13 @@ extension StoredDataset {
   static let home = StoredDataset(
     id: "a", networkText: "1111111122222222", name: "home", channel: 15)
   static let guest = StoredDataset(id: "b", networkText: "3333333344444444", name: "guest-thread")
+}
+
+extension EventOutcome {
+  fileprivate static func ofHome(_ code: String? = nil, field: String? = nil) -> EventOutcome {
+    EventOutcome(
+      kind: .credentials, token: 1, subject: "a", code: code, field: field, message: "no")
+  }
 }
 
 extension HomeAssistantMachine.Effect {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BorderRouterAgent
 import Broker
 import Foundation
 import TestKit
@@ -8,6 +7,8 @@ import Testing
 import ThreadDataset
 
 import enum Home.ThreadState
+
+@testable import BorderRouterAgent
 
 /// The REST answers of a real router in one state, from `Recorded/otbr.txt`, and changes to them.
 struct RecordedRouter {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BorderRouterAgent
 import Broker
 import Testing
 import ThreadDataset
+
+@testable import BorderRouterAgent
 
 @Suite("What a router reports over REST, as recorded")
 struct RouterReaderTests {

@@ -26,8 +26,10 @@ struct SSIDMachineTests {
     handle(.looked(.ssid(Self.ssid(text))), seconds).filter(\.isPublication)
   }
 
-  private mutating func reject(_ code: String, _ seconds: Int) -> [SSIDMachine.Effect] {
-    handle(.rejected(code: code, message: "why"), seconds)
+  /// - Parameter code: of a rejection; nil: it is accepted.
+  @discardableResult
+  private mutating func answer(_ code: String?, _ seconds: Int) -> [SSIDMachine.Effect] {
+    handle(.answered(EventOutcome(kind: .ssid, token: 1, code: code, message: "why")), seconds)
   }
 
   private static func publish(_ text: String, again: Bool = false) -> [SSIDMachine.Effect] {
@@ -42,7 +44,7 @@ struct SSIDMachineTests {
     #expect(look("a", 1) == Self.publish("a"))
     #expect(look("a", 2) == [])
     #expect(look("b", 3) == Self.publish("b"))
-    handle(.accepted, 4)
+    answer(nil, 4)
     handle(.disconnected, 4)
     #expect(look("c", 5) == [])
     #expect(handle(.connected, 7) == [])
@@ -52,8 +54,8 @@ struct SSIDMachineTests {
   @Test("It reports what keeps it from reading an SSID; that there is none is no trouble")
   mutating func standing() {
     #expect(machine.standing == nil)
-    handle(.looked(.trouble(.malformed(tool: "iw"))), 0)
-    #expect(machine.standing == .fails("what iw prints can't be understood"))
+    handle(.looked(.trouble(.notAFile("/etc"))), 0)
+    #expect(machine.standing == .fails("/etc is not a file, or has more than 1048576 bytes"))
     handle(.looked(.none), 1)
     #expect(machine.standing == .works)
   }
@@ -79,15 +81,14 @@ struct SSIDMachineTests {
     let none = handle(.looked(.none), 1)
     #expect(none.count == 1 && !none[0].isPublication)
     #expect(handle(.looked(.none), 2) == [])
-    let trouble = SSIDTrouble.tool("nmcli", .ended(status: 8))
+    let trouble = SSIDTrouble.command(.ended(status: 8))
     #expect(
       handle(.looked(.trouble(trouble)), 3)
         == [
           .log(
             .init(
               .warning,
-              "nmcli ended with 8: NetworkManager is not running; run this with --dry-run to see what it writes"
-            ))
+              "the command ended with 8; run this with --dry-run to see what it writes"))
         ])
     #expect(handle(.looked(.trouble(trouble)), 4) == [])
     #expect(look("a", 5) == [])
@@ -102,7 +103,7 @@ struct SSIDMachineTests {
     #expect(look("a", 59) == [])
     #expect(look("a", 60) == Self.publish("a", again: true))
     #expect(look("a", 119) == [])
-    #expect(handle(.accepted, 120) == [])
+    #expect(answer(nil, 120) == [])
     #expect(look("a", 3_719) == [])
     #expect(look("a", 3_720) == Self.publish("a"))
   }
@@ -112,7 +113,7 @@ struct SSIDMachineTests {
     handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     #expect(
-      reject("not_found", 1) == [
+      answer("not_found", 1) == [
         .log(
           .init(
             .warning,
@@ -121,23 +122,23 @@ struct SSIDMachineTests {
       ])
     for second in stride(from: 10, through: 50, by: 10) {
       #expect(look("a", second) == Self.publish("a"))
-      #expect(reject("not_found", second + 1) == [])
+      #expect(answer("not_found", second + 1) == [])
     }
     #expect(look("a", 60) == [] && look("a", 110) == [])
     #expect(look("a", 111) == Self.publish("a"))
     #expect(
-      handle(.accepted, 112)
+      answer(nil, 112)
         == [.log(.init(.info, "threadkeeper accepts the SSID of access point hall now"))])
     #expect(look("a", 3_000) == [])
-    #expect(reject("not_found", 3_001).count == 1)
+    #expect(answer("not_found", 3_001).count == 1)
   }
 
   @Test("What only a person can change is tried again after five minutes; a change at once")
   mutating func refused() {
     handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
-    #expect(reject("not_enrolled", 0).count == 1)
-    #expect(reject("refused", 0).count == 1)
+    #expect(answer("not_enrolled", 0).count == 1)
+    #expect(answer("refused", 0).count == 1)
     #expect(look("a", 299) == [])
     #expect(look("a", 300) == Self.publish("a"))
     #expect(look("b", 301) == Self.publish("b"))
@@ -151,15 +152,14 @@ struct SSIDMachineTests {
 
   @Test("An event names the router or the access point, asks for an answer, and has no number")
   func events() throws {
-    var writer = SSIDWriter(
-      base: "b", user: "hub", subject: .accessPoint("hall \"5\""), keys: nil, instance: "1f")
-    let event = try writer.publication(of: Self.ssid("home"), expiry: nil, now: 7)
+    var writer = EventWriter(base: "b", user: "hub")
+    let hall = SSIDSubject.accessPoint("hall \"5\"").event(Self.ssid("home"))
+    let event = try writer.publication(of: hall, answers: "answers", now: 7)
     #expect(event.topic == "b/in/hub/ssid" && event.qos == 1 && !event.retain)
-    #expect(event.responseTopic == "b/out/hub/response/event/ssid-1f" && event.messageExpiry == nil)
+    #expect(event.responseTopic == "answers" && event.messageExpiry == nil)
     #expect(try object(event.payload) == ["access_point": "hall \"5\"", "ssid": "home"])
-    var other = SSIDWriter(
-      base: "b", user: "hub", subject: .router(try Sample.agent()), keys: nil, instance: "1f")
-    let second = try other.publication(of: Self.ssid("home"), expiry: 60, now: 7)
+    let router = SSIDSubject.router(try Sample.agent()).event(Self.ssid("home"))
+    let second = try writer.publication(of: router, expiry: 60, now: 7)
     #expect(second.messageExpiry == 60)
     #expect(
       try object(second.payload) == [
@@ -170,13 +170,17 @@ struct SSIDMachineTests {
   @Test("With keys the name of the network and of the router is in the envelope only")
   func sealed() throws {
     let daemon = try Identity()
-    var writer = SSIDWriter(
-      base: "b", user: "hub", subject: .accessPoint("hall"),
-      keys: AgentKeys(own: try Identity(), daemon: daemon.keys), instance: "1f")
+    var writer = EventWriter(
+      base: "b", user: "hub", keys: AgentKeys(own: try Identity(), daemon: daemon.keys))
     let event = try writer.publication(
-      of: Self.ssid("home-wifi"), expiry: nil, now: 1_800_000_000_000_000_001)
+      of: SSIDSubject.accessPoint("hall").event(Self.ssid("home-wifi")),
+      now: 1_800_000_000_000_000_001)
     let text = String(decoding: event.payload, as: UTF8.self)
     #expect(text.hasPrefix("{\"sealed\":"))
     #expect(!text.contains("home-wifi") && !text.contains("hall"))
   }
+}
+
+extension SSIDMachine.Effect {
+  fileprivate var isPublication: Bool { if case .publish = self { true } else { false } }
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Glibc
+import SodiumCrypto
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// An event as it is published, before it has a number. What is nil is left out. See docs/reference/mqtt-protocol.md.
+struct AgentEvent: Encodable {
+  var kind: InboundEventKind
+  /// Of what an agent reports of itself.
+  var agent: String?
+  var borderAgentID: String?
+  var accessPoint: String?
+  var name: String?
+  var vendor: String?
+  var model: String?
+  var extendedAddress: String?
+  /// In hexadecimal.
+  var dataset: String?
+  var network: String?
+  var threadState: String?
+  var partition: UInt32?
+  var preferred: Bool?
+  var reason: String?
+  var httpStatus: Int?
+  var ssid: String?
+  var sequence: UInt64?
+
+  enum CodingKeys: String, CodingKey {
+    case agent, name, vendor, model, dataset, preferred, reason, ssid
+    case borderAgentID = "border_agent_id"
+    case accessPoint = "access_point"
+    case extendedAddress = "ext_address"
+    case network = "ext_pan_id"
+    case threadState = "thread_state"
+    case partition = "partition_id"
+    case httpStatus = "http_status"
+    case sequence = "seq"
+  }
+}
+
+/// Makes publications of one agent's events: numbered, and sealed and signed where there are keys. See
+/// docs/reference/mqtt-protocol.md.
+struct EventWriter: Sendable {
+  let base: String
+  let user: String
+  var keys: AgentKeys?
+  /// The number of the latest publication, which its answer names.
+  private(set) var lastSequence: UInt64 = 0
+
+  func topic(_ kind: InboundEventKind) -> String { "\(base)/in/\(user)/\(kind.rawValue)" }
+
+  /// - Parameters:
+  ///   - answers: the topic where the answer is wanted; nil: none is.
+  ///   - expiry: seconds after which the broker drops it; nil: it waits for a daemon that is away.
+  ///   - now: nanoseconds since 1970. The sequence number follows it, and rises in any case.
+  /// - Throws: `SealingError`.
+  mutating func publication(
+    of event: AgentEvent, answers: String? = nil, expiry: UInt32? = nil, now: UInt64
+  ) throws(SealingError) -> Publication {
+    lastSequence = max(now, lastSequence + 1)
+    let topic = topic(event.kind)
+    var event = event
+    // An SSID is numbered by its envelope only.
+    if event.kind != .ssid { event.sequence = lastSequence }
+    var body = WireJSON().encode(event)
+    defer { wipe(&body) }
+    var payload = body
+    if let keys {
+      let envelope = try Envelope.seal(
+        body, to: keys.daemon, from: keys.own,
+        at: .init(
+          topic: topic, order: .sequence(lastSequence), now: Int64(now / 1_000_000_000)))
+      payload = Array("{\"sealed\":".utf8) + envelope + Array("}".utf8)
+    }
+    return Publication(
+      topic: topic, payload: payload, messageExpiry: expiry, contentType: "application/json",
+      correlationData: Array("\(event.kind.rawValue) \(lastSequence)".utf8),
+      responseTopic: answers, token: lastSequence)
+  }
+
+  /// What an agent reports of itself. It is of no use once the next one is due.
+  ///
+  /// - Throws: `SealingError`.
+  mutating func publication(
+    of standing: AgentStanding, by agent: String, now: UInt64
+  ) throws(SealingError) -> Publication {
+    var event = AgentEvent(kind: .heartbeat, agent: agent)
+    switch standing {
+    case .works: break
+    case .fails(let why):
+      event.kind = .offline
+      event.reason = String(why.prefix(InboundLimits.sentenceCharacters))
+    case .reportedByRouter: event.kind = .leave
+    }
+    return try publication(of: event, expiry: event.kind == .leave ? nil : 60, now: now)
+  }
+
+  /// The last will, as plain text without a number: by the time it is published, a number would be older than others,
+  /// and so would an envelope. So an enrolled login has none, and its silence counts.
+  func lastWill(of event: AgentEvent) -> Publication? {
+    guard keys == nil else { return nil }
+    return Publication(topic: topic(event.kind), payload: WireJSON().encode(event))
+  }
+
+  /// For people: the topic and the fields, with the length of a dataset in place of it.
+  func summary(of event: AgentEvent) -> String {
+    var event = event
+    event.dataset = event.dataset.flatMap { try? OperationalDataset(hex: $0) }?.description
+    let body = String(decoding: WireJSON().encode(event), as: UTF8.self)
+    return "\(topic(event.kind))\(keys == nil ? "" : " (sealed)") \(body)"
+  }
+}
+
+/// Nanoseconds since 1970.
+func nanosecondsSince1970() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_REALTIME, &time)
+  return UInt64(max(0, time.tv_sec)) * 1_000_000_000 + UInt64(max(0, time.tv_nsec))
+}
+
+/// What has become of an event.
+package struct EventOutcome: Equatable, Sendable {
+  /// Of what the broker has not taken.
+  static let refused = "refused"
+  /// Bytes of an answer; threadkeeper's have hundreds.
+  private static let limit = 64 << 10
+
+  let kind: InboundEventKind
+  /// The event's own.
+  let token: UInt64
+  /// What it was about, in words of the agent's source.
+  var subject: String?
+  /// Of a rejection, or `refused`; nil when it was acted upon.
+  var code: String?
+  var field: String?
+  var message = ""
+}
+
+extension EventOutcome {
+  /// threadkeeper's answer, as `EventAnswer` writes it.
+  ///
+  /// - Returns: nil for what is no answer to an event.
+  init?(_ answer: IncomingMessage) {
+    let words = String(decoding: answer.correlationData ?? [], as: UTF8.self).split(separator: " ")
+    guard answer.payload.count <= Self.limit, words.count == 2,
+      let kind = InboundEventKind(rawValue: String(words[0])), let token = UInt64(words[1]),
+      let status = UntrustedJSON.text("status", in: answer.payload)
+    else { return nil }
+    self.init(kind: kind, token: token)
+    guard status != "ok" else { return }
+    let error = UntrustedJSON.value("error", in: answer.payload) ?? []
+    code = UntrustedJSON.text("code", in: error) ?? "unknown"
+    field = UntrustedJSON.text("field", in: error)
+    message = UntrustedJSON.text("message", in: error) ?? ""
+  }
+}
+
+extension UntrustedJSON {
+  /// A member of what threadkeeper or Home Assistant has sent.
+  static func value(_ name: String, in object: [UInt8]) -> [UInt8]? {
+    value(of: name, in: object, depth: Envelope.nesting)
+  }
+
+  static func text(_ name: String, in object: [UInt8]) -> String? {
+    value(name, in: object).flatMap { RESTValue(reading: $0).text }
+  }
+}
+
+/// The keys of an enrolled login, and whom it seals to and takes messages from.
+package struct AgentKeys: Sendable {
+  let own: Identity
+  let daemon: PublicIdentity
+
+  package init(own: Identity, daemon: PublicIdentity) {
+    (self.own, self.daemon) = (own, daemon)
+  }
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import FoundationEssentials
+import SodiumCrypto
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// Publishes what Home Assistant's Thread store has, and with `writes` puts the home's preferred network into it. It
+/// looks only while it is connected to the broker.
+///
+/// ```
+///  Thread store ◀── HomeAssistantClient ──▶ HomeAssistantMachine ──▶ AgentLoop ──▶ broker
+///       ▲                                            │                 ▲     │
+///       └──────────────── PreferredSync ◀────────────┘   SealedRequester ◀───┘
+/// ```
+struct HomeAssistantSource: AgentSource {
+  /// A token that was refused is not tried again before: Home Assistant bans who tries too often.
+  private static let tokenPause = Duration.seconds(3_600)
+  /// Between two tries to write what a person has agreed to.
+  private static let writePause = Duration.seconds(5)
+
+  private let configuration: HomeAssistantConfiguration
+  private let agent: AgentLoop
+  private var machine = HomeAssistantMachine()
+  private var sync: PreferredSync
+  private var requester: SealedRequester?
+  /// The hash of a token that Home Assistant does not know.
+  private var refusedToken: (hash: [UInt8], at: Duration)?
+  /// What was logged about the home's networks last.
+  private var listRefusal: String?
+  /// Since when no request for them was answered.
+  private var silence: Duration?
+
+  init(_ configuration: HomeAssistantConfiguration, _ agent: AgentLoop) {
+    (self.configuration, self.agent) = (configuration, agent)
+    requester = configuration.requester
+    sync = PreferredSync(denied: requester == nil ? nil : configuration.denied)
+    agent.connect(configuration.connection)
+  }
+
+  private var now: Duration { agent.now }
+
+  var pause: Duration {
+    sync.pending == nil ? machine.pause ?? configuration.poll : Self.writePause
+  }
+
+  var standing: AgentStanding? { machine.standing }
+
+  // MARK: Home Assistant
+
+  mutating func look() {
+    guard agent.isConnected || sync.pending != nil else { return }
+    // The dataset is in memory that was freed, and in what calls have left on the stack.
+    defer { wipeDeadStack() }
+    let end = now + configuration.lookLimit
+    do throws(HomeAssistantTrouble) {
+      let client = try connect()
+      defer { client.close() }
+      if let dataset = sync.pending { try write(dataset, to: client) }
+      for case .read(let entry) in machine.handle(.listed(try client.datasets()), at: now) {
+        decide(.read(entry, try client.dataset(entry.id)))
+        // The rest is read with the next look.
+        guard now < end else { throw .timeout }
+      }
+      decide(.looked)
+      request(.networks)
+    } catch {
+      guard error != .stopped else { return }
+      decide(.troubled(error))
+      follow(.troubled)
+    }
+  }
+
+  private mutating func connect() throws(HomeAssistantTrouble) -> HomeAssistantClient {
+    let token = try configuration.token()
+    let hash = token.withUnsafeBytes { (try? BLAKE2b.hash256(Array($0))) ?? [] }
+    if let refused = refusedToken, refused.hash == hash, now - refused.at < Self.tokenPause {
+      throw .wrongToken
+    }
+    refusedToken = nil
+    do throws(HomeAssistantTrouble) {
+      return try configuration.client(token, until: agent.stop)
+    } catch {
+      if error == .wrongToken { refusedToken = (hash, now) }
+      throw error
+    }
+  }
+
+  /// What a person has agreed to. What is not newer is not added: Home Assistant would ignore it, and write both
+  /// datasets into its log, with their keys.
+  private mutating func write(
+    _ dataset: OperationalDataset, to client: HomeAssistantClient
+  ) throws(HomeAssistantTrouble) {
+    guard let network = dataset.extendedPANID else { return }
+    if Self.isNewer(dataset, than: try client.stored(network)?.reading) {
+      do throws(HomeAssistantTrouble) {
+        try client.add(dataset)
+      } catch {
+        guard case .refused(let code) = error else { throw error }
+        return follow(.notTaken("it does not take the home's dataset (\(code))"))
+      }
+    }
+    guard let (entry, reading) = try client.stored(network), case .complete(let there) = reading,
+      there.networkKey == dataset.networkKey, there.pskc == dataset.pskc
+    else { return follow(.notTaken(PreferredSync.keepsAnother)) }
+    if !entry.isPreferred { try client.setPreferred(entry.id) }
+    follow(.written)
+  }
+
+  /// As Home Assistant compares: seconds only.
+  private static func isNewer(
+    _ dataset: OperationalDataset, than reading: RouterReport.Reading?
+  ) -> Bool {
+    switch reading {
+    case nil, .some(.none): true
+    case .partial, .unusable: false
+    case .complete(let there):
+      (there.activeTimestamp?.seconds ?? .max) < (dataset.activeTimestamp?.seconds ?? 0)
+    }
+  }
+
+  // MARK: The broker
+
+  mutating func handle(_ news: AgentNews) {
+    switch news {
+    case .connected:
+      follow(.connected)
+      look()
+    case .disconnected: silence = nil
+    case .refused(let topic, let message):
+      guard let command = requester?.command(refusedAt: topic) else { return }
+      take(.refused(command, code: EventOutcome.refused, message: "the broker: \(message)"))
+    case .answered(let outcome): decide(.answered(outcome))
+    case .message(let message):
+      if let answer = requester?.answer(message, now: agent.time) { take(answer) }
+    }
+  }
+
+  private mutating func decide(_ event: HomeAssistantMachine.Event) {
+    for effect in machine.handle(event, at: now) {
+      switch effect {
+      case .read: break
+      case .log(let note): agent.log(note)
+      case .publish(let shared): agent.publish(configuration.event(shared), about: shared.id)
+      }
+    }
+  }
+
+  // MARK: The home's preferred network
+
+  private mutating func take(_ answer: SealedRequester.Answer) {
+    switch answer {
+    case .home(let home):
+      (listRefusal, silence) = (nil, nil)
+      if let store = machine.store { follow(.compared(home, store)) }
+    case .credentials(let dataset): follow(.credentials(dataset))
+    case .refused(.preferred, let code, let message):
+      follow(.refused(code: code, message: message))
+    case .refused(.networks, let code, let message):
+      silence = nil
+      guard code != listRefusal else { return }
+      listRefusal = code
+      agent.logger.warning("threadkeeper does not list the home's networks (\(code)): \(message)")
+    }
+  }
+
+  private mutating func follow(_ event: PreferredSync.Event) {
+    for effect in sync.handle(event, at: now) {
+      switch effect {
+      case .log(let note): agent.log(note)
+      case .ask: request(.preferred)
+      case .reread(let network): decide(.doubted(network))
+      case .remember(let denied):
+        do {
+          try configuration.remember(denied)
+        } catch {
+          agent.logger.warning(
+            "\(configuration.deniedFile ?? "") can't be written, so a person is asked again after a restart: \(error)"
+          )
+        }
+      case .write: look()
+      }
+    }
+  }
+
+  private mutating func request(_ command: SealedRequester.Command) {
+    guard requester != nil, agent.isConnected else { return }
+    if command == .networks, now - (silence ?? now) >= configuration.silence {
+      take(
+        .refused(
+          .networks, code: "no_answer",
+          message: "is its daemon running, and does this login read and publish there?"))
+    }
+    if command == .networks, silence == nil { silence = now }
+    do throws(SealingError) {
+      if let publication = try requester?.publication(command, now: agent.time) {
+        agent.publish(publication)
+      }
+    } catch {
+      agent.logger.error("\(command.rawValue) can't be sealed: \(error.message)")
+    }
+  }
+}
+
+/// What the agent of one Home Assistant works with.
+package struct HomeAssistantConfiguration: AgentConfiguration {
+  package var login: AgentLogin
+  var address: HomeAssistantAddress
+  /// Asked for each connection, so that it is not kept, and a new one is found.
+  let token: @Sendable () throws(HomeAssistantTrouble) -> SecretBytes
+  /// What people call it.
+  package var name = "Home Assistant"
+  /// Between two lists.
+  package var poll = Duration.seconds(60)
+  /// For a connection, and for each answer.
+  package var requestTimeout = Duration.seconds(10)
+  /// Whether the home's preferred network is written to it; needs keys.
+  package var writes = false
+  /// Whose programs may listen there, where that is on this machine and without TLS.
+  package var users: Set<UInt32> = [0]
+  /// Keeps what a person has denied for the next run; nil: it is asked again then.
+  package var deniedFile: String?
+  /// After that, and an answer, a look is ended. What was not read is read with the next one.
+  var lookLimit = Duration.seconds(60)
+  /// For so long the daemon may leave requests without an answer, before that is logged.
+  var silence = Duration.seconds(300)
+
+  package init(
+    _ login: AgentLogin, address: HomeAssistantAddress,
+    token: @escaping @Sendable () throws(HomeAssistantTrouble) -> SecretBytes
+  ) {
+    (self.login, self.address, self.token) = (login, address, token)
+  }
+
+  package var label: (key: String, value: String) { ("home_assistant", "\(address)") }
+
+  package func source(for agent: AgentLoop) -> any AgentSource { HomeAssistantSource(self, agent) }
+
+  /// - Throws: `HomeAssistantTrouble`.
+  package func preview() throws -> [String] {
+    let client = try client(token(), until: nil)
+    defer { client.close() }
+    return try client.datasets().map { entry in
+      let reading = try client.dataset(entry.id)
+      return switch reading {
+      case .none: "\(entry.title): it is no more"
+      case .unusable(let flaw): "\(entry.title): its dataset can't be used (\(flaw))"
+      case .partial(let dataset), .complete(let dataset):
+        login.writer.summary(of: event(SharedDataset(entry, dataset)))
+          + (reading.flaw.map { " (not right: \($0))" } ?? "")
+      }
+    }
+  }
+
+  /// - Parameter signal: raised when the agent stops.
+  func client(
+    _ token: SecretBytes, until signal: WakeSignal?
+  ) throws(HomeAssistantTrouble) -> HomeAssistantClient {
+    try HomeAssistantClient(
+      address, of: users, token: token, timeout: requestTimeout, signal: signal)
+  }
+
+  func event(_ shared: SharedDataset) -> AgentEvent {
+    AgentEvent(
+      kind: .credentials, borderAgentID: shared.borderAgent?.description, name: name,
+      dataset: shared.dataset.hex, preferred: shared.isPreferred)
+  }
+
+  /// Of this Home Assistant: another agent of this user may have the same file.
+  var denied: String? {
+    guard let deniedFile, let text = try? String(contentsOfFile: deniedFile, encoding: .utf8),
+      text.hasPrefix("\(address) ")
+    else { return nil }
+    return String(text.dropFirst("\(address) ".count))
+  }
+
+  func remember(_ denied: String?) throws {
+    guard let deniedFile else { return }
+    try Data((denied.map { "\(address) \($0)" } ?? "").utf8)
+      .write(to: URL(filePath: deniedFile), options: .atomic)
+  }
+
+  var requester: SealedRequester? {
+    guard writes, let keys = login.keys else { return nil }
+    return SealedRequester(base: login.base, user: login.user, keys: keys)
+  }
+
+  package var connection: MosquittoConfiguration {
+    var result = login.connection("home-assistant \(address)", answers: "home-assistant")
+    for command in SealedRequester.Command.allCases {
+      if let topic = requester?.answerTopic(command) {
+        result.subscriptions.append(.init(topic, isRequired: false))
+      }
+    }
+    return result
+  }
+}
