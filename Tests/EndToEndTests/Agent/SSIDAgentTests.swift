@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// The agent of an SSID beside a broker and a daemon. What it publishes when: `SSIDMachineTests`; what tools print:
+/// The agent of an SSID beside a broker and a daemon. What it publishes when: `SSIDMachineTests`; what is read:
 /// `SSIDOutputTests` and `HostapdFileTests`.
 @Suite("The agent of an SSID", .inTurns, .timeLimit(.minutes(30)))
 struct SSIDAgentTests {
@@ -85,45 +85,23 @@ struct SSIDAgentTests {
 
   // MARK: The command
 
-  /// - Parameter path: of the tools.
-  private func run(
-    _ arguments: [String], path: String? = nil
-  ) async throws -> ThreadkeeperBinary.Outcome {
+  /// Programs of the test's directory come before those of the system.
+  private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(
       AgentProcess.arguments(.ssid, arguments, broker),
       environment: AgentProcess.environment(directory).merging(
-        ["PATH": path ?? directory.path]) { $1 })
+        ["PATH": "\(directory.path):/usr/bin:/bin"]) { $1 })
   }
 
-  @Test("A dry run prints what would be published, as nmcli, iw, hostapd or a command have it")
+  @Test("A dry run prints what would be published, as hostapd or a command have it")
   func dryRun() async throws {
     let audience = try await Audience.start(broker)
-    for (source, tool) in [(["--networkmanager"], "nmcli"), (["--iw", "wlan0"], "iw")] {
-      let outcome = try await run(source + ["--router", router.agent])
-      #expect(
-        outcome.status == 69 && outcome.error.contains("\(tool) is not installed"), "\(outcome)")
-    }
-    try directory.putScript(
-      """
-      [ "$LC_ALL" = C.UTF-8 ] || exit 9
-      case "$*" in *'ifname wlan0') cat '\(directory.file("nmcli.txt"))' ;; *) exit 10 ;; esac
-      """, "nmcli")
-    try directory.put("no:00FF:wlan0\nyes:6E6D2D77696669:wlan0\n", "nmcli.txt")
-    try directory.putScript(
-      """
-      case "$*" in
-        'dev wlan0 info') printf 'Interface wlan0\\n\\ttype managed\\n' ;;
-        'dev wlan0 link') printf 'Connected to 02:00:5e:10:20:30 (on wlan0)\\n\\tSSID: iw\\\\x2dwifi\\n' ;;
-        *) exit 237 ;;
-      esac
-      """, "iw")
     try directory.put("interface=wlan0\nssid=ap-wifi\nwpa_passphrase=Sesame-4711\n", "hostapd.conf")
     for (source, ssid) in [
-      (["--command", "echo home-wifi"], "home-wifi"), (["--networkmanager", "wlan0"], "nm-wifi"),
-      (["--iw", "wlan0"], "iw-wifi"), (["--hostapd", directory.file("hostapd.conf")], "ap-wifi"),
+      (["--command", "echo home-wifi"], "home-wifi"),
+      (["--hostapd", directory.file("hostapd.conf")], "ap-wifi"),
     ] {
-      let outcome = try await run(
-        source + ["--access-point", "hall", "--dry-run"], path: "\(directory.path):/usr/bin:/bin")
+      let outcome = try await run(source + ["--access-point", "hall", "--dry-run"])
       #expect(outcome.status == 0, "\(outcome.error)")
       #expect(
         outcome.output
@@ -147,18 +125,73 @@ struct SSIDAgentTests {
       audience.look { !$0.messages.contains { $0.topic == "threadkeeper/in/hall/ssid" } })
   }
 
+  @Test("The guide's commands read what iw and nmcli escape, and fail as these do")
+  func documentedCommands() async throws {
+    let guide = try ProjectFiles.text(of: "docs/guides/ssid.md")
+    let commands = guide.matches(of: #/(?m)^--command '(?<command>[^']+)'$/#)
+      .map { String($0.output.command) }
+    try #require(commands.count == 3)
+    // It means something to a shell, `printf` and `sed`.
+    let name = #"Café \x41 SSID: %s `$0`  "#
+    for (command, tool, output) in [
+      (
+        commands[0], "iw",
+        """
+        Connected to 02:00:5e:10:20:30 (on wlan0)
+        \tSSID: Caf\\xc3\\xa9 \\x5cx41 SSID: %s `$0` \\x20
+        \tfreq: 5180.0
+        """
+      ),
+      (
+        commands[1], "iw",
+        """
+        Interface wlan0
+        \tssid Caf\\xc3\\xa9 \\x5cx41 SSID: %s `$0` \\x20
+        \ttype AP
+        """
+      ),
+      (
+        commands[2], "nmcli",
+        """
+        no:4E656967686275757273
+        yes:
+        yes:436166C3A9205C78343120535349443A20257320602430602020
+        yes:63616D70
+        """
+      ),
+    ] {
+      let arguments = ["--command", command, "--access-point", "hall", "--dry-run"]
+      try directory.put(output + "\n", "output")
+      // nmcli speaks the language of its user.
+      try directory.putScript(
+        """
+        [ "$0" = "${0%nmcli}" ] || [ "$LC_ALL" = C ] || exit 9
+        case "$*" in *wlan0*) cat '\(directory.file("output"))' ;; *) exit 9 ;; esac
+        """, tool)
+      let outcome = try await run(arguments)
+      let json = try #require(
+        outcome.output.firstRange(of: "{").map { outcome.output[$0.lowerBound...] }, "\(outcome)")
+      #expect(
+        try JSONDecoder().decode([String: String].self, from: Data(json.utf8))["ssid"] == name)
+      // No SSID: what the tool prints of an interface without one.
+      try directory.put("Not connected.\n", "output")
+      let none = try await run(arguments)
+      #expect(none.status == 69 && none.error.contains("there is no SSID"), "\(none)")
+      try directory.putScript("exit 8", tool)
+      let failed = try await run(arguments)
+      #expect(failed.status == 69 && failed.error.contains("the command ended with 8"), "\(failed)")
+    }
+  }
+
   @Test("No source or two, no router or two, and numbers out of range are wrong usage")
   func usage() async throws {
     let good = ["--router", router.agent, "--command", "echo a"]
     for (wrong, words) in [
-      (["--router", router.agent], "--command"), (good + ["--iw", "wlan0"], "Give one of"),
-      (good + ["--networkmanager"], "Give one of"), (good + ["wlan0"], "--networkmanager"),
+      (["--router", router.agent], "--command"), (good + ["--hostapd", "file"], "Give one of"),
       (good + ["--bss", "wlan0"], "--hostapd"), (["--command", "echo a"], "--router"),
       (good + ["--access-point", "hall"], "Give one of"),
       (["--command", "echo a", "--router", "hub"], "hex digits"),
       (good + ["--timeout", "0"], "--timeout"), (good + ["--timeout", "61"], "--timeout"),
-      (["--router", router.agent, "--iw", "--help-me"], "--iw"),
-      (["--router", router.agent, "--iw", "a/b"], "interface"),
       (["--router", router.agent, "--command", ""], "empty"),
       (["--access-point", "", "--command", "echo a"], "1 to 128"),
       (good + ["--key", "/dev/null/none"], "--key needs --daemon"),
