@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Logging
 import SodiumCrypto
 import ThreadDataset
 

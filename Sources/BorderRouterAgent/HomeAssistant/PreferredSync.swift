@@ -2,6 +2,7 @@
 
 import Broker
 import FoundationEssentials
+import Logging
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport

@@ -161,7 +161,7 @@ struct RequestServiceTests {
       ]
       var batch = CommittedBatch(time: scene.now)
       batch.outcomes = [outcome]
-      let owed = service.answer(batch, of: loop)
+      let owed = service.answer(batch, of: loop.homes)
       #expect(scene.published().count == count)
       // With what is there then.
       let isDue = owed.contains { if case .deliveriesAreDue = $0.input { true } else { false } }
