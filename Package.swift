@@ -270,7 +270,7 @@ let package = Package(
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
         "ServiceDiscovery", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
         "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
-      ]),
+      ], exclude: ["Golden"]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
       name: "StatusPageTests",

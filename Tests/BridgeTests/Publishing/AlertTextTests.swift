@@ -11,7 +11,7 @@ struct AlertTextTests {
   private static let preferred = AlertFacts.Named(ExtendedPANID(number: 1), "home")
   private static let other = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
 
-  private static func facts(
+  static func facts(
     _ message: AlertFacts.Message, _ change: (inout AlertFacts) -> Void = { _ in }
   ) -> AlertFacts {
     var facts = AlertFacts(message)
@@ -69,7 +69,7 @@ struct AlertTextTests {
     }
   }
 
-  private static let summaries: [(AlertFacts, String)] = [
+  static let summaries: [(AlertFacts, String)] = [
     (facts(.otherNetwork), #""Bob" is on "attic", not on the preferred network "home""#),
     (facts(.otherCredentials), #""Bob" has other credentials for the preferred network "home""#),
     (
@@ -332,7 +332,7 @@ struct AlertTextTests {
     #expect(AlertText(facts, homeOption: "").summary == summary)
   }
 
-  private static let remedies: [(AlertFacts, String)] = [
+  static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.openForCode), "restart \"Bob\", which ends it"),
     (

@@ -48,7 +48,7 @@ struct AnswerTextTests {
     }
   }
 
-  private static let rows: [Row] = [
+  static let rows: [Row] = [
     Row(
       .notPreferred(network), nil, .conflict, "ext_pan_id",
       "the network 1111111122222222 is not the preferred one, whose credentials alone are accepted"),

@@ -191,28 +191,3 @@ final class CommandScene {
       .replacing(#/ in \d+ [hs]\n/#, with: " in 0 s\n")
   }
 }
-
-/// Files with what is expected, below `Golden`. `MAKE_GOLDEN=1` writes them.
-enum Golden {
-  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../Golden").standardized
-
-  static func check(
-    _ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation
-  ) throws {
-    let file = folder.appendingPathComponent(name)
-    if ProcessInfo.processInfo.environment["MAKE_GOLDEN"] == "1" {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
-    let expected = try String(contentsOf: file, encoding: .utf8)
-    let differs = zip(
-      text.split(separator: "\n", omittingEmptySubsequences: false),
-      expected.split(separator: "\n", omittingEmptySubsequences: false)
-    ).first { $0 != $1 }
-    #expect(
-      text == expected,
-      "\(name) has another line: \(differs.map { "\($0) instead of \($1)" } ?? "one more or less")",
-      sourceLocation: location)
-  }
-}
