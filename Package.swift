@@ -217,7 +217,8 @@ let package = Package(
       name: "TestKit",
       dependencies: [
         "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto",
-        "ThreadDataset", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/TestKit"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.

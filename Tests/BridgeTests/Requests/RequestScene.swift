@@ -189,6 +189,13 @@ final class RequestScene {
     return try open(#require(envelope), of: publication.topic, for: user)
   }
 
+  /// The same as it was sent, also of an adoption's message; nil: nothing is sealed.
+  func unsealedText(_ publication: Publication, for user: ExactName) throws -> String? {
+    let data = UntrustedJSON.value(of: "data", in: publication.payload, depth: 8)
+    let envelope = UntrustedJSON.value(of: "sealed", in: data ?? publication.payload, depth: 8)
+    return try envelope.map { try open($0, of: publication.topic, for: user).body.text }
+  }
+
   private func open(
     _ envelope: [UInt8], of topic: String, for user: ExactName
   ) throws -> OpenedEnvelope {
