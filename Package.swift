@@ -240,7 +240,8 @@ let package = Package(
       ]),
     .testTarget(
       name: "LocalAPITests",
-      dependencies: ["LocalAPI", "TestKit", "ThreadRequests", "ThreadkeeperSupport"]),
+      dependencies: ["LocalAPI", "TestKit", "ThreadRequests", "ThreadkeeperSupport"],
+      exclude: ["Golden"]),
     .testTarget(
       name: "ServiceDiscoveryTests",
       dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
@@ -297,7 +298,7 @@ let package = Package(
       dependencies: [
         "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset",
         "ThreadkeeperSupport",
-      ], resources: [.copy("Recorded")]),
+      ], exclude: ["Golden"], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",
       dependencies: [
