@@ -216,7 +216,7 @@ struct ReadMessagesTests {
       (body, ""), (body, ",\(body)"), (body, #","name":"Cellar""#), (body, #","vendor":"x""#),
       (body, #","border_agent_id":"A1B2C3D4E5F60718""#), (body, #","seq":7"#), (body, #","seq":8"#),
       (body + #","seq":7"#, ""), (body + #","seq":8"#, ""), (body + #","sealed":{}"#, ""),
-      (body, #","dataset":"00""#), ("", ""), (body + ",", ""),
+      (body, #","dataset":"00""#), ("", ""),
       (body + #","dataset":"\#(Self.dataset.hex)""#, ""),
     ] {
       let topic = "tk/in/otbr/announce"
