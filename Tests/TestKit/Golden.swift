@@ -30,6 +30,15 @@ package enum Golden {
   }
 }
 
+extension Golden {
+  /// Those of a suite, one after another.
+  package static func texts(_ location: SourceLocation = #_sourceLocation) throws -> String {
+    let folder = tests.appendingPathComponent("\(location.fileID.prefix { $0 != "/" })/Golden")
+    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+  }
+}
+
 /// A schema of `docs/reference/schemas`.
 package struct PublishedSchema {
   private let root: [String: Any]

@@ -3,7 +3,7 @@
 import Glibc
 import ThreadkeeperSupport
 
-/// A TCP connection of a client that may behave as badly as it likes.
+/// A connection of a client that may behave as badly as it likes.
 package final class RawConnection: Sendable {
   package struct Failed: Error {
     package let errno: Int32
@@ -11,10 +11,15 @@ package final class RawConnection: Sendable {
 
   private let descriptor: Int32
 
-  package init(port: Int) async throws {
-    guard let descriptor = FakeListener.connect(to: UInt16(port)) else {
-      throw Failed(errno: errno)
-    }
+  package convenience init(port: Int) async throws {
+    try self.init(FakeListener.connect(to: UInt16(port)))
+  }
+
+  /// To a Unix socket.
+  package convenience init(path: String) throws { try self.init(FakeListener.connect(to: path)) }
+
+  private init(_ connected: Int32?) throws {
+    guard let descriptor = connected else { throw Failed(errno: errno) }
     self.descriptor = descriptor
     // Longer than any test waits.
     var limit = timeval(tv_sec: 60, tv_usec: 0)

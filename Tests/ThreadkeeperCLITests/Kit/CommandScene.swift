@@ -122,7 +122,9 @@ final class CommandScene {
   }
 
   func run(_ words: [String], input: String = "") async -> Outcome {
-    await Self.run(words + ["--config", configuration], input: input)
+    // Those about datasets have no settings.
+    let options = words.first == "dataset" ? [] : ["--config", configuration]
+    return await Self.run(words + options, input: input)
   }
 
   /// - Parameter each: gets what is written, as it comes.
@@ -163,12 +165,14 @@ final class CommandScene {
   }
 
   /// Without what differs from run to run: ids and keys have numbers instead, in as many columns.
-  private func masked(_ transcript: String) -> String {
+  func masked(_ transcript: String) -> String {
     var text = transcript.replacing(store.path, with: "DIRECTORY")
       .replacing(threadkeeperVersion, with: "VERSION")
       .replacing("process \(getpid())", with: "process 1")
       .replacing(#""pid" : \#(getpid())"#, with: #""pid" : 1"#)
+      .replacing(#""pid":\#(getpid()),"#, with: #""pid":1,"#)
       .replacing("user \(geteuid())", with: "user 0").replacing("uid \(geteuid())", with: "uid 0")
+      .replacing("uid/\(geteuid())", with: "uid/0")
     // A column is as wide as the longest that is in it.
     let spare = String(repeating: " ", count: "\(geteuid())".count - 1)
     text = text.replacing("GRANTED BY" + spare, with: "GRANTED BY")
