@@ -38,21 +38,21 @@ struct IntakeTests {
       kit.memory.messages.last?.text == "home \(code)")
   }
 
-  @Test(
-    "What a home rejects has its code and its field",
-    arguments: [
-      (.notAuthorized(.number(1)), "not_authorized", "border_agent_id"),
-      (.mayNotReportSSID, "not_authorized", nil),
-      (.unknownRouter, "not_found", "border_agent_id"),
-      (.unknownAccessPoint, "not_found", "access_point"),
-      (.tooManyBehindAccessPoint(16), "too_many_routers", "access_point"),
-      (.outOfOrder, "out_of_order", "seq"), (.envelopeOutOfOrder, "out_of_order", "seq"),
-      (.tooManyRouters(1), "too_many_routers", "border_agent_id"),
-      (.homeIsFull(1), "too_many_routers", "border_agent_id"),
-      (.tooManyShared(1), "too_many_networks", "dataset"),
-      (.tooManyNetworks(32), "too_many_networks", "dataset"), (.notSealed, "not_sealed", nil),
-      (.notEnrolled, "not_enrolled", "sealed"),
-    ] as [(HomeRejection, String, String?)])
+  static let ofHomes: [(HomeRejection, String, String?)] = [
+    (.notAuthorized(.number(1)), "not_authorized", "border_agent_id"),
+    (.mayNotReportSSID, "not_authorized", nil),
+    (.unknownRouter, "not_found", "border_agent_id"),
+    (.unknownAccessPoint, "not_found", "access_point"),
+    (.tooManyBehindAccessPoint(16), "too_many_routers", "access_point"),
+    (.outOfOrder, "out_of_order", "seq"), (.envelopeOutOfOrder, "out_of_order", "seq"),
+    (.tooManyRouters(1), "too_many_routers", "border_agent_id"),
+    (.homeIsFull(1), "too_many_routers", "border_agent_id"),
+    (.tooManyShared(1), "too_many_networks", "dataset"),
+    (.tooManyNetworks(32), "too_many_networks", "dataset"), (.notSealed, "not_sealed", nil),
+    (.notEnrolled, "not_enrolled", "sealed"),
+  ]
+
+  @Test("What a home rejects has its code and its field", arguments: ofHomes)
   func codes(_ rejection: HomeRejection, _ code: String, _ field: String?) {
     let shown = Rejection(rejection, home: nil)
     #expect(shown.code == code && shown.field == field)

@@ -118,6 +118,22 @@ struct PublishedBytesTests {
     return scene
   }
 
+  /// A home where Home Assistant has buttons for the preferred network.
+  private static func undecided(isChosen: Bool) throws -> PublishingScene {
+    var scene = PublishingScene()
+    if isChosen {
+      scene.publish(.announce, 1, .of(7)) { ($0.name, $0.vendor, $0.model) = (awkward, "X", "M1") }
+      let disputed = AlertTextTests.facts(
+        .keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false))
+      scene.home.show(alert(disputed), as: AlertKey(.preferredKeyDisputed))
+    } else {
+      var seen = try #require(Advertisement([.number(1)]))
+      (seen.network, seen.networkName) = (ExtendedPANID(number: 9), awkward)
+      scene.handle(.sightings(Sightings([seen])))
+    }
+    return scene
+  }
+
   private static func everyEvent() -> [HomeEvent] {
     let changes: [(inout RouterEvent) -> Void] = [
       { ($0.isConflict, $0.check, $0.isLastOfPreferred) = (true, PreferredCheck.none, true) },
@@ -190,7 +206,9 @@ struct PublishedBytesTests {
     let rejections =
       Rejection.Code.allCases.map {
         Rejection($0, field: "ssid", offset: 12, message: Self.awkward)
-      } + EnvelopeRefusal.allCases.map { Rejection($0) }
+      } + IntakeTests.ofHomes.map { Rejection($0.0, home: "home") }
+      + [.retained, .tooManyEvents, .noKeys, .needsSequence, .damagedEnrolment, .ended(2)]
+      + EnvelopeRefusal.allCases.map { Rejection($0) }
       + DatasetError.Code.allCases.map {
         Rejection(DatasetError(code: $0, type: 3, offset: 1, message: "m"), field: "dataset")
       }
@@ -221,8 +239,17 @@ struct PublishedBytesTests {
     }
     transcript.add(
       "the daemon", publisher.publisher.greetings() + publisher.publisher.lastPublications)
-    transcript.add("with Home Assistant", try Self.states(PublishingScene(), home: true))
+    for isChosen in [true, false] {
+      transcript.add(
+        isChosen ? "devices while keys are disputed" : "devices while none is preferred",
+        try Self.states(Self.undecided(isChosen: isChosen), home: true).filter {
+          $0.topic.hasPrefix("ha/") || $0.topic.hasSuffix("/info")
+        })
+    }
     try Golden.check(transcript.text, "values.txt")
+    for device in ["tk/config", "tk_0000000000000001/config", "tk_c-", "tk_n-", "tk_p-"] {
+      #expect(transcript.text.contains("/threadkeeper_\(device)"), "no such device: \(device)")
+    }
 
     let payloads = transcript.payloads(below: "tk")
     for name in [
@@ -353,6 +380,7 @@ struct PublishedBytesTests {
     try Golden.check(transcript.text, "alerts.txt")
 
     let payloads = transcript.payloads(below: "tk")
+    #expect(payloads["bridge-alerts"]?.contains("\"alerts\":[{") == true)
     let missing = try PublishedSchema("alert-event").missing(in: payloads["alert-event"] ?? "")
     #expect(missing == [], "alerts.txt lacks what the schema has")
     let kept = transcript.text.split(separator: "\n").filter { $0.hasPrefix("=") }
