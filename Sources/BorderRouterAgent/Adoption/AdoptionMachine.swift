@@ -331,8 +331,9 @@ struct AdoptionMachine: Sendable {
     .log(RouterNote(level, (order.map { "\($0.agent): " } ?? "") + text))
   }
 
-  /// `ot-ctl thread start` alone fails where REST has disabled Thread, which takes the interface down, too.
-  static let byHand = "`ot-ctl ifconfig up`, then `ot-ctl thread start`"
+  /// `ot-ctl thread start` alone fails where REST has disabled Thread, which takes the interface down, too. Only root
+  /// may use the socket of `ot-ctl`.
+  static let byHand = "`sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`"
 
   private static let isThere = "it uses the dataset that it shall adopt already"
 

@@ -109,7 +109,8 @@ extension AlertSentences {
     let ways =
       if !change.hasNewKeys, !change.bringsCredentials {
         // The daemon would prefer what no router uses.
-        "set the former parameters on a border router, with a later active timestamp: the others follow"
+        "set the former parameters on a border router as a pending dataset, with a later active timestamp: "
+          + "all of its network change at once"
       } else if let former = change.formerID {
         "go back with `threadkeeper preferred set \(FormerNetwork.text(of: former))\(homeOption)`"
       } else {
@@ -210,8 +211,8 @@ extension AlertSentences {
           + "whether \(it) got the credentials of \(network): with another key \(it) never join"
           + "\(others.count == 1 ? "s" : ""). ")
         + "Check that each border router is within radio range of another one or of a mains-powered "
-        + "Thread device, and restart those that are alone. The parts join by themselves when they "
-        + "reach each other."
+        + "Thread device, and restart those that are alone. Parts on the same channel join by themselves "
+        + "when they reach each other."
     )
   }
 }

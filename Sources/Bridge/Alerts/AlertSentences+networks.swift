@@ -18,8 +18,9 @@ extension AlertSentences {
       adoption
       ?? (isConfiguredForPreferred
         ? "Disable and enable Thread on \(name), so that it joins \(configured)."
-        : "Disable Thread on \(name), give it the credentials of \(preferredName), and enable "
-          + "Thread again.")
+        : "Disable Thread on \(name), remove a change that is pending there (`sudo ot-ctl dataset clear`, "
+          + "then `sudo ot-ctl dataset commit pending`), give it the credentials of \(preferredName), and "
+          + "enable Thread again.")
     return (moving ?? summary, remedy)
   }
 
@@ -65,8 +66,8 @@ extension AlertSentences {
   var behind: (String, String) {
     (
       "\(name) still uses an older dataset of the preferred network \(preferredName)",
-      "If \(name) is online and does not follow within minutes, restart it; if it stays behind, give it "
-        + "the current dataset."
+      "If \(name) is online and does not follow within minutes, give it the current dataset while Thread "
+        + "is disabled there: from another channel it cannot follow by itself."
     )
   }
 
@@ -81,7 +82,8 @@ extension AlertSentences {
     (
       "\(name) and the preferred network \(preferredName) have datasets of the same age that differ"
         + (differing.map { " (\($0))" } ?? ""),
-      "Set one of them with a later active timestamp, so that all routers take it."
+      "While Thread is disabled on \(name), give it that of \(preferredName); if its own is the right one, set "
+        + "that with a later active timestamp instead."
     )
   }
 

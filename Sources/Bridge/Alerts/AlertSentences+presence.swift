@@ -12,8 +12,8 @@ extension AlertSentences {
     case .stopped:
       (
         "Thread is stopped on \(name)",
-        "Start Thread on \(name): `ot-ctl ifconfig up`, then `ot-ctl thread start`, or `enable` in its "
-          + "app or page. If it is not to be a border router any more, let its publisher send `leave`."
+        "Start Thread on \(name): `sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`, or `enable` in "
+          + "its app or page. If it is not to be a border router any more, let its publisher send `leave`."
       )
     case .unreachable:
       (

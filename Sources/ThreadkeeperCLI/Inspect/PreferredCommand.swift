@@ -126,7 +126,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       none       no network is preferred yet, or the credentials of the preferred one are not here
 
       Example:
-        ssh router ot-ctl dataset active -x | threadkeeper preferred check -
+        ssh root@router ot-ctl dataset active -x | threadkeeper preferred check -
 
       Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
       """)

@@ -308,7 +308,10 @@ struct AdoptionMachineTests {
       #expect(machine.isBusy)
       now = .seconds(300)
       #expect(handle(.looked(look)) == ["finished"])
-      #expect(log.contains("give it its dataset by hand, and enable Thread: `ot-ctl ifconfig up`"))
+      #expect(
+        log.contains(
+          "give it its dataset by hand, and enable Thread: `sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`"
+        ))
       #expect(!machine.isBusy)
     }
   }

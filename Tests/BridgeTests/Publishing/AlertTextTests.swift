@@ -431,6 +431,17 @@ struct AlertTextTests {
       facts(.elsewhere(isConfiguredForPreferred: true)) { $0.adoption = .agreed },
       "A person has agreed: while it is online, "
     ),
+    (
+      facts(.elsewhere(isConfiguredForPreferred: false)),
+      "(`sudo ot-ctl dataset clear`, then `sudo ot-ctl dataset commit pending`), give it the credentials of "
+    ),
+    (
+      facts(.offline(.stopped)), "`sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`, or"
+    ),
+    (facts(.behind), "give it the current dataset while Thread is disabled there"),
+    (facts(.sameAge), "While Thread is disabled on \"Bob\", give it that of \"home\";"),
+    (facts(.split([], parts: 2)), "Parts on the same channel join by themselves"),
+    (with(.sameKeys, formerID: nil), "as a pending dataset, with a later active timestamp"),
   ]
 
   @Test(
