@@ -22,7 +22,7 @@ SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run status demo demo-fleet test test-long coverage test-brokers test-fleet lint format build bench fuzz \
-  stress sanitize soak consumer hermetic interop settings docs deb test-deb image addon test-image install uninstall \
+  stress sanitize soak consumer hermetic interop settings schemas docs deb test-deb image addon test-image install uninstall \
   clean prepare compile
 
 help: ## Show this list
@@ -149,6 +149,10 @@ interop: prepare ## Ask a daemon over the local API with a client from PyPI
 settings: prepare ## Write the settings file and the page about settings from their table
 	$(SWIFT) build --build-tests $(TESTS)
 	@MAKE_SETTINGS=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter SettingsPagesTests
+
+schemas: prepare ## Write the schemas of what is published from the messages
+	$(SWIFT) build --build-tests $(TESTS)
+	@MAKE_GOLDEN=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter MessageSchemaTests
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs $(TESTS)

@@ -27,8 +27,8 @@ let goalTargets: [Target] =
       .executableTarget(
         name: "threadkeeper-bench",
         dependencies: [
-          "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home",
-          "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+          "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
+          "Home", "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
@@ -90,15 +90,16 @@ let package = Package(
     // A home as a value: no I/O, no clock, no randomness.
     .target(name: "Home", dependencies: ["ThreadDataset", "ThreadkeeperSupport"]),
 
-    // Floor 1: what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the local socket,
-    // avahi-daemon.
+    // Floor 1: the messages; what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the
+    // local socket, avahi-daemon.
+    .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
       name: "Broker",
       dependencies: [
-        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
+        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport", "Wire",
       ]),
     .target(
       name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),
@@ -129,7 +130,7 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery",
-        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -231,6 +232,9 @@ let package = Package(
     .testTarget(name: "HomeTests", dependencies: ["Home", "ThreadDataset"]),
     .testTarget(
       name: "ThreadkeeperSupportTests", dependencies: ["TestKit", "ThreadkeeperSupport"]),
+    .testTarget(
+      name: "WireTests",
+      dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(
@@ -271,7 +275,7 @@ let package = Package(
       dependencies: [
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
         "ServiceDiscovery", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "ThreadkeeperSupport", "Wire", .product(name: "Logging", package: "swift-log"),
       ], exclude: ["Golden"]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
@@ -291,7 +295,7 @@ let package = Package(
       name: "ThreadkeeperDaemonTests",
       dependencies: [
         "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit",
-        "ThreadkeeperDaemon",
+        "ThreadRequests", "ThreadkeeperDaemon",
       ]),
     .testTarget(
       name: "BorderRouterAgentTests",
@@ -302,7 +306,8 @@ let package = Package(
     .testTarget(
       name: "ThreadkeeperCLITests",
       dependencies: [
-        "DaemonTestKit", "TestKit", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
+        "DaemonTestKit", "TestKit", "ThreadRequests", "ThreadkeeperCLI", "ThreadkeeperDaemon",
+        "threadkeeper",
       ], exclude: ["Golden"]),
     .testTarget(
       name: "FleetTests",

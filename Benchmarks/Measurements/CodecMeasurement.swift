@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bridge
 import Broker
 import Home
 import ThreadDataset
@@ -72,25 +73,23 @@ struct CodecMeasurement {
       Codec(name: "heartbeat from JSON", bytes: heartbeat.count) {
         try decoder.decode(heartbeat, as: .heartbeat).kind == .heartbeat ? 1 : 0
       },
-      Codec(name: "state of a router to JSON", bytes: json.encode(state).count) {
-        json.encode(state).count
+      Codec(name: "state of a router to JSON", bytes: state.json().count) {
+        state.json().count
       },
     ]
   }
 
   private static func state(_ dataset: OperationalDataset) -> RouterState {
-    var state = RouterState(
-      home: "home", borderAgentID: Fleet.agent(7), user: Fleet.user, isOnline: true,
-      credentials: .stored, preferred: "match", firstSeen: WireTime(milliseconds: 0))
-    state.name = "Router 7"
-    state.vendor = "Example"
-    state.model = "BR-1"
-    state.extendedPANID = dataset.extendedPANID?.description
-    state.networkName = dataset.networkName
-    state.channel = dataset.channel.map { Int($0.number) }
-    state.panID = dataset.panID.map(Int.init)
-    state.activeTimestamp = dataset.activeTimestamp?.seconds
-    state.datasetChangedAt = WireTime(milliseconds: 0)
-    return state
+    let start = WireTime(milliseconds: 0)
+    var router = Router(BorderAgentID(high: 7, low: 1), at: start)
+    router.user = ExactName(Fleet.user)
+    router.isOnline = true
+    router.credential = .stored
+    router.name = "Router 7"
+    router.vendor = "Example"
+    router.model = "BR-1"
+    router.dataset = DatasetSummary(dataset) { _, _ in Hash128() }
+    router.datasetChangedAt = start
+    return RouterState(router, .match, in: "home")
   }
 }

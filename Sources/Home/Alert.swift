@@ -281,7 +281,7 @@ package struct AlertFacts: Hashable, Sendable {
   }
 
   /// What has set or changed an alert.
-  package enum Trigger: UInt8, Hashable, Sendable {
+  package enum Trigger: UInt8, Hashable, Sendable, CaseIterable {
     case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request,
       deleted
     case silence, mdns, accepted, adoption, start

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What an alert says to people: what is wrong, and what to do. Names that others have chosen are quoted and cut.
 struct AlertText {
@@ -68,12 +69,7 @@ struct AlertSentences {
   var user: String { ShownName.account(facts.user?.text ?? "") }
   /// For a command, which a shell reads.
   var login: String { user == facts.user?.text ? user : "LOGIN" }
-  var since: String {
-    guard let since = facts.since else { return "" }
-    var text = JSONBytes(capacity: 20)
-    text.time(since)
-    return String(decoding: text.bytes, as: UTF8.self)
-  }
+  var since: String { facts.since?.description ?? "" }
 
   var both: (String, String) {
     switch facts.message {

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What happened in one home, as finished messages: `bridge/event`, `bridge/event/alert`, `router/<id>/event`. They are
 /// stored before they are published, because nothing else has them.
@@ -218,7 +219,7 @@ private struct EventFields {
     json.member(
       #""network_name":"#, command == nil && networkName?.isEmpty == true ? nil : networkName)
     json.member(#""offset":"#, offset.map { UInt64(max(0, $0)) })
-    json.member(#""preferred":"#, word: check?.word)
+    json.member(#""preferred":"#, check?.published.rawValue)
     json.member(#""previous_ext_pan_id":"#, previousNetwork)
     json.member(#""previous_ssid":"#, previousSSID)
     json.member(#""reason":"#, word: reason)

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// A retained topic, by what it is about.
 struct RetainedPlace: Hashable {
@@ -291,14 +292,17 @@ struct RetainedStates {
         })
     case .router(let agent):
       if let router = home.routers[agent], router.isPresent {
-        publication.payload = writer.router(router, home.verdict(of: router))
+        publication.payload =
+          RouterState(router, home.verdict(of: router), in: name(place.home)).json()
       }
     case .availability(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = router.isOnline ? StateWriter.online : StateWriter.offline
       }
     case .network(let network):
-      if let view = home.network(network) { publication.payload = writer.network(view) }
+      if let view = home.network(network) {
+        publication.payload = NetworkState(view, in: name(place.home)).json(capacity: 256)
+      }
     case .alert(let key):
       if let alert = home.alerts[key], alert.wasPublished {
         publication.payload = writer.alert(key, alert)

@@ -3,6 +3,8 @@
 import Broker
 import Home
 import ThreadDataset
+import ThreadkeeperSupport
+import Wire
 
 /// The devices of border routers for Home Assistant, as they are published: the bytes of `HomeAssistantDevice.router`.
 /// A device has eight kilobytes, of which all but some texts are the same for all routers of all homes. They come from

@@ -4,6 +4,8 @@ import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import ThreadkeeperSupport
+import Wire
 
 /// The retained states of one home as JSON, byte for byte what `docs/reference/mqtt-protocol.md` says. An allow-list: a
 /// field that is not named here is not published.
@@ -23,71 +25,6 @@ struct StateWriter: Sendable {
   static let online = Array(#"{"state":"online"}"#.utf8)
   static let offline = Array(#"{"state":"offline"}"#.utf8)
   static let stopped = Array(#"{"reason":"stopped","state":"offline"}"#.utf8)
-
-  // MARK: Routers and networks
-
-  /// `router/<border_agent_id>`.
-  ///
-  /// - Parameter verdict: see `Home.verdict`.
-  func router(_ router: Router, _ verdict: PreferredCheck) -> [UInt8] {
-    var json = JSONBytes()
-    let parameters = router.dataset?.parameters
-    let name = router.networkName
-    json.open()
-    json.member(#""access_point":"#, router.accessPoint)
-    json.member(#""active_timestamp":"#, router.activeSeconds)
-    json.member(#""adoption":"#, word: router.adoption?.state.published)
-    json.member(#""availability":"#, word: router.isOnline ? "online" : "offline")
-    json.member(#""border_agent_id":"#, router.agent)
-    json.member(#""channel":"#, parameters.map { UInt64($0.channelNumber) })
-    json.member(#""credentials":"#, word: router.credential.word)
-    json.member(#""current_ext_pan_id":"#, router.currentNetwork)
-    json.member(#""dataset_changed_at":"#, router.datasetChangedAt)
-    json.member(#""ext_address":"#, hex: router.extendedAddress)
-    json.member(#""ext_pan_id":"#, router.network)
-    json.member(#""first_seen":"#, router.firstSeenAt)
-    json.member(#""home":"#, home)
-    json.member(#""model":"#, router.model)
-    json.member(#""name":"#, router.name)
-    json.member(#""network_name":"#, name?.isEmpty == true ? nil : name)
-    json.member(#""offline_reason":"#, word: router.offlineReason?.word)
-    json.member(#""pan_id":"#, parameters.map { UInt64($0.panID) })
-    json.member(#""partition_id":"#, router.shownPartition.map(UInt64.init))
-    json.member(#""preferred":"#, word: verdict.word)
-    json.member(#""source":"#, word: router.source.word)
-    json.member(#""ssid":"#, router.ssid)
-    json.member(#""thread_state":"#, word: router.shownThreadState?.word)
-    json.member(#""thread_state_since":"#, router.shownThreadStateSince)
-    json.member(#""thread_version":"#, router.threadVersion)
-    json.member(#""user":"#, router.user?.text)
-    json.member(#""v":"#, 1)
-    json.member(#""vendor":"#, router.vendor)
-    json.close()
-    return json.bytes
-  }
-
-  /// `network/<ext_pan_id>`.
-  func network(_ network: NetworkView) -> [UInt8] {
-    var json = JSONBytes(capacity: 256)
-    let parameters = network.dataset?.parameters
-    json.open()
-    json.member(#""accepted":"#, network.isAccepted)
-    json.member(#""active_timestamp":"#, network.dataset?.activeSeconds)
-    json.member(#""channel":"#, parameters.map { UInt64($0.channelNumber) })
-    json.member(#""ext_pan_id":"#, network.id)
-    json.member(#""home":"#, home)
-    json.member(#""network_name":"#, network.name)
-    json.member(#""pan_id":"#, parameters.map { UInt64($0.panID) })
-    json.member(#""preferred":"#, network.isPreferred)
-    json.member(#""routers":"#, UInt64(network.routers))
-    json.member(#""routers_online":"#, UInt64(network.online))
-    json.member(
-      #""shared_by":"#,
-      list: network.sharedBy.isEmpty ? nil : network.sharedBy.map(\.text))
-    json.member(#""v":"#, 1)
-    json.close()
-    return json.bytes
-  }
 
   // MARK: Alerts
 
@@ -273,5 +210,82 @@ struct StateWriter: Sendable {
     json.member(#""version":"#, info.version)
     json.close()
     return json.bytes
+  }
+}
+
+extension JSONBytes {
+  mutating func key(_ name: StaticString) {
+    separate()
+    raw(name)
+  }
+
+  // Members; what is nil is left out.
+
+  mutating func member(_ name: StaticString, _ value: String?) {
+    guard let value else { return }
+    key(name)
+    text(value)
+  }
+
+  /// A word that needs no escapes.
+  mutating func member(_ name: StaticString, word: StaticString?) {
+    guard let word else { return }
+    key(name)
+    byte(0x22)
+    raw(word)
+    byte(0x22)
+  }
+
+  mutating func member(_ name: StaticString, _ value: UInt64?) {
+    guard let value else { return }
+    key(name)
+    number(value)
+  }
+
+  mutating func member(_ name: StaticString, _ value: Bool) {
+    key(name)
+    raw(value ? "true" : "false")
+  }
+
+  mutating func member(_ name: StaticString, _ value: WireTime?) {
+    guard value != nil else { return }
+    key(name)
+    orNull(value)
+  }
+
+  mutating func orNull(_ value: WireTime?) {
+    guard let value else { return raw("null") }
+    value.write(to: &self)
+  }
+
+  mutating func member(_ name: StaticString, hex value: UInt64?) {
+    guard let value else { return }
+    key(name)
+    byte(0x22)
+    hex(value)
+    byte(0x22)
+  }
+
+  mutating func member(_ name: StaticString, _ value: ExtendedPANID?) {
+    member(name, hex: value?.number)
+  }
+
+  mutating func member(_ name: StaticString, _ value: BorderAgentID?) {
+    guard let value else { return }
+    key(name)
+    byte(0x22)
+    hex(value)
+    byte(0x22)
+  }
+
+  mutating func member(_ name: StaticString, list: [String]?) {
+    guard let list else { return }
+    key(name)
+    open("[")
+    for element in list {
+      separate()
+      text(element)
+    }
+    close("]")
   }
 }

@@ -2,6 +2,7 @@
 
 import Home
 import ThreadDataset
+import Wire
 
 // What values are called in everything that is published.
 
@@ -17,56 +18,6 @@ extension AlertSubject {
   }
 }
 
-extension Alert.News {
-  var eventType: StaticString {
-    switch self {
-    case .raised: "alert_raised"
-    case .updated: "alert_updated"
-    case .resolved: "alert_resolved"
-    }
-  }
-}
-
-extension AlertFacts.Trigger {
-  var word: StaticString {
-    switch self {
-    case .announce: "announce"
-    case .dataset: "dataset"
-    case .heartbeat: "heartbeat"
-    case .offline: "offline"
-    case .ssid: "ssid"
-    case .ssidChanged: "ssid_changed"
-    case .preferredChanged: "preferred_changed"
-    case .request: "request"
-    case .deleted: "deleted"
-    case .silence: "silence"
-    case .mdns: "mdns"
-    case .accepted: "accepted"
-    case .adoption: "adoption"
-    case .start: "start"
-    }
-  }
-}
-
-extension RouterSource {
-  var word: StaticString {
-    switch self {
-    case .mqtt: "mqtt"
-    case .mdns: "mdns"
-    }
-  }
-}
-
-extension PreferredCheck {
-  var word: StaticString {
-    switch self {
-    case .none: "none"
-    case .match: "match"
-    case .mismatch, .stale, .conflict: "mismatch"
-    }
-  }
-}
-
 extension RouterEvent {
   /// Why a dataset was ignored, or a router left.
   var reason: StaticString? {
@@ -76,6 +27,16 @@ extension RouterEvent {
 
   /// Nil where it is not known.
   var networkName: String? { network.flatMap { $0.name.isEmpty ? nil : $0.name } }
+}
+
+extension Alert.News {
+  var eventType: StaticString {
+    switch self {
+    case .raised: "alert_raised"
+    case .updated: "alert_updated"
+    case .resolved: "alert_resolved"
+    }
+  }
 }
 
 extension DatasetDifferences {

@@ -6,6 +6,7 @@ import Home
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// The states of a home that are published, for lists.
 extension Home {
@@ -66,18 +67,21 @@ extension Home {
     switch command {
     case .listRouters:
       data.routers = try Self.values(routers.lazy.filter(\.isPresent), most) {
-        writer.router($0, verdict(of: $0))
+        RouterState($0, verdict(of: $0), in: name).jsonValue()
       }
-    case .listNetworks: data.networks = try Self.values(networks, most) { writer.network($0) }
+    case .listNetworks:
+      data.networks = try Self.values(networks, most) { NetworkState($0, in: name).jsonValue() }
     case .listAlerts:
-      data.alerts = try Self.values(publishedAlerts(all: false), most) { writer.alert($0, $1) }
+      data.alerts = try Self.values(publishedAlerts(all: false), most) {
+        JSONValue(published: writer.alert($0, $1))
+      }
     default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
     }
     return data
   }
 
   private static func values<All: Sequence>(
-    _ all: All, _ most: Int, _ json: (All.Element) -> [UInt8]
+    _ all: All, _ most: Int, _ value: (All.Element) -> JSONValue
   ) throws(AnswerFailure) -> [JSONValue] {
     var values: [JSONValue] = []
     for one in all {
@@ -86,10 +90,15 @@ extension Home {
           .tooLarge, "there are more than \(most), which no answer can hold; their topics have them"
         )
       }
-      values.append(JSONValue(published: json(one)))
+      values.append(value(one))
     }
     return values
   }
+}
+
+extension WireObject {
+  /// As it is published.
+  package consuming func jsonValue() -> JSONValue { JSONValue(published: json()) }
 }
 
 extension JSONValue {
@@ -112,52 +121,5 @@ extension JSONValue {
         }
     }
     self = .object(members)
-  }
-}
-
-extension RouterState {
-  /// - Parameter verdict: see `Home.verdict`.
-  init(_ router: Router, _ verdict: PreferredCheck, in home: String) {
-    self.init(
-      home: home, borderAgentID: router.agent.description, user: router.user?.text,
-      isOnline: router.isOnline,
-      credentials: router.credential,
-      preferred: verdict.word.description, source: router.source.word.description,
-      firstSeen: router.firstSeenAt)
-    partitionID = router.shownPartition
-    threadVersion = router.threadVersion
-    name = router.name
-    vendor = router.vendor
-    model = router.model
-    extendedAddress = router.extendedAddress.map {
-      let digits = String($0, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-    extendedPANID = router.network?.description
-    networkName = router.networkName.flatMap { $0.isEmpty ? nil : $0 }
-    channel = router.dataset?.parameters.map { Int($0.channelNumber) }
-    panID = router.dataset?.parameters.map { Int($0.panID) }
-    activeTimestamp = router.activeSeconds
-    adoption = router.adoption?.state.published?.description
-    currentExtendedPANID = router.currentNetwork?.description
-    threadState = router.shownThreadState?.word.description
-    threadStateSince = router.shownThreadStateSince
-    offlineReason = router.offlineReason?.word.description
-    ssid = router.ssid
-    accessPoint = router.accessPoint
-    datasetChangedAt = router.datasetChangedAt
-  }
-}
-
-extension NetworkState {
-  init(_ network: NetworkView, in home: String) {
-    let parameters = network.dataset?.parameters
-    self.init(
-      home: home, extendedPANID: network.id.description, networkName: network.name,
-      channel: parameters.map { Int($0.channelNumber) }, panID: parameters.map { Int($0.panID) },
-      activeTimestamp: network.dataset?.activeSeconds, routers: network.routers,
-      routersOnline: network.online, isPreferred: network.isPreferred,
-      isAccepted: network.isAccepted)
-    sharedBy = network.sharedBy.isEmpty ? nil : network.sharedBy.map(\.text)
   }
 }

@@ -6,6 +6,7 @@ import Broker
 import Fleet
 import Glibc
 import Settings
+import ThreadRequests
 import ThreadkeeperDaemon
 
 /// `--home SHARD/NAME`, which every command takes that asks a daemon: the node that has the shard is asked.
@@ -140,6 +141,7 @@ private protocol RowOfHome {
 
 extension AlertState: RowOfHome {}
 extension CredentialReport: RowOfHome {}
-extension NetworkState: RowOfHome {}
-extension RouterState: RowOfHome {}
+extension JSONValue: RowOfHome {
+  fileprivate var home: String { text("home") }
+}
 #endif

@@ -5,6 +5,7 @@ import Broker
 import Home
 import ServiceDiscovery
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperDaemon
 
 /// A network, and the border routers that are on it.
@@ -33,17 +34,17 @@ struct NetworkListing: Encodable, Sendable {
   }
 
   /// Nil for what is found by a scan, and for routers without a network.
-  let state: NetworkState?
+  let state: JSONValue?
   let home: String?
   let networkName: String?
   let extendedPANID: String?
   private(set) var routers: [Router]
 
-  init(_ state: NetworkState, _ routers: [RouterState]) {
+  init(_ state: JSONValue, _ routers: [JSONValue]) {
     self.state = state
-    home = state.home
-    networkName = state.networkName
-    extendedPANID = state.extendedPANID
+    home = state["home"]?.text
+    networkName = state["network_name"]?.text
+    extendedPANID = state["ext_pan_id"]?.text
     self.routers = routers.map(Router.init).sorted { $0.text < $1.text }
   }
 
@@ -58,24 +59,24 @@ struct NetworkListing: Encodable, Sendable {
 
   /// Of each home: each network with its routers; then those that no router is configured for, and the routers
   /// without a network.
-  static func all(_ networks: [NetworkState], _ routers: [RouterState]) -> [NetworkListing] {
+  static func all(_ networks: [JSONValue], _ routers: [JSONValue]) -> [NetworkListing] {
     var homes: [String] = []
-    for home in networks.map(\.home) + routers.map(\.home) where !homes.contains(home) {
+    for home in (networks + routers).map({ $0.text("home") }) where !homes.contains(home) {
       homes.append(home)
     }
     return homes.flatMap { home in
-      let known = networks.filter { $0.home == home }
-      let ids = Set(known.map(\.extendedPANID))
-      let placed = Dictionary(grouping: routers.filter { $0.home == home }) {
-        $0.currentExtendedPANID ?? $0.extendedPANID
+      let known = networks.filter { $0.text("home") == home }
+      let ids = Set(known.map { $0["ext_pan_id"]?.text })
+      let placed = Dictionary(grouping: routers.filter { $0.text("home") == home }) {
+        ($0["current_ext_pan_id"] ?? $0["ext_pan_id"])?.text
       }
-      let others = placed.filter { $0.key.map { !ids.contains($0) } ?? true }
+      let others = placed.filter { $0.key == nil || !ids.contains($0.key) }
         .map { network, routers in
           NetworkListing(
             network: network, name: nil, home: home, routers: routers.map(Router.init))
         }
         .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
-      return known.map { NetworkListing($0, placed[$0.extendedPANID] ?? []) } + others
+      return known.map { NetworkListing($0, placed[$0["ext_pan_id"]?.text] ?? []) } + others
     }
   }
 
@@ -96,39 +97,34 @@ struct NetworkListing: Encodable, Sendable {
   }
 
   var cells: [String] {
-    let mark = state.map { $0.isPreferred ? "yes" : $0.isAccepted ? "accepted" : "" } ?? ""
+    let mark =
+      state?["preferred"]?.bool == true
+      ? "yes" : state?["accepted"]?.bool == true ? "accepted" : ""
     return [
       extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
-      state?.channel.map(String.init) ?? "", mark, routers.map(\.text).joined(separator: ", "),
-      (state?.sharedBy ?? []).joined(separator: ", "),
+      state?["channel"]?.integer.map(String.init) ?? "", mark,
+      routers.map(\.text).joined(separator: ", "),
+      (state?["shared_by"]?.array ?? []).compactMap(\.text).joined(separator: ", "),
     ]
   }
 
-  enum CodingKeys: String, CodingKey {
-    case home
-    case networkName = "network_name"
-    case extendedPANID = "ext_pan_id"
-    case routers = "border_routers"
-  }
-
   func encode(to encoder: any Encoder) throws {
-    try state?.encode(to: encoder)
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    if state == nil {
-      try container.encodeIfPresent(home, forKey: .home)
-      try container.encodeIfPresent(networkName, forKey: .networkName)
-      try container.encodeIfPresent(extendedPANID, forKey: .extendedPANID)
-    }
-    try container.encode(routers, forKey: .routers)
+    var members = [
+      "home": home, "network_name": networkName, "ext_pan_id": extendedPANID,
+    ].compactMapValues { $0.map(JSONValue.text) }
+    if case .object(let published)? = state { members = published }
+    members["border_routers"] = try JSONValue(routers)
+    try JSONValue.object(members).encode(to: encoder)
   }
 }
 
 extension NetworkListing.Router {
-  init(_ router: RouterState) {
+  init(_ router: JSONValue) {
     self.init(
-      borderAgentID: router.borderAgentID, name: router.name, vendor: router.vendor,
-      model: router.model, partitionID: router.partitionID,
-      isOnline: router.availability == "online")
+      borderAgentID: router.text("border_agent_id"), name: router["name"]?.text,
+      vendor: router["vendor"]?.text, model: router["model"]?.text,
+      partitionID: router["partition_id"]?.integer.flatMap(UInt32.init(exactly:)),
+      isOnline: router["availability"]?.text == "online")
   }
 
   init(_ router: Router) {

@@ -54,7 +54,7 @@ struct NetworksListCommand: AsyncParsableCommand {
 
   private func text(_ networks: [NetworkListing], none: String) -> String {
     // Most homes have none.
-    let isShared = networks.contains { $0.state?.sharedBy != nil }
+    let isShared = networks.contains { $0.state?["shared_by"] != nil }
     var table =
       isShared
       ? Table(

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Broker
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperDaemon
 
 /// `threadkeeper routers`
@@ -53,25 +54,30 @@ struct RoutersListCommand: AsyncParsableCommand {
       "CREDENTIALS", "PREFERRED", "SOURCE")
     for router in list.rows {
       table.add(
-        router.borderAgentID, router.name ?? "", router.networkName ?? "",
-        router.channel.map(String.init) ?? "", thread(router), availability(router),
-        router.credentials.word.description, router.preferred, router.source)
+        router.text("border_agent_id"), router.text("name"), router.text("network_name"),
+        router["channel"]?.integer.map(String.init) ?? "", thread(router), availability(router),
+        router.text("credentials"), router.text("preferred"), router.text("source"))
     }
     try output.show(
       list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))
   }
 
-  private func thread(_ router: RouterState) -> String {
-    let state = router.threadState ?? ""
-    guard let current = router.currentExtendedPANID, current != router.extendedPANID else {
-      return state
-    }
+  private func thread(_ router: JSONValue) -> String {
+    let state = router.text("thread_state")
+    guard let current = router["current_ext_pan_id"]?.text, current != router["ext_pan_id"]?.text
+    else { return state }
     return state.isEmpty ? "on \(current)" : "\(state) on \(current)"
   }
 
-  private func availability(_ router: RouterState) -> String {
-    router.offlineReason.map { "\(router.availability) (\($0))" } ?? router.availability
+  private func availability(_ router: JSONValue) -> String {
+    let state = router.text("availability")
+    return router["offline_reason"]?.text.map { "\(state) (\($0))" } ?? state
   }
+}
+
+extension JSONValue {
+  /// A field of a state; empty where it is not there.
+  func text(_ field: String) -> String { self[field]?.text ?? "" }
 }
 
 /// `threadkeeper routers remove`

@@ -74,9 +74,11 @@ package struct ListRouters: ListOperation {
 
   package init() {}
 
-  package func list(_ context: OperationContext) throws -> Rows<RouterState> {
+  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
-    let routers = homes.flatMap { name, home in home.routerStates(in: name) }
+    let routers = homes.flatMap { name, home in
+      home.routerStates(in: name).map { $0.jsonValue() }
+    }
     return Rows(rows: routers, note: routers.isEmpty ? whyNone(homes.map(\.home)) : nil)
   }
 
@@ -106,8 +108,11 @@ package struct ListNetworks: ListOperation {
 
   package init() {}
 
-  package func list(_ context: OperationContext) throws -> Rows<NetworkState> {
-    Rows(rows: context.homes.flatMap { name, home in home.networkStates(in: name) })
+  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
+    Rows(
+      rows: context.homes.flatMap { name, home in
+        home.networkStates(in: name).map { $0.jsonValue() }
+      })
   }
 }
 

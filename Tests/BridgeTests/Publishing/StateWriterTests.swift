@@ -4,6 +4,7 @@ import Broker
 import TestKit
 import Testing
 import ThreadDataset
+import Wire
 
 @testable import Bridge
 @testable import Home
@@ -12,84 +13,6 @@ import ThreadDataset
 @Suite("States as JSON")
 struct StateWriterTests {
   private let writer = StateWriter(home: "ho\"me", isOnlyHome: true)
-
-  @Test("A router's state is what the encoder makes of the same values")
-  func routers() throws {
-    var random = SeededGenerator(seed: 1)
-    for _ in 0..<2_000 {
-      let agent = BorderAgentID(
-        high: random.next(), low: random.maybe(random.next()) ?? 0)
-      var router = Router(agent, at: random.time())
-      router.user = random.maybe(ExactName(random.text()))
-      router.name = random.maybe(random.text())
-      router.vendor = random.maybe(random.text())
-      router.model = random.maybe(random.text())
-      router.extendedAddress = random.maybe(random.next())
-      router.accessPoint = random.maybe(random.text())
-      router.ssid = random.maybe(random.text())
-      router.dataset = random.maybe(
-        .of(
-          random.next(), at: random.next() >> 16,
-          channel: UInt32.random(in: 11...0x20011, using: &random),
-          name: "n" + random.text()))
-      router.credential = random.pick(CredentialState.allCases)
-      router.datasetChangedAt = random.maybe(random.time())
-      router.currentNetwork = random.maybe(ExtendedPANID(number: random.next()))
-      router.threadState = random.maybe(random.pick(ThreadState.allCases))
-      router.threadStateSince = random.maybe(random.time())
-      router.isOnline = Bool.random(using: &random)
-      router.offlineReason = random.maybe(random.pick(OfflineReason.allCases))
-      router.source = random.pick([.mqtt, .mdns])
-      router.partition = random.maybe(UInt32.random(in: 0...UInt32.max, using: &random))
-      router.threadVersion = random.maybe(random.text())
-      router.adoption = random.maybe(Adoption(random.pick(AdoptionState.allCases)))
-      if router.source == .mdns {
-        router.advertised = random.maybe(
-          Router.Advertised(
-            network: ExtendedPANID(number: random.next()), networkName: random.maybe("x"),
-            activeSeconds: random.maybe(random.next())))
-      }
-      let check: PreferredCheck = random.pick([
-        .none, .match, .mismatch(.channel), .stale([]), .conflict(.pskc),
-      ])
-      let state = RouterState(router, check, in: "ho\"me")
-      #expect(writer.router(router, check).text == WireJSON().encode(state).text)
-    }
-  }
-
-  @Test("Times are those of the C library, before 1970 and far ahead, too")
-  func times() {
-    var random = SeededGenerator(seed: 2)
-    let edges: [Int64] = [
-      0, -1, -1_000, -86_400_000, 951_782_400_000, 951_868_800_000, 4_107_542_399_999,
-      1_709_164_800_000,
-    ]
-    let all = edges.map(WireTime.init(milliseconds:)) + (0..<5_000).map { _ in random.time() }
-    for time in all {
-      var json = JSONBytes()
-      json.time(time)
-      #expect(json.bytes.text == time.description)
-    }
-  }
-
-  @Test("A network's state is what the encoder makes of the same values")
-  func networks() {
-    var random = SeededGenerator(seed: 3)
-    for _ in 0..<500 {
-      var view = NetworkView(id: ExtendedPANID(number: random.next()))
-      view.name = random.text()
-      view.dataset = random.maybe(.of(random.next(), at: random.next() >> 16))
-      view.routers = Int.random(in: 0...100_000, using: &random)
-      view.online = Int.random(in: 0...10, using: &random)
-      view.isPreferred = Bool.random(using: &random)
-      view.isAccepted = Bool.random(using: &random)
-      view.sharedBy = (0..<Int.random(in: 0...2, using: &random)).map { _ in
-        ExactName(random.text())
-      }
-      let state = NetworkState(view, in: "ho\"me")
-      #expect(writer.network(view).text == WireJSON().encode(state).text)
-    }
-  }
 
   /// As `Broker` has it, with the sentences of the same facts.
   private func state(_ key: AlertKey, _ alert: Alert) throws -> AlertState {

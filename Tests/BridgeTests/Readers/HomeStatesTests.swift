@@ -41,22 +41,16 @@ struct HomeStatesTests {
 
   @Test("Routers are those on the list, as they are published, in the order in which they came")
   func routers() {
-    let (home, writer) = (scene().home, StateWriter(home: "home", isOnlyHome: true))
+    let home = scene().home
     let states = home.routerStates(in: "home")
-    #expect(states.map { $0.borderAgentID.prefix(16).suffix(1) } == ["2", "1", "3", "9"])
-    let published = home.routers.filter(\.isPresent).map {
-      writer.router($0, home.verdict(of: $0)).text
-    }
-    #expect(states.map { WireJSON().encode($0).text } == published)
+    #expect(states.map(\.router.agent.numbers.high) == [2, 1, 3, 9])
+    #expect(states.map(\.verdict) == home.routers.filter(\.isPresent).map(home.verdict))
   }
 
   @Test("Networks are as they are published, by name")
   func networks() {
-    let (home, writer) = (scene().home, StateWriter(home: "home", isOnlyHome: true))
-    let states = home.networkStates(in: "home")
-    #expect(states.map(\.networkName) == ["guest", "net", "net-2"])
-    #expect(
-      states.map { WireJSON().encode($0).text } == home.networks.map { writer.network($0).text })
+    let states = scene().home.networkStates(in: "home")
+    #expect(states.map(\.network.name) == ["guest", "net", "net-2"])
   }
 
   @Test("Alerts that fire are as they are published, the newest first; with all, those that ended")
@@ -86,8 +80,8 @@ struct HomeStatesTests {
     let firing = alerts.count
     #expect(alerts.contains { $0.facts.differs != nil })
     let published = [
-      RequestCommand.listRouters: try home.routerStates(in: "home").map { try JSONValue($0) },
-      .listNetworks: try home.networkStates(in: "home").map { try JSONValue($0) },
+      RequestCommand.listRouters: home.routerStates(in: "home").map { $0.jsonValue() },
+      .listNetworks: home.networkStates(in: "home").map { $0.jsonValue() },
       .listAlerts: try alerts.map { try JSONValue($0) },
     ]
     for (command, count) in [

@@ -4,6 +4,7 @@ import Bridge
 import Broker
 import Home
 import Testing
+import ThreadRequests
 
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
@@ -114,17 +115,16 @@ struct NetworkListingTests {
 
   @Test("The fields of a known network stay as they are published, with its routers beside them")
   func json() throws {
-    var state = NetworkState(
-      home: "home", extendedPANID: "1111111122222222", networkName: "home", channel: 15,
-      panID: 1, activeTimestamp: 1, routers: 0, routersOnline: 0, isPreferred: false,
-      isAccepted: true)
-    let listing = NetworkListing(state, [])
-    #expect(listing.cells[3] == "accepted")
-    state.isPreferred = true
-    #expect(NetworkListing(state, []).cells[3] == "yes")
-    state.sharedBy = ["ha", "hb"]
-    #expect(NetworkListing(state, []).cells[5] == "ha, hb")
-    let line = try JSONText.line(listing)
+    func listing(_ members: [String: JSONValue]) -> NetworkListing {
+      NetworkListing(
+        .object(
+          ["ext_pan_id": .text("1111111122222222"), "routers": .integer(0)].merging(members) { $1 }),
+        [])
+    }
+    #expect(listing(["preferred": .bool(false), "accepted": .bool(true)]).cells[3] == "accepted")
+    #expect(listing(["preferred": .bool(true), "accepted": .bool(true)]).cells[3] == "yes")
+    #expect(listing(["shared_by": .array([.text("ha"), .text("hb")])]).cells[5] == "ha, hb")
+    let line = try JSONText.line(listing([:]))
     #expect(line.contains(#""routers":0"#) && line.contains(#""border_routers":[]"#), "\(line)")
   }
 }

@@ -3,6 +3,7 @@
 import Home
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Reads the JSON of events.
 package struct InboundEventDecoder: Sendable {

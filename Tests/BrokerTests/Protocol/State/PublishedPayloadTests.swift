@@ -44,64 +44,12 @@ struct PublishedPayloadTests {
     #expect(BridgeHealth.expirySeconds == 180)
   }
 
-  @Test("router/<id>: little is always there, the rest where it is known")
-  func routerState() throws {
-    var state = RouterState(
-      home: "home", borderAgentID: "a1b2c3d4e5f60718", user: "anna", isOnline: true,
-      credentials: .missing, preferred: "none", firstSeen: time)
-    let least: Set = [
-      "v", "home", "border_agent_id", "user", "availability", "credentials", "preferred",
-      "source", "first_seen",
-    ]
-    #expect(Set(try object(state).keys) == least)
-    state.name = "Living room"
-    state.vendor = "Acme"
-    state.model = "BR-1"
-    state.extendedAddress = "0011223344556677"
-    state.extendedPANID = "1111111122222222"
-    state.networkName = "home"
-    state.channel = 15
-    state.panID = 0x1234
-    state.activeTimestamp = 1
-    state.adoption = "asked"
-    state.ssid = "attic"
-    state.accessPoint = "ap-3"
-    state.datasetChangedAt = time
-    state.partitionID = 7
-    state.threadVersion = "1.4.0"
-    let full = try object(state)
-    #expect(
-      Set(full.keys)
-        == least.union([
-          "name", "vendor", "model", "ext_address", "ext_pan_id", "network_name", "channel",
-          "pan_id", "active_timestamp", "adoption", "ssid", "access_point", "dataset_changed_at",
-          "partition_id", "thread_version",
-        ]))
-    #expect(full["availability"] as? String == "online")
-    #expect(full["first_seen"] as? String == "2026-11-21T04:36:00Z")
-  }
-
   @Test("Names for what is held of a router")
   func credentialStates() {
     #expect(
       CredentialState.allCases.map(\.word.description) == [
         "stored", "missing", "stale", "conflict", "shared", "partial",
       ])
-  }
-
-  @Test("network/<ext_pan_id>")
-  func networkState() throws {
-    let state = NetworkState(
-      home: "home", extendedPANID: "1111111122222222", networkName: "home", channel: 15,
-      panID: 0x1234, activeTimestamp: 1, routers: 2, routersOnline: 1, isPreferred: true,
-      isAccepted: false)
-    let object = try object(state)
-    #expect(
-      Set(object.keys) == [
-        "v", "home", "ext_pan_id", "network_name", "channel", "pan_id", "active_timestamp",
-        "routers", "routers_online", "preferred", "accepted",
-      ])
-    #expect(object["preferred"] as? Bool == true)
   }
 
   @Test("alert/<fingerprint>: all the words in one flat object, `ends_at` null while it fires")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Home
 import TestKit
 import Testing
+import ThreadDataset
 
+@testable import Bridge
 @testable import Broker
+@testable import Home
 
 /// What the templates read is there under that name. Home Assistant renders a wrong name as nothing, and says nothing.
 @Suite("The templates for Home Assistant")
@@ -16,13 +18,10 @@ struct HomeAssistantTemplateTests {
   /// One full value of everything that is read, by topic.
   private func states() throws -> [String: Any] {
     let now = WireTime(milliseconds: 1_795_429_312_000)
-    var router = RouterState(
-      home: "home", borderAgentID: Self.agent, user: "anna", isOnline: true, credentials: .stored,
-      preferred: "match", firstSeen: now)
-    router.networkName = "home"
-    router.adoption = "failed"
-    router.channel = 15
-    router.extendedPANID = "1111111122222222"
+    let agent = try #require(BorderAgentID(hex: Self.agent))
+    var router = Router(agent, at: now)
+    router.dataset = .of(1, name: "home")
+    router.adoption = Adoption(.denied)
     router.datasetChangedAt = now
     let info = BridgeInfo(
       version: "1", instanceID: "i", home: "home",
@@ -45,7 +44,7 @@ struct HomeAssistantTemplateTests {
       "tk/bridge/state": json.encode(BridgeState.online), "tk/bridge/info": json.encode(info),
       "tk/bridge/consent": json.encode(consent),
       "tk/bridge/alerts": json.encode(overview), "tk/alert/f": json.encode(alert),
-      "tk/router/\(Self.agent)": json.encode(router),
+      "tk/router/\(Self.agent)": RouterState(router, .match, in: "home").json(),
       "tk/router/\(Self.agent)/availability": json.encode(BridgeState.online),
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
   }

@@ -4,15 +4,30 @@ import Glibc
 import Home
 import ThreadkeeperSupport
 
-/// Written as RFC 3339 in UTC.
+/// Written as RFC 3339 in UTC, to the second.
+extension WireTime: WireValue {
+  package func write(to json: inout JSONBytes) {
+    json.byte(0x22)
+    json.time(milliseconds: milliseconds)
+    json.byte(0x22)
+  }
+
+  package static var form: WireForm {
+    WireForm(
+      name: "time", "RFC 3339 in UTC, to the second.",
+      pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+  }
+
+  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    String.schema(form, &describer) + #", "format": "date-time""#
+  }
+}
+
 extension WireTime: Codable, CustomStringConvertible {
   package var description: String {
-    var seconds = time_t(milliseconds.flooredQuotient(by: 1000))
-    var date = tm()
-    gmtime_r(&seconds, &date)
-    return "\((Int(date.tm_year) + 1900).padded(4))-\((date.tm_mon + 1).padded(2))"
-      + "-\(date.tm_mday.padded(2))T\(date.tm_hour.padded(2)):\(date.tm_min.padded(2))"
-      + ":\(date.tm_sec.padded(2))Z"
+    var text = JSONBytes(capacity: 20)
+    text.time(milliseconds: milliseconds)
+    return String(decoding: text.bytes, as: UTF8.self)
   }
 
   /// - Throws: `DecodingError` for anything but what `description` gives.
@@ -41,29 +56,5 @@ extension WireTime: Codable, CustomStringConvertible {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)
-  }
-}
-
-extension Int64 {
-  fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
-    let quotient = self / divisor
-    return self % divisor < 0 ? quotient - 1 : quotient
-  }
-}
-
-extension FixedWidthInteger {
-  fileprivate func padded(_ width: Int) -> String {
-    let digits = String(self)
-    return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
-  }
-}
-
-/// How values become the JSON that is published: keys sorted, so that equal values are equal bytes.
-package struct WireJSON: Sendable {
-  package init() {}
-
-  package func encode(_ value: some Encodable) -> [UInt8] {
-    // Every published type holds texts, whole numbers and booleans only, for which encoding is total.
-    (try? JSONWriter.bytes(of: value)) ?? Array("{}".utf8)
   }
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Makes the JSON schema (draft-07) of a message from its declaration. What messages share stands in `definitions`, by
+/// the name of its form. Nothing is allowed but what is declared.
+package struct WireDescriber: WireCoder {
+  package struct Field {
+    package let name: String
+    package let schema: String
+    package let isNeeded: Bool
+  }
+
+  /// In the order of the wire.
+  package private(set) var fields: [Field] = []
+  /// In the order in which they are first used.
+  package private(set) var definitions: [(name: String, schema: String)] = []
+  /// Whether one of the fields holds a secret.
+  package private(set) var hasSecrets = false
+
+  package init<Object: WireObject>(_ sample: Object) {
+    var copy = sample
+    copy.fields(&self)
+  }
+
+  package mutating func field<Value: WireValue>(
+    _ name: StaticString, _ value: Value?, _ form: WireForm?
+  ) { add(name, Value.self, form, isNeeded: false) }
+
+  package mutating func needed<Value: WireValue>(
+    _ name: StaticString, _ value: Value, _ form: WireForm?
+  ) { add(name, Value.self, form, isNeeded: true) }
+
+  private mutating func add<Value: WireValue>(
+    _ name: StaticString, _ type: Value.Type, _ form: WireForm?, isNeeded: Bool
+  ) {
+    let form = form ?? Value.form
+    hasSecrets = hasSecrets || form.over(Value.form).isSecret
+    fields.append(
+      Field(
+        name: "\(name)", schema: schema(of: type, form), isNeeded: isNeeded))
+  }
+
+  /// The schema of a value, or a reference to its definition.
+  mutating func schema<Value: WireValue>(of type: Value.Type, _ form: WireForm) -> String {
+    let about = "\(form.about)"
+    let members = Value.schema(form.over(Value.form), &self)
+    let schema = about.isEmpty ? "{\(members)}" : #"{"description": "\#(about)", \#(members)}"#
+    guard let name = form.name.map({ "\($0)" }) else { return schema }
+    if !definitions.contains(where: { $0.name == name }) { definitions.append((name, schema)) }
+    return ##"{"$ref": "#/definitions/\##(name)"}"##
+  }
+
+  /// Members of the schema of an object in another one.
+  mutating func nested(_ sample: some WireObject) -> String {
+    let inner = WireDescriber(sample)
+    hasSecrets = hasSecrets || inner.hasSecrets
+    for one in inner.definitions where !definitions.contains(where: { $0.name == one.name }) {
+      definitions.append(one)
+    }
+    return inner.members
+  }
+
+  private var members: String {
+    let needed = fields.filter(\.isNeeded).map { #""\#($0.name)""# }
+    let properties = fields.map { #""\#($0.name)": \#($0.schema)"# }
+    return #""type": "object", "required": [\#(needed.joined(separator: ", "))], "properties": "#
+      + #"{\#(properties.joined(separator: ", "))}, "additionalProperties": false"#
+  }
+
+  static func words(_ words: [String]) -> String {
+    #""enum": [\#(words.map { #""\#($0)""# }.joined(separator: ", "))]"#
+  }
+
+  /// A schema as a file of its own, in one line.
+  ///
+  /// - Parameters:
+  ///   - title: the topic.
+  ///   - rules: members that say what one field means for others.
+  package static func document<Object: WireObject>(
+    _ sample: Object, title: String, about: String? = nil, rules: String = ""
+  ) -> String {
+    let describer = WireDescriber(sample)
+    let definitions = describer.definitions.map { #""\#($0.name)": \#($0.schema)"# }
+    return #"{"$schema": "http://json-schema.org/draft-07/schema#", "title": "\#(title)", "#
+      + (about.map { #""description": "\#($0)", "# } ?? "") + describer.members
+      + (rules.isEmpty ? "" : ", \(rules)")
+      + (definitions.isEmpty
+        ? "" : #", "definitions": {\#(definitions.joined(separator: ", "))}"#) + "}"
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a field's values are limited to, and what they mean. A field says it with a literal where only the meaning is
+/// its own: `"Whether it can be reached."`.
+///
+/// Constants alone, so that nothing is made of them while a message is written.
+package struct WireForm: Sendable {
+  /// Of a definition that messages share; nil: the field has it for itself.
+  package let name: StaticString?
+  package let about: StaticString
+  /// Characters of a text, or elements of a list; of a number the value. Checked when it is read.
+  package let least: UInt64
+  package let most: UInt64
+  /// A regular expression.
+  package let pattern: StaticString?
+  /// A network key, a PSKc, a code or a dataset: never in anything that is retained.
+  package let isSecret: Bool
+
+  @inlinable
+  package init(
+    name: StaticString? = nil, _ about: StaticString, least: UInt64 = 0, most: UInt64 = .max,
+    pattern: StaticString? = nil, isSecret: Bool = false
+  ) {
+    self.name = name
+    self.about = about
+    self.least = least
+    self.most = most
+    self.pattern = pattern
+    self.isSecret = isSecret
+  }
+
+  /// A text of at least one character, or a list of at least one element.
+  @inlinable
+  package static func filled(_ about: StaticString, most: UInt64 = .max) -> WireForm {
+    WireForm(about, least: 1, most: most)
+  }
+
+  @inlinable
+  package static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
+    WireForm(about, pattern: pattern)
+  }
+}
+
+extension WireForm {
+  /// With the limits of the value's type, where it has none of its own.
+  func over(_ type: WireForm) -> WireForm {
+    WireForm(
+      name: name, about, least: least == 0 ? type.least : least,
+      most: most == .max ? type.most : most, pattern: pattern ?? type.pattern,
+      isSecret: isSecret || type.isSecret)
+  }
+
+  func allows(_ number: UInt64) -> Bool { least <= number && number <= most }
+
+  /// Members of a schema; none for what is not limited.
+  func bounds(_ lower: String, _ upper: String) -> String {
+    (least == 0 ? "" : #", "\#(lower)": \#(least)"#)
+      + (most == .max ? "" : #", "\#(upper)": \#(most)"#)
+  }
+}
+
+extension WireForm: ExpressibleByStringLiteral {
+  @inlinable
+  package init(stringLiteral about: StaticString) { self.init(about) }
+}
+
+// What several messages have, by the names of the definitions in the schemas.
+extension WireForm {
+  @inlinable package static var home: WireForm {
+    WireForm(name: "home", "The home's name.", least: 1)
+  }
+  @inlinable package static var user: WireForm {
+    WireForm(name: "user", "A login of the broker.", least: 1, most: 256)
+  }
+  @inlinable package static var label: WireForm {
+    WireForm(name: "label", "A text that a router reported.", most: 512)
+  }
+  @inlinable package static var extendedAddress: WireForm {
+    WireForm(
+      name: "ext_address", "Extended address: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
+  }
+  @inlinable package static var networkName: WireForm {
+    WireForm(name: "network_name", "Name of a Thread network.", most: 16)
+  }
+  @inlinable package static var networkNames: WireForm {
+    WireForm(name: "network_names", "Name of a Thread network; of several, all their names.")
+  }
+  @inlinable package static var channel: WireForm {
+    WireForm(name: "channel", "IEEE 802.15.4 channel.", least: 11, most: 26)
+  }
+  @inlinable package static var panID: WireForm {
+    WireForm(name: "pan_id", "PAN ID.", most: 65_535)
+  }
+  @inlinable package static var activeTimestamp: WireForm {
+    WireForm(
+      name: "active_timestamp", "Seconds of the Active Timestamp.", most: 281_474_976_710_655)
+  }
+  @inlinable package static var sharingLogins: WireForm {
+    WireForm(
+      name: "sharing_logins",
+      "Logins that are no border routers and share credentials of the network.",
+      least: 1)
+  }
+  @inlinable package static var alertFingerprint: WireForm {
+    WireForm(name: "alert_fingerprint", "Names the alert for good.", pattern: "^[0-9a-f]{16}$")
+  }
+  @inlinable package static var keyFingerprint: WireForm {
+    WireForm(
+      name: "key_fingerprint", "Of somebody's public keys.",
+      pattern: "^([0-9a-f]{4}-){7}[0-9a-f]{4}$")
+  }
+  @inlinable package static var consentID: WireForm {
+    WireForm(name: "consent_id", "Of a request for consent.", pattern: "^c-[0-9a-f]{16}$")
+  }
+  @inlinable package static var requester: WireForm {
+    WireForm(name: "requester", "Who asks; what it chose itself is in double quotes.", least: 1)
+  }
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// A value of a home that is called by a word in everything that is published.
+package protocol WireWord: WireReadable, CaseIterable {
+  var word: StaticString { get }
+}
+
+extension WireWord {
+  /// - Returns: nil for what no value is called.
+  package init?(word: String) {
+    guard let value = Self.allCases.first(where: { $0.isCalled(word) }) else { return nil }
+    self = value
+  }
+
+  private func isCalled(_ text: String) -> Bool {
+    word.withUTF8Buffer { text.utf8.elementsEqual($0) }
+  }
+
+  @inlinable
+  package func write(to json: inout JSONBytes) { json.word(word) }
+
+  package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+    guard case .string(let string) = member.value else { return nil }
+    return Self.allCases.first { $0.word ~= string }
+  }
+
+  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    WireDescriber.words(allCases.map(\.word.description))
+  }
+}
+
+/// A value whose cases are the words themselves.
+package protocol WireName: WireReadable, CaseIterable, RawRepresentable where RawValue == String {}
+
+extension WireName {
+  @inlinable
+  package func write(to json: inout JSONBytes) { json.text(rawValue) }
+
+  package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+    if case .string(let string) = member.value { string.text.flatMap(Self.init) } else { nil }
+  }
+
+  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    WireDescriber.words(allCases.map(\.rawValue))
+  }
+}
+
+extension AlertName: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .preferredNetworkMismatch: "PreferredNetworkMismatch"
+    case .datasetConflict: "DatasetConflict"
+    case .staleDataset: "StaleDataset"
+    case .credentialsMissing: "CredentialsMissing"
+    case .borderRouterOffline: "BorderRouterOffline"
+    case .wellKnownNetworkKey: "WellKnownNetworkKey"
+    case .noPreferredNetwork: "NoPreferredNetwork"
+    case .plaintextCredentials: "PlaintextCredentials"
+    case .messagesDropped: "MessagesDropped"
+    case .sessionLost: "SessionLost"
+    case .storeReadOnly: "StoreReadOnly"
+    case .brokerAuthenticationFailed: "BrokerAuthenticationFailed"
+    case .adoptionFailed: "AdoptionFailed"
+    case .routerDetached: "RouterDetached"
+    case .preferredKeyDisputed: "PreferredKeyDisputed"
+    case .preferredNetworkChanged: "PreferredNetworkChanged"
+    case .homeMoved: "HomeMoved"
+    case .sessionTakenOver: "SessionTakenOver"
+    case .storeDamaged: "StoreDamaged"
+    case .networkSplit: "NetworkSplit"
+    case .unknownRouter: "UnknownRouter"
+    case .routerNotAdvertised: "RouterNotAdvertised"
+    case .consentByHomeAssistant: "ConsentByHomeAssistant"
+    case .discoveryAltered: "DiscoveryAltered"
+    case .homeAssistantDiffers: "HomeAssistantDiffers"
+    case .stateAltered: "StateAltered"
+    case .anotherDaemon: "AnotherDaemon"
+    case .anchorAltered: "AnchorAltered"
+    case .credentialSharingOpen: "CredentialSharingOpen"
+    case .preferredNetworkEmpty: "PreferredNetworkEmpty"
+    case .agentNotWorking: "AgentNotWorking"
+    case .homeOffline: "HomeOffline"
+    }
+  }
+}
+
+extension AlertSeverity: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .critical: "critical"
+    case .warning: "warning"
+    case .info: "info"
+    }
+  }
+}
+
+extension CredentialState: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .missing: "missing"
+    case .stored: "stored"
+    case .stale: "stale"
+    case .conflict: "conflict"
+    case .shared: "shared"
+    case .partial: "partial"
+    }
+  }
+}
+
+extension ThreadState: WireWord {
+  package static var form: WireForm { WireForm(name: "thread_state", "Of its Thread interface.") }
+
+  package var word: StaticString {
+    switch self {
+    case .disabled: "disabled"
+    case .detached: "detached"
+    case .child: "child"
+    case .router: "router"
+    case .leader: "leader"
+    }
+  }
+}
+
+extension OfflineReason: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .stopped: "stopped"
+    case .unreachable: "unreachable"
+    case .frozen: "frozen"
+    case .untrusted: "untrusted"
+    case .noNetwork: "no_network"
+    case .failing: "failing"
+    case .silent: "silent"
+    }
+  }
+
+  /// What an `offline` event may give as its reason.
+  package static let reported: [OfflineReason] = [
+    .stopped, .unreachable, .frozen, .untrusted, .noNetwork, .failing,
+  ]
+}
+
+extension AdoptionState: WireWord {
+  /// As the reason of an alert.
+  package var word: StaticString {
+    switch self {
+    case .due: "due"
+    case .asked: "asked"
+    case .agreed: "agreed"
+    case .sent: "sent"
+    case .notEnrolled: "not_enrolled"
+    case .damagedKeys: "damaged_enrolment"
+    case .damagedCredentials: "damaged_credentials"
+    case .denied: "denied"
+    case .expired: "expired"
+    case .timeout: "timeout"
+    case .disagreement: "disagreement"
+    case .pendingChange: "pending_change"
+    case .refused: "refused"
+    case .noAnswer: "no_answer"
+    case .notAttached: "not_attached"
+    }
+  }
+
+  /// As it is published of a router.
+  package enum Published: String, WireName {
+    case asked, agreed, sent, failed
+  }
+
+  /// Nil where nobody was asked yet.
+  package var published: Published? {
+    switch self {
+    case .due: nil
+    case .asked: .asked
+    case .agreed: .agreed
+    case .sent: .sent
+    default: .failed
+    }
+  }
+
+  /// What an `announce` or `dataset` may give as its reason.
+  package static let reported: [AdoptionState] = [
+    .pendingChange, .refused, .noAnswer, .notAttached,
+  ]
+}
+
+extension AlertFacts.Trigger: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .announce: "announce"
+    case .dataset: "dataset"
+    case .heartbeat: "heartbeat"
+    case .offline: "offline"
+    case .ssid: "ssid"
+    case .ssidChanged: "ssid_changed"
+    case .preferredChanged: "preferred_changed"
+    case .request: "request"
+    case .deleted: "deleted"
+    case .silence: "silence"
+    case .mdns: "mdns"
+    case .accepted: "accepted"
+    case .adoption: "adoption"
+    case .start: "start"
+    }
+  }
+}
+
+extension RouterSource: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .mqtt: "mqtt"
+    case .mdns: "mdns"
+    }
+  }
+}
+
+extension PreferredCheck {
+  /// As it is published.
+  package enum Published: String, WireName {
+    case match, mismatch, none
+
+    package static var form: WireForm {
+      WireForm(
+        name: "check", "Against the preferred network; none: there is nothing to compare.")
+    }
+  }
+
+  package var published: Published {
+    switch self {
+    case .none: .none
+    case .match: .match
+    case .mismatch, .stale, .conflict: .mismatch
+    }
+  }
+}
+
+extension DatasetParameter: WireName {}
+
+extension DatasetDifferences: WireValue {
+  package func write(to json: inout JSONBytes) { parameters.write(to: &json) }
+
+  package static var form: WireForm {
+    WireForm(name: "differs", "Names of the parameters that differ, never a value.")
+  }
+
+  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    [DatasetParameter].schema(form, &describer) + #", "uniqueItems": true"#
+  }
+}
+
+extension AlertName: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension AlertSeverity: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension CredentialState: Codable {
+  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
+  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
+}
+
+extension WireWord {
+  fileprivate init(wordFrom decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let value = Self(word: try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no such word")
+    }
+    self = value
+  }
+
+  fileprivate func encodeWord(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(word.description)
+  }
+}
