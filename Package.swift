@@ -240,7 +240,7 @@ let package = Package(
     .testTarget(
       name: "BrokerTests",
       dependencies: [
-        "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
+        "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire",
       ]),
     .testTarget(
       name: "LocalAPITests",
@@ -323,7 +323,7 @@ let package = Package(
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore",
         "LocalAPI", "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
-        "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
+        "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
         "service-probe", "threadkeeper",
       ]),
   ] + goalTargets,

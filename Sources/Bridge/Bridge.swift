@@ -215,7 +215,7 @@ package final class Bridge: Service {
     if let home = bridge.topics.homes.first {
       status.lastWill = Publication(
         topic: OutboundTopic(base: home.base).state,
-        payload: WireJSON().encode(BridgeState.offline),
+        payload: BridgeState.offline,
         retain: true)
     }
     return status

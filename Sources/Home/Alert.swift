@@ -284,7 +284,7 @@ package struct AlertFacts: Hashable, Sendable {
   package enum Trigger: UInt8, Hashable, Sendable, CaseIterable {
     case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request,
       deleted
-    case silence, mdns, accepted, adoption, start
+    case silence, mdns, accepted, adoption
   }
 
   /// All networks that it names.
@@ -402,7 +402,7 @@ extension AlertKey {
 /// | firing | updated where the facts are new | resolved |
 package struct Alert: Hashable, Sendable {
   /// Seconds for which a resolved alert stays published.
-  static let resolvedRetention = 86_400
+  package static let resolvedRetention = 86_400
 
   package enum Phase: UInt8, Hashable, Sendable {
     /// The condition holds, but not long enough yet. Nothing is published.
@@ -428,7 +428,7 @@ package struct Alert: Hashable, Sendable {
   package var wasPublished: Bool { phase != .held || endsAt != nil }
 
   /// What becomes of it is published, where it is new.
-  package enum News: UInt8, Hashable, Sendable { case raised = 1, updated, resolved }
+  package enum News: UInt8, Hashable, Sendable, CaseIterable { case raised = 1, updated, resolved }
 
   /// A condition that begins.
   ///

@@ -28,6 +28,13 @@ import ThreadkeeperSupport
 package protocol WireObject {
   /// Each field once, in the order of the wire.
   mutating func fields<Coder: WireCoder>(_ c: inout Coder)
+
+  /// Members of its schema that say what one field means for others.
+  var rules: String { get }
+}
+
+extension WireObject {
+  package var rules: String { "" }
 }
 
 /// An object within a message.

@@ -16,7 +16,11 @@ package struct WireDescriber: WireCoder {
   /// Whether one of the fields holds a secret.
   package private(set) var hasSecrets = false
 
-  package init<Object: WireObject>(_ sample: Object) {
+  /// See `WireObject`.
+  private let rules: String
+
+  package init(_ sample: some WireObject) {
+    rules = sample.rules
     var copy = sample
     copy.fields(&self)
   }
@@ -64,25 +68,26 @@ package struct WireDescriber: WireCoder {
     let properties = fields.map { #""\#($0.name)": \#($0.schema)"# }
     return #""type": "object", "required": [\#(needed.joined(separator: ", "))], "properties": "#
       + #"{\#(properties.joined(separator: ", "))}, "additionalProperties": false"#
+      + (rules.isEmpty ? "" : ", \(rules)")
   }
 
-  static func words(_ words: [String]) -> String {
-    #""enum": [\#(words.map { #""\#($0)""# }.joined(separator: ", "))]"#
+  /// One of these.
+  package static func words(_ words: [String]) -> String {
+    let each = words.enumerated().filter { words[..<$0].contains($1) == false }
+    return #""enum": [\#(each.map { #""\#($0.element)""# }.joined(separator: ", "))]"#
   }
 
   /// A schema as a file of its own, in one line.
   ///
   /// - Parameters:
   ///   - title: the topic.
-  ///   - rules: members that say what one field means for others.
-  package static func document<Object: WireObject>(
-    _ sample: Object, title: String, about: String? = nil, rules: String = ""
+  package static func document(
+    _ sample: some WireObject, title: String, about: String? = nil
   ) -> String {
     let describer = WireDescriber(sample)
     let definitions = describer.definitions.map { #""\#($0.name)": \#($0.schema)"# }
     return #"{"$schema": "http://json-schema.org/draft-07/schema#", "title": "\#(title)", "#
       + (about.map { #""description": "\#($0)", "# } ?? "") + describer.members
-      + (rules.isEmpty ? "" : ", \(rules)")
       + (definitions.isEmpty
         ? "" : #", "definitions": {\#(definitions.joined(separator: ", "))}"#) + "}"
   }

@@ -204,7 +204,6 @@ extension AlertFacts.Trigger: WireWord {
     case .mdns: "mdns"
     case .accepted: "accepted"
     case .adoption: "adoption"
-    case .start: "start"
     }
   }
 }
@@ -252,32 +251,34 @@ extension DatasetDifferences: WireValue {
   }
 }
 
-extension AlertName: Codable {
-  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
-  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
-}
-
-extension AlertSeverity: Codable {
-  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
-  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
-}
-
-extension CredentialState: Codable {
-  package init(from decoder: any Decoder) throws { try self.init(wordFrom: decoder) }
-  package func encode(to encoder: any Encoder) throws { try encodeWord(to: encoder) }
-}
-
-extension WireWord {
-  fileprivate init(wordFrom decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    guard let value = Self(word: try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no such word")
+extension Alert.News: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .raised: "alert_raised"
+    case .updated: "alert_updated"
+    case .resolved: "alert_resolved"
     }
-    self = value
   }
+}
 
-  fileprivate func encodeWord(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(word.description)
-  }
+/// What `bridge/event` and `router/<border_agent_id>/event` are about, but for alerts.
+package enum OutboundEventKind: String, WireName {
+  case routerDiscovered = "router_discovered"
+  case routerAnnounced = "router_announced"
+  case routerOnline = "router_online"
+  case datasetStored = "dataset_stored"
+  case datasetUpdated = "dataset_updated"
+  case datasetIgnored = "dataset_ignored"
+  case preferredChanged = "preferred_changed"
+  case ssidChanged = "ssid_changed"
+  case routerLeft = "router_left"
+  case consentRequested = "consent_requested"
+  case consentApproved = "consent_approved"
+  case consentDenied = "consent_denied"
+  case consentExpired = "consent_expired"
+  case datasetSent = "dataset_sent"
+  case messageRejected = "message_rejected"
+
+  /// All that `router/<border_agent_id>/event` may carry.
+  package static let ofRouters = allCases.filter { $0 != .messageRejected }
 }

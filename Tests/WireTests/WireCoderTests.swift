@@ -15,6 +15,7 @@ struct WireCoderTests {
     var number = 1
     static var sample: Inner { Inner() }
     static var form: WireForm { WireForm(name: "inner", "Within.") }
+    var rules: String { #""maxProperties": 2"# }
     func fields<Coder: WireCoder>(_ c: inout Coder) { c.needed("number", number, "Any.") }
   }
 
@@ -125,10 +126,10 @@ struct WireCoderTests {
       describer.definitions.map(\.name) == ["border_agent_id", "inner", "name", "thread_state"])
     #expect(
       describer.definitions[1].schema
-        == #"{"description": "Within.", "type": "object", "required": ["number"], "properties": {"number": {"description": "Any.", "type": "integer", "minimum": 0}}, "additionalProperties": false}"#
+        == #"{"description": "Within.", "type": "object", "required": ["number"], "properties": {"number": {"description": "Any.", "type": "integer", "minimum": 0}}, "additionalProperties": false, "maxProperties": 2}"#
     )
     #expect(
-      WireDescriber.document(Inner(), title: "a/b", rules: #""maxProperties": 2"#)
+      WireDescriber.document(Inner(), title: "a/b")
         == #"{"$schema": "http://json-schema.org/draft-07/schema#", "title": "a/b", "type": "object", "required": ["number"], "properties": {"number": {"description": "Any.", "type": "integer", "minimum": 0}}, "additionalProperties": false, "maxProperties": 2}"#
     )
   }

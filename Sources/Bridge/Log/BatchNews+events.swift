@@ -33,8 +33,7 @@ extension BatchNews {
     case .router(let event): add(event)
     case .alert(let key, let alert, let news, _):
       guard hasRoom(.alerts) else { return }
-      let homeOption = StateWriter(home: name, isOnlyHome: isOnlyHome).homeOption
-      append(news, key, alert, AlertText(alert.facts, homeOption: homeOption))
+      append(news, AlertState(key, alert, in: name, isOnlyHome: isOnlyHome))
     case .asked(let question):
       guard hasRoom(.consent) else { return }
       append(question, question.reason(home: isOnlyHome ? nil : name))
@@ -76,8 +75,8 @@ extension BatchNews {
       metadata["border_agent_id"] = event.router.map { "\($0)" }
       metadata["router_name"] = event.routerName.map { "\($0)" }
       metadata["ext_pan_id"] = (event.network?.id).map { "\($0)" }
-      metadata["network_name"] = event.networkName.map { "\($0)" }
-      metadata["reason"] = (event.reason?.description).map { "\($0)" }
+      metadata["network_name"] = event.network?.name.filled.map { "\($0)" }
+      metadata["reason"] = (event.reason?.rawValue).map { "\($0)" }
       let isFirst = type == .online && event.isFirstNetwork
       append(
         .info, isFirst ? "border router is on a network now" : text, metadata,
@@ -116,20 +115,15 @@ extension BatchNews {
 
   // MARK: Alerts
 
-  private mutating func append(
-    _ news: Alert.News, _ key: AlertKey, _ alert: Alert, _ text: AlertText
-  ) {
+  private mutating func append(_ news: Alert.News, _ state: AlertState) {
     let isOver = news == .resolved
     var metadata: Logger.Metadata = [
-      "alertname": "\(key.name.word)", "summary": "\(text.summary)",
+      "alertname": "\(state.key.name.word)", "summary": "\(state.summary)",
     ]
-    if !isOver { metadata["remedy"] = "\(text.remedy)" }
-    var published = AlertWords(summary: text.summary, remedy: text.remedy)
-    published.routerName = alert.facts.routerName ?? alert.facts.router?.description
-    published.user = alert.facts.user?.text
+    if !isOver { metadata["remedy"] = "\(state.remedy)" }
     append(
-      isOver ? .info : key.severity(alert.facts).logLevel, isOver ? "alert resolved" : "alert",
-      metadata, of: .alerts, as: (isOver ? "Resolved: " : "") + published.headline)
+      isOver ? .info : state.severity.logLevel, isOver ? "alert resolved" : "alert",
+      metadata, of: .alerts, as: (isOver ? "Resolved: " : "") + state.headline)
   }
 
   // MARK: Consent

@@ -381,7 +381,7 @@ extension Publisher.State {
     kept.alter(message.topic)
     if isDevice && message.payload.isEmpty || !isButton && kept.mayBeEarlier(at: now) { return nil }
     // The broker does that, for a connection of this daemon that was lost, or of another one.
-    if place?.subject == .presence, message.payload == StateWriter.offline,
+    if place?.subject == .presence, message.payload == BridgeState.offline,
       kept.isBeginning(at: now) || others.hasSeen(in: home, at: now)
     {
       return nil
@@ -401,7 +401,7 @@ extension Publisher.State {
   /// Of the alert that no home has.
   private func isStoreAlert(_ levels: [Substring], _ home: Int) -> Bool {
     home == 0 && levels.count == 2 && levels[0] == "alert"
-      && levels[1] == StoreAlert.fingerprint(home: states.name(0))
+      && levels[1] == AlertKey(.storeReadOnly).fingerprint(in: states.name(0))
   }
 
   /// What belongs on a topic of a home. Without a place: that no home has the alert, or that nothing belongs there.

@@ -141,14 +141,8 @@ struct OtherDaemons {
 
   mutating func greeting(version: String, at now: WireTime) -> [UInt8] {
     greetedAt = now
-    var json = JSONBytes(capacity: 160)
-    json.open()
-    json.member(#""instance_id":"#, instance)
-    json.member(#""process":"#, hex: process)
-    json.member(#""v":"#, 1)
-    json.member(#""version":"#, version)
-    json.close()
-    return json.bytes
+    return BridgeDaemon(instance: instance, process: process, version: version)
+      .json(capacity: 160)
   }
 
   func isGreetingDue(at now: WireTime) -> Bool {
@@ -226,7 +220,7 @@ extension Publisher {
       let publications = state.homes.indices.filter { !state.others.holds($0) }.map {
         Publication(
           topic: state.states.topic(RetainedPlace(home: $0, subject: .presence)),
-          payload: StateWriter.stopped, retain: true)
+          payload: BridgeState.stopped, retain: true)
       }
       for publication in publications { state.kept.noteOwn(publication) }
       return publications

@@ -27,10 +27,9 @@ extension Publisher.State {
   }
 
   mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
-    let alert = storeAlert.flatMap {
-      place.subject == .alerts && $0.endsAt == nil ? $0.json(home: states.name(0)) : nil
-    }
-    let publication = states.publication(place, homes[place.home], at: now, storeAlert: alert)
+    let publication = states.publication(
+      place, homes[place.home], at: now,
+      storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
     switch place.subject {
     case .questionDevice, .choiceDevice, .disputeDevice:
       // It may be another than when it was found: then it is found again.

@@ -66,7 +66,7 @@ package final class Publisher: Sendable {
     var choicesDue: Set<Int> = []
     var devicePace = DevicePace()
     /// The last one, until it is over for a day.
-    var storeAlert: StoreAlert?
+    var storeAlert: Alert?
 
     // Of the connection.
     var isConnected = false
@@ -173,13 +173,13 @@ package final class Publisher: Sendable {
   package var storeAlert: Alert? {
     let now = now()
     return state.withLock { state in
-      state.storeAlert.flatMap { $0.expiry(at: now) == 0 ? nil : $0.shown }
+      state.storeAlert.flatMap { $0.storeExpiry(at: now) == 0 ? nil : $0 }
     }
   }
 
   /// For each home; for a shard once, because each minute a message for thousands of homes would be most of its work.
   package func publish(_ health: BridgeHealth) {
-    let payload = WireJSON().encode(health)
+    let payload = health.json()
     state.withLock { state in
       guard state.isConnected else { return }
       state.states.health = payload
@@ -343,29 +343,35 @@ extension Publisher.State {
 
   fileprivate mutating func setStoreProblem(_ reason: String?, at now: WireTime) {
     let before = storeAlert.flatMap { $0.endsAt == nil ? $0 : nil }
-    guard reason != before?.reason, let home = states.settings.topics.homes.first else { return }
-    let alert = StoreAlert(
-      reason: reason ?? before?.reason ?? "", since: before?.since ?? now, updatedAt: now,
+    let facts = reason.map(AlertFacts.storeReadOnly)
+    guard facts != before?.facts, let home = states.settings.topics.homes.first,
+      let facts = facts ?? before?.facts
+    else { return }
+    let alert = Alert(
+      shown: facts, since: before?.heldSince ?? now, updatedAt: now,
       endsAt: reason == nil ? now : nil, sequence: (storeAlert?.sequence ?? 0) + 1)
     storeAlert = alert
-    let type =
-      reason == nil ? "alert_resolved" : before == nil ? "alert_raised" : "alert_updated"
+    let news: Alert.News = reason == nil ? .resolved : before == nil ? .raised : .updated
     late[0, default: []].insert(.alerts)
     guard isConnected else { return }
     urgent.append(storeAlertState(of: home, at: now))
     urgent.append(
       Publication(
         topic: OutboundTopic(base: home.base).alertEvent,
-        payload: alert.json(home: home.name, eventType: type)))
+        payload: AlertState(
+          AlertKey(.storeReadOnly), alert, in: home.name, isOnlyHome: true, news: (news, nil)
+        ).json()))
   }
 
   /// What the broker should keep of it.
   mutating func storeAlertState(of home: BaseTopics.Home, at now: WireTime) -> Publication {
-    if storeAlert?.expiry(at: now) == 0 { storeAlert = nil }
+    if storeAlert?.storeExpiry(at: now) == 0 { storeAlert = nil }
+    let key = AlertKey(.storeReadOnly)
     return Publication(
-      topic: "\(home.base)/alert/\(StoreAlert.fingerprint(home: home.name))",
-      payload: storeAlert?.json(home: home.name) ?? [], retain: true,
-      messageExpiry: storeAlert?.expiry(at: now))
+      topic: "\(home.base)/alert/\(key.fingerprint(in: home.name))",
+      payload: storeAlert.map {
+        AlertState(key, $0, in: home.name, isOnlyHome: true).json()
+      } ?? [], retain: true, messageExpiry: storeAlert?.storeExpiry(at: now))
   }
 
   // MARK: The connection
@@ -402,7 +408,7 @@ extension Publisher.State {
   private func presence(of home: Int) -> Publication {
     Publication(
       topic: states.topic(RetainedPlace(home: home, subject: .presence)),
-      payload: StateWriter.online, retain: true)
+      payload: BridgeState.online, retain: true)
   }
 
   private mutating func requeue(_ places: [RetainedPlace]) {
@@ -492,5 +498,16 @@ extension Publisher {
       home(name).map { Commit(name, $0, changes) }
     }
     note(commits, messages: batch.messages, received: batch.received)
+  }
+}
+
+extension Alert {
+  /// Of the one that no home has, because a store that cannot be written cannot hold it: seconds for which the broker
+  /// keeps what is published now. Nil while it fires, 0 when it is over for a day.
+  fileprivate func storeExpiry(at now: WireTime) -> UInt32? {
+    endsAt.map {
+      let passed = max(0, now.milliseconds - $0.milliseconds) / 1_000
+      return UInt32(max(0, Int64(Self.resolvedRetention) - passed))
+    }
   }
 }

@@ -115,7 +115,6 @@ struct RetainedStates {
   private static let deviceBytes = 100
 
   let settings: PublisherSettings
-  private let writers: [StateWriter]
   private let places: [HomeAssistantPlace]
   /// What all topics of devices begin with, and those of devices that are announced no more.
   private let devicesStart: [UInt8]
@@ -138,7 +137,6 @@ struct RetainedStates {
   init(_ settings: PublisherSettings) {
     self.settings = settings
     let topics = settings.topics
-    writers = topics.homes.map { StateWriter(home: $0.name, isOnlyHome: topics.homes.count == 1) }
     places = topics.homes.compactMap { home in
       settings.discoveryPrefix.map {
         HomeAssistantPlace(home, in: topics, prefix: $0, version: settings.version)
@@ -168,11 +166,12 @@ struct RetainedStates {
       version: settings.version, login: login)
   }
 
+  private var isOnlyHome: Bool { settings.topics.homes.count == 1 }
   var announcesDevices: Bool { !places.isEmpty }
 
   func base(_ home: Int) -> String { settings.topics.homes[home].base }
   func name(_ home: Int) -> String { settings.topics.homes[home].name }
-  func fingerprint(_ key: AlertKey, home: Int) -> String { writers[home].fingerprint(key) }
+  func fingerprint(_ key: AlertKey, home: Int) -> String { key.fingerprint(in: name(home)) }
   func index(of home: String) -> Int? { homes[ExactName(home)] }
 
   // MARK: Topics
@@ -190,7 +189,7 @@ struct RetainedStates {
     case .availability(let agent):
       return routerTopic(bases[place.home], "/router/", agent, "/availability")
     case .network(let network): return topic.network(network)
-    case .alert(let key): return "\(topic.base)/alert/\(writers[place.home].fingerprint(key))"
+    case .alert(let key): return "\(topic.base)/alert/\(fingerprint(key, home: place.home))"
     case .homeDevice: return places[place.home].bridgeTopic
     case .routerDevice(let agent): return routerTopic(devicesAt[place.home], "_", agent, "/config")
     case .questionDevice(let id): return places[place.home].questionTopic(id.questionText)
@@ -271,43 +270,58 @@ struct RetainedStates {
 
   /// - Returns: without a payload where nothing belongs.
   mutating func publication(
-    _ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: [UInt8]? = nil
+    _ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: Alert? = nil
   ) -> Publication {
     var publication = Publication(topic: topic(place), payload: [], retain: true)
-    let writer = writers[place.home]
+    let name = name(place.home)
     switch place.subject {
-    case .presence: publication.payload = StateWriter.online
-    case .info: publication.payload = info(of: place.home, home)
+    case .presence: publication.payload = BridgeState.online
+    case .info:
+      publication.payload =
+        BridgeInfo(
+          settings: settings, shown: settings.shown[place.home], name: name,
+          preferred: home.preferred?.dataset, routers: home.routers.totals.listed,
+          networks: home.networkCount
+        ).json(capacity: 512)
     case .health:
       publication.payload = health
       publication.messageExpiry = BridgeHealth.expirySeconds
     case .alerts:
-      publication.payload = writer.overview(
-        home.alerts, first: place.home == 0 ? storeAlert : nil)
+      publication.payload =
+        AlertsState(
+          home.alerts, in: name, isOnlyHome: isOnlyHome,
+          store: place.home == 0 ? storeAlert.map { (AlertKey(.storeReadOnly), $0) } : nil
+        ).json()
     case .consent:
-      publication.payload = writer.consent(
-        home.waitingQuestions(at: now),
-        asked: asked(in: home, at: now).map {
-          StateWriter.Asked(question: $0, token: settings.requests.tokens.token(for: $0.id))
-        })
+      publication.payload =
+        ConsentState(
+          waiting: home.waitingQuestions(at: now),
+          asked: asked(in: home, at: now).map {
+            ConsentState.Asked(
+              id: $0.id.questionText, message: $0.reason(home: isOnlyHome ? nil : name),
+              expiresAt: $0.expiresAt, token: settings.requests.tokens.token(for: $0.id))
+          }
+        ).json()
     case .router(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload =
-          RouterState(router, home.verdict(of: router), in: name(place.home)).json()
+          RouterState(router, home.verdict(of: router), in: name).json()
       }
     case .availability(let agent):
       if let router = home.routers[agent], router.isPresent {
-        publication.payload = router.isOnline ? StateWriter.online : StateWriter.offline
+        publication.payload =
+          router.isOnline ? RouterAvailability.online : RouterAvailability.offline
       }
     case .network(let network):
       if let view = home.network(network) {
-        publication.payload = NetworkState(view, in: name(place.home)).json(capacity: 256)
+        publication.payload = NetworkState(view, in: name).json(capacity: 256)
       }
     case .alert(let key):
       if let alert = home.alerts[key], alert.wasPublished {
-        publication.payload = writer.alert(key, alert)
+        publication.payload =
+          AlertState(key, alert, in: name, isOnlyHome: isOnlyHome).json(capacity: 1_536)
         if alert.phase != .firing {
-          publication.messageExpiry = UInt32(AlertState.resolvedRetention)
+          publication.messageExpiry = UInt32(Alert.resolvedRetention)
         }
       }
     case .homeDevice:
@@ -322,17 +336,6 @@ struct RetainedStates {
       publication.payload = button(place, home, at: now)
     }
     return publication
-  }
-
-  private func info(of index: Int, _ home: Home) -> [UInt8] {
-    let (identity, shown) = (settings.identity(), settings.shown[index])
-    return writers[index].info(
-      StateWriter.Info(
-        version: settings.version, instanceID: settings.instanceID,
-        alertsHold: shown.alertsHold, adopts: shown.adopts, offlineAfter: shown.offlineAfter,
-        enrolmentLine: identity?.line, fingerprint: identity?.fingerprint),
-      preferred: home.preferred?.dataset,
-      routers: home.routers.totals.listed, networks: home.networkCount)
   }
 
   // MARK: Questions and buttons

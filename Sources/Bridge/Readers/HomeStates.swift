@@ -27,30 +27,17 @@ extension Home {
   /// - Parameters:
   ///   - all: with those that were resolved within the last day.
   ///   - most: of more than these, the worst.
-  /// - Throws: `DecodingError` where one of them cannot be read: no list leaves one out.
   package func alertStates(
     in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max
-  ) throws -> [AlertState] {
-    let (writer, decoder) = (StateWriter(home: name, isOnlyHome: isOnlyHome), JSONDecoder())
-    var shown = publishedAlerts(all: all)
+  ) -> [AlertState] {
+    var shown = AlertState.all(alerts, resolved: all)
     if shown.count > most {
       func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 {
         alert.key.severity(alert.value.facts).rawValue
       }
       shown = Array(shown.sorted { rank($0) < rank($1) }.prefix(most))
     }
-    // As published, byte by byte, so that the sentences are made in one place.
-    return try shown.map {
-      try decoder.decode(AlertState.self, from: Data(writer.alert($0, $1)))
-    }
-  }
-
-  private func publishedAlerts(all: Bool) -> [(key: AlertKey, value: Alert)] {
-    alerts.filter { $1.phase == .firing || all && $1.wasPublished }.sorted { a, b in
-      if a.value.updatedAt != b.value.updatedAt { return a.value.updatedAt > b.value.updatedAt }
-      if a.key.name != b.key.name { return a.key.name.rawValue > b.key.name.rawValue }
-      return a.key.subject.text > b.key.subject.text
-    }
+    return shown.map { AlertState($0, $1, in: name, isOnlyHome: isOnlyHome) }
   }
 
   /// Entries of a list on this machine: no more than a person or a script will read at once.
@@ -62,37 +49,25 @@ extension Home {
   package func states(
     _ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed
   ) throws(AnswerFailure) -> AnswerData {
-    let writer = StateWriter(home: name, isOnlyHome: isOnlyHome)
     var data = AnswerData()
     switch command {
-    case .listRouters:
-      data.routers = try Self.values(routers.lazy.filter(\.isPresent), most) {
-        RouterState($0, verdict(of: $0), in: name).jsonValue()
-      }
-    case .listNetworks:
-      data.networks = try Self.values(networks, most) { NetworkState($0, in: name).jsonValue() }
+    case .listRouters: data.routers = try Self.values(routerStates(in: name), most)
+    case .listNetworks: data.networks = try Self.values(networkStates(in: name), most)
     case .listAlerts:
-      data.alerts = try Self.values(publishedAlerts(all: false), most) {
-        JSONValue(published: writer.alert($0, $1))
-      }
+      data.alerts = try Self.values(alertStates(in: name, isOnlyHome: isOnlyHome), most)
     default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
     }
     return data
   }
 
-  private static func values<All: Sequence>(
-    _ all: All, _ most: Int, _ value: (All.Element) -> JSONValue
+  private static func values(
+    _ states: [some WireObject], _ most: Int
   ) throws(AnswerFailure) -> [JSONValue] {
-    var values: [JSONValue] = []
-    for one in all {
-      guard values.count < most else {
-        throw AnswerFailure(
-          .tooLarge, "there are more than \(most), which no answer can hold; their topics have them"
-        )
-      }
-      values.append(value(one))
+    guard states.count <= most else {
+      throw AnswerFailure(
+        .tooLarge, "there are more than \(most), which no answer can hold; their topics have them")
     }
-    return values
+    return states.map { $0.jsonValue() }
   }
 }
 

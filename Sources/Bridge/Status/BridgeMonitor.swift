@@ -135,34 +135,3 @@ package final class BridgeMonitor: Sendable {
     }
   }
 }
-
-extension BridgeHealth {
-  /// How the bridge is now.
-  ///
-  /// - Parameters:
-  ///   - counts: of all homes.
-  ///   - waiting: stored messages that the broker has not acknowledged.
-  ///   - uptime: milliseconds.
-  init(
-    _ snapshot: BridgeMonitor.Snapshot, _ counts: HomeCounts, requests: RequestService.Figures,
-    waiting: Int, uptime: Int64
-  ) {
-    let intake =
-      switch snapshot.intake {
-      case .running: "running"
-      case .connecting: "connecting"
-      case .backingOff: "backing_off"
-      }
-    self.init(
-      intake: intake, reason: snapshot.reason,
-      uptimeSeconds: uptime / 1_000,
-      routers: counts.routers.listed, networks: counts.networks,
-      alertsActive: counts.alertsFiring,
-      messagesReceived: snapshot.received, messagesRejected: snapshot.rejected,
-      retainedIgnored: snapshot.retainedIgnored, duplicatesIgnored: snapshot.duplicatesIgnored,
-      requestsAnswered: Int64(requests.answered), requestsRefused: Int64(requests.refused),
-      answersDropped: Int64(requests.dropped), eventsWaiting: Int64(waiting),
-      publicationsRefused: snapshot.publicationsRefused,
-      intakeReconnects: snapshot.intakeReconnects)
-  }
-}

@@ -51,7 +51,8 @@ final class HealthReports: Sendable {
     guard isDue else { return }
     publisher.publish(
       BridgeHealth(
-        known, loop.homes.counts, requests: requests.figures, waiting: publisher.waiting,
+        snapshot: known, counts: loop.homes.counts, requests: requests.figures,
+        waiting: publisher.waiting,
         uptime: clock.moment().steady - startedAt))
   }
 }

@@ -116,10 +116,10 @@ enum DaemonCheck {
     let check = Check(.daemon, "alerts")
     guard !status.alertsFiring.isEmpty else { return [check.ok("No alert fires")] }
     let names = status.alertsFiring.map {
-      "\($0.alertname.word)\($0.count > 1 ? " (\($0.count))" : "")"
+      "\($0.alertname)\($0.count > 1 ? " (\($0.count))" : "")"
     }.joined(separator: ", ")
     let remedy = "`threadkeeper alerts` has the reason and the remedy of each"
-    return status.alertsFiring.contains { $0.severity != .info }
+    return status.alertsFiring.contains { $0.severity != AlertSeverity.info.word.description }
       ? [check.warning("Alerts fire: \(names)", remedy)]
       : [check.note("Alerts fire: \(names)", remedy)]
   }

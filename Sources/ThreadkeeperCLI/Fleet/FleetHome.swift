@@ -139,7 +139,6 @@ private protocol RowOfHome {
   var home: String { get }
 }
 
-extension AlertState: RowOfHome {}
 extension CredentialReport: RowOfHome {}
 extension JSONValue: RowOfHome {
   fileprivate var home: String { text("home") }

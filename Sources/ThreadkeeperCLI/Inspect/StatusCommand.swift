@@ -6,6 +6,7 @@ import Home
 import KeychainCore
 import LocalAPI
 import Settings
+import ThreadRequests
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
@@ -118,9 +119,9 @@ extension StatusReport {
   /// One line for each severity that fires.
   private var alertLines: [(String, String)] {
     let lines = AlertSeverity.allCases.compactMap { severity -> String? in
-      let alerts = alertsFiring.filter { $0.severity == severity }
+      let alerts = alertsFiring.filter { $0.severity == severity.word.description }
       guard !alerts.isEmpty else { return nil }
-      let names = alerts.map { "\($0.alertname.word)" + ($0.count > 1 ? " (\($0.count))" : "") }
+      let names = alerts.map { $0.alertname + ($0.count > 1 ? " (\($0.count))" : "") }
       // The report may be another user's.
       let count = alerts.map(\.count).reduce(0, &+)
       return "\(count) \(severity.word): \(names.joined(separator: ", "))"
@@ -251,28 +252,30 @@ struct AlertsCommand: AsyncParsableCommand {
     try output.show(alerts, text: text(alerts))
   }
 
-  private func text(_ alerts: [AlertState]) -> String {
+  private func text(_ alerts: [JSONValue]) -> String {
     guard !alerts.isEmpty else { return "No alert is firing.\n" }
     let style = TerminalStyle(of: .output)
-    return alerts.map { $0.text(style: style) }.joined()
+    return alerts.map { Self.text($0, style: style) }.joined()
   }
-}
 
-extension AlertState {
   /// For a person: what, since when or until when, why, and what to do.
-  func text(style: TerminalStyle) -> String {
+  static func text(_ alert: JSONValue, style: TerminalStyle) -> String {
+    let severity = alert.text("severity")
     let mark =
-      severity == .critical
-      ? style.red(severity.word.description) : style.bold(severity.word.description)
-    var lines = [facts.summary.printable]
-    if let differs = facts.differs { lines.append("differs: \(differs.joined(separator: ", "))") }
-    lines.append(facts.remedy.printable)
-    return "\(mark) \(name.word) (\(period))\n"
+      severity == AlertSeverity.critical.word.description
+      ? style.red(severity) : style.bold(severity)
+    var lines = [alert.text("summary").printable]
+    if let differs = alert["differs"]?.array {
+      lines.append("differs: \(differs.compactMap(\.text).joined(separator: ", "))")
+    }
+    lines.append(alert.text("remedy").printable)
+    return "\(mark) \(alert.text("alertname")) (\(period(alert)))\n"
       + lines.map { "  \($0)\n" }.joined()
   }
 
-  private var period: String {
-    guard status == .resolved, let endsAt else { return "firing since \(startsAt)" }
-    return "resolved at \(endsAt), began at \(startsAt)"
+  private static func period(_ alert: JSONValue) -> String {
+    let start = alert.text("starts_at")
+    guard let end = alert["ends_at"]?.text else { return "firing since \(start)" }
+    return "resolved at \(end), began at \(start)"
   }
 }

@@ -59,11 +59,11 @@ package struct ListAlerts: ListOperation {
 
   package init(all: Bool) { self.all = all }
 
-  package func list(_ context: OperationContext) throws -> Rows<AlertState> {
+  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
     return Rows(
-      rows: try homes.flatMap { name, home in
-        try home.alertStates(in: name, isOnlyHome: homes.count == 1, all: all)
+      rows: homes.flatMap { name, home in
+        home.alertStates(in: name, isOnlyHome: homes.count == 1, all: all).map { $0.jsonValue() }
       })
   }
 }

@@ -169,10 +169,7 @@ package struct HomeMetrics {
       alerts.append(
         .init(
           Double(kind.count),
-          home + [
-            ("alert", kind.alertname.word.description),
-            ("severity", kind.severity.word.description),
-          ]))
+          home + [("alert", kind.alertname), ("severity", kind.severity)]))
     }
   }
 

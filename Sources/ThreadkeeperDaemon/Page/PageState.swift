@@ -184,8 +184,8 @@ extension PageState {
           }
         })
     }
-    let alerts = try all.flatMap { name, home in
-      try home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
+    let alerts = all.flatMap { name, home in
+      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
         .map { Alert($0, preferredSince: home.preferred?.changedAt) }
     }.sorted { $0.order < $1.order }
     self.alerts = alerts
@@ -318,16 +318,17 @@ extension PageState.Alert {
   init(_ state: AlertState, preferredSince: WireTime? = nil) {
     id = state.fingerprint
     home = state.home
-    router = state.facts.router
-    name = state.name.word.description
+    router = state.alert.facts.router?.description
+    name = state.key.name.word.description
     severity = state.severity.word.description
-    summary = state.facts.headline.printable
-    remedy = state.facts.remedy.printable
+    summary = state.headline.printable
+    remedy = state.remedy.printable
     since = state.startsAt.description
     canAsk =
-      state.name == .adoptionFailed
-      && state.facts.reason.flatMap(AdoptionState.init(word:))?.canBeAskedAgain == true
-    keepable = state.name == .preferredKeyDisputed ? preferredSince?.description : nil
+      if case .adoptionFailed(let failure, _) = state.alert.facts.message {
+        failure.canBeAskedAgain
+      } else { false }
+    keepable = state.key.name == .preferredKeyDisputed ? preferredSince?.description : nil
   }
 
   /// The worst first; of the same severity what is about more than one router, and then what began first.

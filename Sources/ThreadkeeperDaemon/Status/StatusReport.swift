@@ -25,16 +25,19 @@ package struct StatusReport: Codable {
 
   /// Firing alerts of one name.
   package struct Alert: Codable {
-    package let severity: AlertSeverity
-    package let alertname: AlertName
+    package let severity: String
+    package let alertname: String
     package let count: Int
 
     package static func list(_ alerts: [HomeCounts.AlertKind: Int]) -> [Alert] {
-      alerts.map { Alert(severity: $0.severity, alertname: $0.name, count: $1) }
-        .sorted { $0.rank < $1.rank }
+      func rank(_ kind: HomeCounts.AlertKind) -> (UInt8, String) {
+        (kind.severity.rawValue, kind.name.word.description)
+      }
+      return alerts.sorted { rank($0.key) < rank($1.key) }.map {
+        Alert(
+          severity: $0.severity.word.description, alertname: $0.name.word.description, count: $1)
+      }
     }
-
-    private var rank: (UInt8, String) { (severity.rawValue, alertname.word.description) }
   }
 
   package let version: String

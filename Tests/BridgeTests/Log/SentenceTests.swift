@@ -133,16 +133,4 @@ struct RecentEventsTests {
         "The preferred credentials are not given: what was asked for has changed",
       ])
   }
-
-  @Test("The headline of an alert begins with a capital, unless that is a router's own name")
-  func headline() {
-    var facts = AlertWords(summary: "no network is preferred", remedy: "")
-    #expect(facts.headline == "No network is preferred")
-    facts = AlertWords(summary: "eero attic cannot be reached", remedy: "")
-    facts.routerName = "eero attic"
-    #expect(facts.headline == "eero attic cannot be reached")
-    facts = AlertWords(summary: "border-router sends network keys", remedy: "")
-    facts.user = "border-router"
-    #expect(facts.headline == "border-router sends network keys")
-  }
 }

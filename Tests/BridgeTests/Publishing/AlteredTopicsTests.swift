@@ -14,7 +14,7 @@ struct AlteredTopicsTests {
   private static let network = "tk/network/0000000000000007"
   private static let alert =
     "tk/alert/"
-    + StateWriter(home: "home", isOnlyHome: true).fingerprint(AlertKey(.sessionLost, .home))
+    + AlertKey(.sessionLost, .home).fingerprint(in: "home")
   private static let states =
     [router, availability, network, alert]
     + ["state", "info", "health", "alerts", "consent"].map { "tk/bridge/\($0)" }
@@ -27,7 +27,7 @@ struct AlteredTopicsTests {
     scene.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
     scene.publisher.publish(
       BridgeHealth(
-        BridgeMonitor.Snapshot(), HomeCounts(),
+        snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(),
         requests: RequestService.Figures(answered: 0, refused: 0, dropped: 0), waiting: 0,
         uptime: 0))
     try scene.pump()
@@ -144,7 +144,7 @@ struct AlteredTopicsTests {
   func lastWill() throws {
     let scene = try running()
     let presence = "tk/bridge/state"
-    let will = StateWriter.offline.text
+    let will = BridgeState.offline.text
     for isBeginning in [true, false] {
       scene.publisher.connected(sessionPresent: true)
       try scene.pump()
@@ -154,7 +154,7 @@ struct AlteredTopicsTests {
       #expect(scene.alter(presence, will).isEmpty == isBeginning)
       scene.tick()
       #expect(try scene.pump().topics == [presence])
-      #expect(scene.kept(presence) == StateWriter.online.text)
+      #expect(scene.kept(presence) == BridgeState.online.text)
     }
   }
 
@@ -175,7 +175,7 @@ struct AlteredTopicsTests {
   @Test("The alert that no home has is published again")
   func storeAlert() throws {
     let scene = try running()
-    let topic = "tk/alert/\(StoreAlert.fingerprint(home: "home"))"
+    let topic = "tk/alert/\(AlertKey(.storeReadOnly).fingerprint(in: "home"))"
     scene.publisher.setStoreProblem("disk full")
     try scene.pump()
     let before = scene.broker

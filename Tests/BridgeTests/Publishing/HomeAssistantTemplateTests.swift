@@ -23,29 +23,25 @@ struct HomeAssistantTemplateTests {
     router.dataset = .of(1, name: "home")
     router.adoption = Adoption(.denied)
     router.datasetChangedAt = now
+    let topics = BaseTopics([.init(name: "home", base: "tk")])
     let info = BridgeInfo(
-      version: "1", instanceID: "i", home: "home",
-      preferredNetwork: .init(networkName: "home", extendedPANID: "1111111122222222"), routers: 1,
-      networks: 1, alertsHold: 30, onMismatch: "alert",
-      offlineAfter: 300)
-    let alert = AlertState(
-      fingerprint: "f", name: .staleDataset, status: .firing, severity: .warning, home: "home",
-      facts: AlertWords(summary: "s", remedy: "r"), startsAt: now, updatedAt: now, endsAt: nil,
-      sequence: 1)
-    let consent = ConsentOverview(
-      pending: 1,
-      head: .init(
-        id: Self.request, requester: "login a", command: "dataset/set", networkName: "home",
-        extendedPANID: nil, expiresAt: now),
-      homeAssistant: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
-    let overview = AlertsOverview(active: 1, critical: 0, warning: 1, info: 0, alerts: [alert])
-    let json = WireJSON()
+      settings: PublisherSettings(topics), shown: .init(), name: "home", preferred: .of(1),
+      routers: 1, networks: 1)
+    let question = ConsentQuestion(
+      id: ConsentID(1), requester: Requester(.login("a"), team: "a"),
+      subject: ConsentSubject(.adopt, []), createdAt: now, expiresAt: now, replies: [],
+      keyHasChanged: false)
+    let consent = ConsentState(
+      waiting: [question],
+      asked: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
+    let alert = AlertState.sample
+    let overview = AlertsState([alert.key: alert.alert], in: "home", isOnlyHome: true)
     return try [
-      "tk/bridge/state": json.encode(BridgeState.online), "tk/bridge/info": json.encode(info),
-      "tk/bridge/consent": json.encode(consent),
-      "tk/bridge/alerts": json.encode(overview), "tk/alert/f": json.encode(alert),
+      "tk/bridge/state": BridgeState.online, "tk/bridge/info": info.json(),
+      "tk/bridge/consent": consent.json(), "tk/bridge/alerts": overview.json(),
+      "tk/alert/f": alert.json(),
       "tk/router/\(Self.agent)": RouterState(router, .match, in: "home").json(),
-      "tk/router/\(Self.agent)/availability": json.encode(BridgeState.online),
+      "tk/router/\(Self.agent)/availability": RouterAvailability.online,
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
   }
 

@@ -331,8 +331,7 @@ struct HomeAssistantTests {
     try wait(30)
     let device = try #require(scene.broker[topic].map { String(decoding: $0, as: UTF8.self) })
     let token = scene.settings.requests.tokens.token(forKeepingKeysSince: since)
-    let alert = StateWriter(home: "home", isOnlyHome: true)
-      .fingerprint(AlertKey(.preferredKeyDisputed))
+    let alert = AlertKey(.preferredKeyDisputed).fingerprint(in: "home")
     for part in [
       #""name":"Keep the current keys""#, #""command_topic":"tk/in/ha/request/preferred/set""#,
       #"{\"id\":\"p-current\",\"token\":\"\#(token)\"}"#,

@@ -171,7 +171,7 @@ struct KeptTopicsTests {
     }
     try scene.pump()
     let key = AlertKey(.sessionTakenOver, .home)
-    let fingerprint = StateWriter(home: "home", isOnlyHome: true).fingerprint(key)
+    let fingerprint = key.fingerprint(in: "home")
     #expect(try put(fingerprint).first?.payload == scene.broker["tk/alert/\(fingerprint)"])
     scene.publisher.state.withLock { $0.kept.fingerprints[0] = [:] }
     #expect(try put("0123456789abcde0").map(\.payload) == [[]])
@@ -186,7 +186,7 @@ struct KeptTopicsTests {
     scene.read()
     #expect(try scene.pump().isEmpty)
     try scene.connect()
-    #expect(scene.broker["tk/alert/\(StoreAlert.fingerprint(home: "home"))"] != nil)
+    #expect(scene.broker["tk/alert/\(AlertKey(.storeReadOnly).fingerprint(in: "home"))"] != nil)
   }
 
   @Test("A base topic that was given up is empty when nothing comes from there any more")

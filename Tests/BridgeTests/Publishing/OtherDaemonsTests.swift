@@ -68,7 +68,7 @@ struct OtherDaemonsTests {
     second.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
     second.publisher.setStoreProblem("disk full")
     second.alter("tk/router/0000000000000001", "{}")
-    second.alter("tk/bridge/state", StateWriter.offline.text)
+    second.alter("tk/bridge/state", BridgeState.offline.text)
     second.tick()
     try second.pump()
     #expect(Set(second.sent.topics) == ["tk/bridge/daemon"])
@@ -145,7 +145,7 @@ struct OtherDaemonsTests {
     second.tick()
     try second.pump()
     #expect(second.kept(Self.info).contains(Self.ours))
-    #expect(second.kept("tk/bridge/state") == StateWriter.online.text)
+    #expect(second.kept("tk/bridge/state") == BridgeState.online.text)
     #expect(second.broker["tk/router/0000000000000002"] != nil)
   }
 

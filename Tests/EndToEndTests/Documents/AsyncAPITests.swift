@@ -6,6 +6,7 @@ import Home
 import Testing
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 /// `docs/reference/asyncapi.yaml` and the schemas beside it.
 @Suite("The AsyncAPI document")
@@ -180,10 +181,10 @@ struct AsyncAPITests {
         == AlertName.allCases.map(\.word.description))
     #expect(
       try Set(names("event.json", "properties", "event_type"))
-        == Set(OutboundEventTypes.ofRouters + ["message_rejected"]))
+        == Set(OutboundEventKind.allCases.map(\.rawValue)))
     #expect(
       try Set(names("alert-event.json", "properties", "event_type"))
-        == Set(OutboundEventTypes.ofAlerts))
+        == Set(Alert.News.allCases.map(\.word.description)))
     let rejections =
       Rejection.Code.allCases.map(\.rawValue) + EnvelopeRefusal.allCases.map(\.rawValue)
     let datasets = DatasetError.Code.allCases.map(\.rawValue)
@@ -194,7 +195,7 @@ struct AsyncAPITests {
           rejections + datasets + AnswerCode.allCases.map(\.rawValue)))
     #expect(
       try Set(names("router.json", "properties", "adoption"))
-        == Set(AdoptionState.allCases.compactMap(\.published?.description)))
+        == Set(AdoptionState.allCases.compactMap(\.published?.rawValue)))
     #expect(
       try names("router.json", "properties", "offline_reason")
         == OfflineReason.allCases.map(\.word.description))

@@ -11,27 +11,26 @@ import ThreadRequests
 
 @Suite("Alerts for a person")
 struct AlertTextTests {
-  private func alert(_ status: AlertState.Status, endsAt: Int64?) -> AlertState {
-    AlertState(
-      fingerprint: "0011", name: .borderRouterOffline, status: status, severity: .warning,
-      home: "home",
-      facts: AlertWords(
-        summary: "Attic is offline", remedy: "Check its power, then run `threadkeeper routers`."),
-      startsAt: WireTime(milliseconds: 1_000), updatedAt: WireTime(milliseconds: 2_000),
-      endsAt: endsAt.map { WireTime(milliseconds: $0) }, sequence: 1)
+  private func text(_ end: JSONValue) -> String {
+    AlertsCommand.text(
+      .object([
+        "alertname": .text("BorderRouterOffline"), "severity": .text("warning"),
+        "summary": .text("Attic is offline"), "starts_at": .text("1970-01-01T00:00:01Z"),
+        "ends_at": end, "remedy": .text("Check its power, then run `threadkeeper routers`."),
+      ]), style: .plain)
   }
 
   @Test("A firing alert says since when, a resolved one when it was resolved")
   func period() {
     #expect(
-      alert(.firing, endsAt: nil).text(style: .plain) == """
+      text(.null) == """
         warning BorderRouterOffline (firing since 1970-01-01T00:00:01Z)
           Attic is offline
           Check its power, then run `threadkeeper routers`.
 
         """)
     #expect(
-      alert(.resolved, endsAt: 61_000).text(style: .plain).hasPrefix(
+      text(.text("1970-01-01T00:01:01Z")).hasPrefix(
         "warning BorderRouterOffline (resolved at 1970-01-01T00:01:01Z, began at "
           + "1970-01-01T00:00:01Z)\n"))
   }

@@ -84,7 +84,7 @@ struct StatusReportTests {
     #expect(report.alerts == 2)
     #expect(
       report.alertsFiring.map { "\($0.count) \($0.severity) \($0.alertname)" }
-        == ["1 warning credentialsMissing", "1 info plaintextCredentials"])
+        == ["1 warning CredentialsMissing", "1 info PlaintextCredentials"])
     #expect(report.store.condition == "healthy")
   }
 

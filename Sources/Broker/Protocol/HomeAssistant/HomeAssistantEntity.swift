@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import Wire
 
 /// An entity of a device in Home Assistant. Keys as Home Assistant has them; what is nil is left out.
 package struct HomeAssistantEntity: Encodable, Sendable {
@@ -91,7 +92,7 @@ extension HomeAssistantPlace {
     var alert = HomeAssistantEntity(
       .event, "alert", "Alert", icon: "mdi:alert-outline", stateTopic: topic.alertEvent, nil,
       isDiagnostic: false)
-    alert.eventTypes = OutboundEventTypes.ofAlerts
+    alert.eventTypes = Alert.News.allCases.map(\.word.description)
 
     var networks = HomeAssistantEntity(
       .sensor, "networks", "Networks", icon: "mdi:lan", stateTopic: topic.info,
@@ -146,7 +147,7 @@ extension HomeAssistantPlace {
     var event = HomeAssistantEntity(
       .event, "event", "Event", icon: "mdi:message-text-outline", stateTopic: "\(state)/event", nil,
       isDiagnostic: false)
-    event.eventTypes = OutboundEventTypes.ofRouters
+    event.eventTypes = OutboundEventKind.ofRouters.map(\.rawValue)
     return keyed(
       [connectivity, mismatch, network, channel, extendedPANID, changed, credentials, event],
       id: "\(bridgeID)_\(agent)", named: name)
@@ -247,15 +248,4 @@ package enum HomeAssistantTemplate {
     + "'remedy': alert.remedy, 'starts_at': alert.starts_at}] %}{% endfor %}"
     + "{{ {'critical': value_json.critical, 'warning': value_json.warning, 'info': value_json.info, "
     + "'alerts': found.alerts} | to_json }}{% else %}{}{% endif %}"
-}
-
-/// The `event_type` of what is published on `bridge/event`, on its `alert` and on `router/<id>/event`.
-package enum OutboundEventTypes {
-  /// All that `router/<id>/event` may carry.
-  package static let ofRouters = [
-    "router_discovered", "router_announced", "router_online", "dataset_stored", "dataset_updated",
-    "dataset_ignored", "preferred_changed", "ssid_changed", "router_left", "consent_requested",
-    "consent_approved", "consent_denied", "consent_expired", "dataset_sent",
-  ]
-  package static let ofAlerts = ["alert_raised", "alert_updated", "alert_resolved"]
 }

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 import ThreadDataset
+import Wire
 
 @testable import Broker
 
@@ -107,7 +108,7 @@ struct HomeAssistantDeviceTests {
     let alert = try #require(try components(try both[0])["alert"]?["event_types"] as? [String])
     #expect(alert == ["alert_raised", "alert_updated", "alert_resolved"])
     let events = try #require(try components(try both[1])["event"]?["event_types"] as? [String])
-    #expect(Set(events) == Set(OutboundEventTypes.ofRouters))
+    #expect(Set(events) == Set(OutboundEventKind.ofRouters.map(\.rawValue)))
   }
 
   @Test("Entities of a further home also need the topic that has the last will")

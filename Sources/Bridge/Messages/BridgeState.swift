@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Broker
+import Home
+import HomeStore
+import ThreadDataset
+import ThreadkeeperSupport
+import Wire
+
+/// `bridge/state`, retained.
+struct BridgeState: WireObject {
+  private enum Reason: String, WireName { case stopped }
+
+  private let state: Availability
+  private let reason: Reason?
+
+  static let online = BridgeState(state: .online, reason: nil).json()
+  /// The last will.
+  static let offline = BridgeState(state: .offline, reason: nil).json()
+  static let stopped = BridgeState(state: .offline, reason: .stopped).json()
+
+  static let sample = BridgeState(state: .online, reason: nil)
+
+  func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("reason", reason, "After a clean stop.")
+    c.needed("state", state, "Whether the daemon is there.")
+  }
+
+  var rules: String {
+    #"""
+    "if": {"required": ["reason"]},
+    "then": {"properties": {"state": {"const": "offline"}}}
+    """#
+  }
+}
+
+/// `router/<border_agent_id>/availability`, retained.
+struct RouterAvailability: WireObject {
+  let state: Availability
+
+  static let online = RouterAvailability(state: .online).json()
+  static let offline = RouterAvailability(state: .offline).json()
+
+  func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("state", state, "Whether the router can be reached.")
+  }
+}
+
+/// `bridge/daemon`, by which other daemons on the base topic are found.
+struct BridgeDaemon: WireObject {
+  let instance: String
+  let process: UInt64
+  let version: String
+
+  func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("instance_id", instance, .instance)
+    c.needed("process", WireHex(process), "Another one in each process.")
+    c.version()
+    c.needed("version", version, .filled("Of the program."))
+  }
+}
+
+/// `bridge/info`, retained.
+struct BridgeInfo: WireObject {
+  private struct Preferred: WirePart {
+    let network: ExtendedPANID
+    let name: String
+
+    static let sample = Preferred(network: ExtendedPANID(number: 1), name: "")
+
+    func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("ext_pan_id", network)
+      c.needed("network_name", name, .networkName)
+    }
+  }
+
+  private enum OnMismatch: String, WireName { case alert, adopt }
+
+  let settings: PublisherSettings
+  /// Settings of the home.
+  let shown: PublisherSettings.Shown
+  let name: String
+  let preferred: DatasetSummary?
+  let routers: Int
+  let networks: Int
+
+  func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let identity = settings.identity()
+    c.needed("alerts_hold", shown.alertsHold, "Seconds: alerts.hold of the settings.")
+    c.field(
+      "enrolment_line", identity?.line,
+      WireForm("The daemon's public keys.", pattern: "^tk1:[A-Za-z0-9_-]{86}:[0-9a-f]{8}$"))
+    c.field("fingerprint", identity?.fingerprint, .keyFingerprint)
+    c.needed("home", name, .home)
+    c.needed("instance_id", settings.instanceID, .instance)
+    c.needed("networks", networks, "Thread networks.")
+    c.needed(
+      "offline_after", shown.offlineAfter,
+      .filled("Seconds: presence.offline_after of the settings."))
+    c.needed("on_mismatch", shown.adopts ? OnMismatch.adopt : .alert, "A setting.")
+    c.field(
+      "preferred_network", preferred.map { Preferred(network: $0.network, name: $0.name) },
+      "Absent where none is preferred.")
+    c.needed("routers", routers, "Border routers.")
+    c.version()
+    c.needed("version", settings.version, .filled("Of the program."))
+  }
+}
+
+extension WireForm {
+  fileprivate static var instance: WireForm { .text("Of the store.", pattern: "^[0-9a-f]{32}$") }
+}
+
+/// `bridge/health`, retained with a Message Expiry: flat numbers, and words where intake stands still.
+package struct BridgeHealth: WireObject {
+  static let intervalSeconds = 60
+  static let expirySeconds: UInt32 = 180
+
+  private enum Intake: String, WireName {
+    case running, connecting
+    case backingOff = "backing_off"
+  }
+
+  let snapshot: BridgeMonitor.Snapshot
+  /// Of all homes.
+  let counts: HomeCounts
+  let requests: RequestService.Figures
+  /// Stored messages that the broker has not acknowledged.
+  let waiting: Int
+  /// Milliseconds.
+  let uptime: Int64
+
+  private var intake: Intake {
+    switch snapshot.intake {
+    case .running: .running
+    case .connecting: .connecting
+    case .backingOff: .backingOff
+    }
+  }
+
+  package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("alerts_active", counts.alertsFiring, "Alerts that fire.")
+    c.needed("answers_dropped", requests.dropped, "Answers that were too many to wait.")
+    c.needed(
+      "duplicates_ignored", snapshot.duplicatesIgnored,
+      "Repetitions since the start; not among the rejected.")
+    c.needed("events_waiting", waiting, "Events that the broker has not acknowledged.")
+    c.needed("intake", intake, "Whether messages are taken in.")
+    c.needed(
+      "intake_reconnects", snapshot.intakeReconnects,
+      "Connections that were lost or not made, since the start.")
+    c.needed("messages_received", snapshot.received, "Since the start.")
+    c.needed("messages_rejected", snapshot.rejected, "Since the start.")
+    c.needed("networks", counts.networks, "Thread networks.")
+    c.needed("publications_refused", snapshot.publicationsRefused, "By the broker.")
+    c.field("reason", snapshot.reason, .filled("What is wrong and what to do."))
+    c.needed("requests_answered", requests.answered, "Since the start.")
+    c.needed(
+      "requests_refused", requests.refused,
+      "Since the start; with those that were too many to be answered.")
+    c.needed(
+      "retained_ignored", snapshot.retainedIgnored,
+      "Retained messages since the start; not among the rejected.")
+    c.needed("routers", counts.routers.listed, "Border routers.")
+    c.needed("uptime_seconds", uptime / 1_000, "Since the start.")
+    c.version()
+  }
+}
