@@ -100,11 +100,11 @@ struct BridgeStateTests {
         + #""expires_at":"1970-01-01T00:02:00Z","ext_pan_id":"0000000000000007","#
         + #""fingerprint":"0123","head":"c-0000000000000001","#
         + #""home_assistant":[{"expires_at":"1970-01-01T00:02:00Z","id":"c-0000000000000001","#
-        + #""message":"why","token":"abc"}],"network_name":"n\"7","pending":2,"#
+        + #""message":"why","token":"abc"}],"network_name":"n'7","pending":2,"#
         + #""requester":"login hub (team t)","v":1}"#)
     let several = ConsentState(waiting: [question(2, nil, [7, 8])], asked: []).json().text
     #expect(several.contains(#""command":"networks/nearby""#))
-    #expect(several.contains(#""network_name":"n\"7, n\"8","pending":1,"#))
+    #expect(several.contains(#""network_name":"n'7, n'8","pending":1,"#))
     #expect(!several.contains("ext_pan_id") && !several.contains("home_assistant"))
   }
 }

@@ -33,6 +33,7 @@ struct RouterStateTests {
     router.credential = .shared
     router.datasetChangedAt = WireTime(milliseconds: 1_795_235_760_000)
     router.currentNetwork = ExtendedPANID(number: 9)
+    router.isOnline = true
     router.threadState = .leader
     router.threadStateSince = WireTime(milliseconds: 999)
     router.offlineReason = .noNetwork
@@ -42,7 +43,7 @@ struct RouterStateTests {
     let state = RouterState(router, .stale([]), in: "home").json().text
     #expect(
       state
-        == #"{"access_point":"ap-3","active_timestamp":5,"adoption":"failed","availability":"offline","#
+        == #"{"access_point":"ap-3","active_timestamp":5,"adoption":"failed","availability":"online","#
         + #""border_agent_id":"00000000000000010000000000000002","channel":15,"credentials":"shared","#
         + #""current_ext_pan_id":"0000000000000009","dataset_changed_at":"2026-11-21T04:36:00Z","#
         + #""ext_address":"0000000000000012","ext_pan_id":"0000000000000007","#
