@@ -118,15 +118,23 @@ package struct JSONLayout {
   }
 }
 
+private func url(_ path: String) -> URL {
+  URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(path)")
+}
+
+/// - Parameter path: below the checkout.
+package func document(_ path: String) throws -> String {
+  try String(contentsOf: url(path), encoding: .utf8)
+}
+
 /// A file of the documents that comes from the code. `make schemas` writes it.
 package func expectFile(
   _ path: String, has text: String, _ location: SourceLocation = #_sourceLocation
 ) throws {
-  let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(path)")
   if ProcessInfo.processInfo.environment["MAKE_GOLDEN"] == "1" {
-    try text.write(to: file, atomically: true, encoding: .utf8)
+    try text.write(to: url(path), atomically: true, encoding: .utf8)
   }
-  let known = try String(contentsOf: file, encoding: .utf8)
+  let known = try document(path)
   #expect(
     text == known, "\(path) differs from the messages of the code; run `make schemas`",
     sourceLocation: location)

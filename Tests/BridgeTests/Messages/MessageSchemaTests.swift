@@ -65,6 +65,17 @@ struct MessageSchemaTests {
     }
   }
 
+  @Test("The page about the protocol has every field of each message")
+  func documented() throws {
+    let page = try document("docs/reference/mqtt-protocol.md")
+    for file in Self.files {
+      for name in file.describer.fields.map(\.name) where name != "v" {
+        let isThere = page.contains("`\(name)`") || page.contains("\"\(name)\":")
+        #expect(isThere, "\(file.name): \(name)")
+      }
+    }
+  }
+
   @Test("Fields are in the order of their names' bytes, each once, and none holds a secret")
   func order() {
     for file in Self.files {
