@@ -99,6 +99,26 @@ extension Array: WireValue where Element: WireValue {
   }
 }
 
+/// An object whose names are not fixed, in the order of their bytes.
+extension Dictionary: WireValue where Key == String, Value: WireValue {
+  package func write(to json: inout JSONBytes) {
+    json.open()
+    for (name, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      json.separate()
+      json.text(name)
+      json.byte(0x3A)
+      value.write(to: &json)
+    }
+    json.close()
+  }
+
+  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    #""type": "object""# + form.bounds("minProperties", "maxProperties")
+      + (form.pattern.map { #", "propertyNames": {"pattern": "\#($0)"}"# } ?? "")
+      + #", "additionalProperties": \#(describer.schema(of: Value.self, Value.form))"#
+  }
+}
+
 extension ExactName: WireValue {
   package func write(to json: inout JSONBytes) { json.text(text) }
 

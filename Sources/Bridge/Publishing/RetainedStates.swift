@@ -325,7 +325,7 @@ struct RetainedStates {
         }
       }
     case .homeDevice:
-      publication.payload = WireJSON().encode(HomeAssistantDevice.bridge(places[place.home]))
+      publication.payload = HomeAssistantDevice.bridge(places[place.home]).json()
     case .routerDevice(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = devices.json(
@@ -360,28 +360,28 @@ struct RetainedStates {
     switch place.subject {
     case .questionDevice(let id):
       guard let question = asked(in: home, at: now).first(where: { $0.id == id }) else { return [] }
-      return WireJSON().encode(
-        HomeAssistantDevice.question(
-          .init(
-            id: id.questionText, requester: question.shortRequester, login: login,
-            token: settings.requests.tokens.token(for: id)), places[place.home]))
+      return HomeAssistantDevice.question(
+        .init(
+          id: id.questionText, requester: question.shortRequester, login: login,
+          token: settings.requests.tokens.token(for: id)), places[place.home]
+      ).json()
     case .choiceDevice(let id):
       guard let network = settings.requests.choices(in: home).first(where: { $0.id == id }) else {
         return []
       }
-      return WireJSON().encode(
-        HomeAssistantDevice.choice(
-          .init(
-            network: id.description, name: ShownName.cleaned(network.name), login: login,
-            token: settings.requests.tokens.token(forPreferring: id)), places[place.home]))
+      return HomeAssistantDevice.choice(
+        .init(
+          network: id.description, name: ShownName.cleaned(network.name), login: login,
+          token: settings.requests.tokens.token(forPreferring: id)), places[place.home]
+      ).json()
     case .disputeDevice(let since):
       guard settings.requests.disputedKeys(in: home) == since else { return [] }
       let alert = RetainedPlace(home: place.home, subject: .alert(AlertKey(.preferredKeyDisputed)))
-      return WireJSON().encode(
-        HomeAssistantDevice.dispute(
-          .init(
-            since: since, id: PreferredNetwork.currentID, alertTopic: topic(alert), login: login,
-            token: settings.requests.tokens.token(forKeepingKeysSince: since)), places[place.home]))
+      return HomeAssistantDevice.dispute(
+        .init(
+          since: since, id: PreferredNetwork.currentID, alertTopic: topic(alert), login: login,
+          token: settings.requests.tokens.token(forKeepingKeysSince: since)), places[place.home]
+      ).json()
     default: return []
     }
   }

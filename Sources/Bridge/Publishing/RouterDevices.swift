@@ -69,13 +69,13 @@ struct RouterDevices {
     else { return Template() }
     // What is not ASCII has no ids of entities.
     let name = Hole.name.mark + (form.contains(.hasEntityIDs) ? "" : "\u{E9}")
-    let sample = WireJSON().encode(
-      HomeAssistantDevice.router(
-        .init(
-          agent: Hole.agent.mark, name: name,
-          vendor: form.contains(.hasVendor) ? Hole.vendor.mark : nil,
-          model: form.contains(.hasModel) ? Hole.model.mark : nil,
-          isOnlySeen: form.contains(.isOnlySeen)), place, login: login))
+    let sample = HomeAssistantDevice.router(
+      .init(
+        agent: Hole.agent.mark, name: name,
+        vendor: form.contains(.hasVendor) ? Hole.vendor.mark : nil,
+        model: form.contains(.hasModel) ? Hole.model.mark : nil,
+        isOnlySeen: form.contains(.isOnlySeen)), place, login: login
+    ).json(capacity: 8_192)
     let marks = Hole.allCases.map { hole in
       (hole, Array((hole == .name ? name : hole.mark).utf8))
     }

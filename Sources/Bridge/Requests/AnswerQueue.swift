@@ -32,7 +32,7 @@ package struct WaitingMessage: Sendable {
     guard case .topic(let topic, let correlation, _)? = outcome.origin?.reply else { return nil }
     self.init(
       Publication(
-        topic: topic, payload: WireJSON().encode(EventAnswer(outcome.rejection)),
+        topic: topic, payload: EventAnswer(outcome.rejection).json(capacity: 256),
         contentType: "application/json", correlationData: correlation),
       expires: now.adding(seconds: Int(MQTTRequest.timeout)))
   }

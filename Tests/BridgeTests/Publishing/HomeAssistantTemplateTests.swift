@@ -70,13 +70,10 @@ struct HomeAssistantTemplateTests {
     }
     for device in devices {
       for one in device.availability { add(one.topic, one.valueTemplate) }
-      for button in device.buttons.values {
-        add(button.attributesTopic, button.attributesTemplate)
-        for one in button.availability ?? [] { add(one.topic, one.valueTemplate) }
-      }
       for entity in device.components.values {
         add(entity.stateTopic, entity.valueTemplate)
         add(entity.attributesTopic, entity.attributesTemplate)
+        for one in entity.availability ?? [] { add(one.topic, one.valueTemplate) }
       }
     }
     return found

@@ -66,7 +66,7 @@ struct HomeAssistantTests {
               router, base: home.base, bridge: place.bridgeID, needsID: needsID)
             #expect(
               json.text
-                == WireJSON().encode(old).text)
+                == old.json().text)
           }
         }
       }

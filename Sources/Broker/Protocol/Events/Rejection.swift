@@ -2,6 +2,7 @@
 
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Why a message was not acted upon. Names the place and the remedy, never a payload.
 package struct Rejection: Error, Hashable, Sendable {
@@ -94,25 +95,31 @@ extension Rejection {
 ///
 ///     {"status":"ok","v":1}
 ///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
-package struct EventAnswer: Encodable, Sendable {
-  private struct Failure: Encodable {
-    let code: String
-    let field: String?
-    let tlv: String?
-    let offset: Int?
-    let message: String
+package struct EventAnswer: WireObject {
+  private struct Failure: WirePart {
+    let rejection: Rejection
+
+    static let sample = Failure(rejection: Rejection(.badValue, message: ""))
+
+    func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("code", rejection.code)
+      c.field("field", rejection.field, .filled("The field to blame."))
+      c.needed("message", rejection.message, .filled("For people."))
+      c.field("offset", rejection.offset)
+      c.field("tlv", rejection.tlv, .filled("The TLV to blame."))
+    }
   }
 
-  private let v = 1
-  private let status: String
+  private enum Status: String, WireName { case ok, error }
+
   private let error: Failure?
 
   /// - Parameter rejection: nil when the event was acted upon, or had come before.
-  package init(_ rejection: Rejection?) {
-    status = rejection == nil ? "ok" : "error"
-    error = rejection.map {
-      Failure(
-        code: $0.code, field: $0.field, tlv: $0.tlv, offset: $0.offset, message: $0.message)
-    }
+  package init(_ rejection: Rejection?) { error = rejection.map(Failure.init) }
+
+  package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("error", error)
+    c.needed("status", error == nil ? Status.ok : .error)
+    c.version()
   }
 }

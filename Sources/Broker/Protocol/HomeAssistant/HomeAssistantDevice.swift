@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SodiumCrypto
+import ThreadkeeperSupport
+import Wire
 
 /// `<prefix>/device/threadkeeper/<object id>/config`, retained: a device and its entities, for Home
 /// Assistant's MQTT discovery
@@ -9,9 +10,9 @@ import SodiumCrypto
 /// It says where states are found and how they are read. What changes often stays on its own topics, so this is
 /// published once. Buttons for a request have a topic of their own, which names the daemon's device too: Home Assistant
 /// shows them there. No secret has a place here.
-package struct HomeAssistantDevice: Encodable, Sendable {
-  package struct Device: Encodable, Sendable {
-    package var identifiers: [String]
+package struct HomeAssistantDevice: WireObject {
+  package struct Device: WirePart {
+    package var identifier: String
     package var name: String
     package var manufacturer: String?
     package var model: String?
@@ -19,79 +20,70 @@ package struct HomeAssistantDevice: Encodable, Sendable {
     /// The identifier of the device by which this one is reached.
     package var viaDevice: String?
 
-    enum CodingKeys: String, CodingKey {
-      case identifiers, name, manufacturer, model
-      case softwareVersion = "sw_version"
-      case viaDevice = "via_device"
+    package static let sample = Device(identifier: "", name: "")
+
+    package func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("identifiers", [DeviceID(text: identifier)], .filled("", most: 1))
+      c.field("manufacturer", manufacturer, .label)
+      c.field("model", model, .label)
+      c.needed("name", name, .filled(""))
+      c.field("sw_version", softwareVersion, .filled(""))
+      c.field("via_device", viaDevice, .text("", pattern: "^threadkeeper_[A-Za-z0-9-]+$"))
+    }
+  }
+
+  private struct DeviceID: WireValue {
+    let text: String
+
+    func write(to json: inout JSONBytes) { json.text(text) }
+
+    static var form: WireForm {
+      WireForm(
+        "The object id of a device.",
+        pattern: "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32})?$")
     }
   }
 
   /// Who announces it; Home Assistant's log names it.
-  package struct Origin: Encodable, Sendable {
-    package var name = "threadkeeper"
-    package var softwareVersion: String
+  private struct Origin: WirePart {
+    let softwareVersion: String
 
-    enum CodingKeys: String, CodingKey {
-      case name
-      case softwareVersion = "sw_version"
+    static let sample = Origin(softwareVersion: "")
+
+    func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("name", "threadkeeper", .text("", pattern: "^threadkeeper$"))
+      c.needed("sw_version", softwareVersion, .filled(""))
     }
   }
 
   /// A topic that says `online` while the entities can be believed.
-  package struct Availability: Encodable, Sendable, Equatable {
+  package struct Availability: WirePart {
     package var topic: String
     package var valueTemplate = HomeAssistantTemplate.state
 
-    enum CodingKeys: String, CodingKey {
-      case topic
-      case valueTemplate = "value_template"
+    package static let sample = Availability(topic: "")
+
+    package func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("topic", topic, .filled(""))
+      c.needed("value_template", valueTemplate, .filled(""))
     }
   }
 
   package var device: Device
-  package var origin: Origin
-  package var availability: [Availability]
+  /// Of the program.
+  package var version: String
   /// All of the topics have to say `online`.
-  package var availabilityMode = "all"
-  package var qos = 1
+  package var availability: [Availability]
   package var components: [String: HomeAssistantEntity]
-  /// Encoded among the components.
-  package var buttons: [String: HomeAssistantButton] = [:]
-  /// Entities that the device may have had. With nothing but its platform, Home Assistant removes one.
-  package var removed: [String: HomeAssistantEntity.Platform] = [:]
 
-  enum CodingKeys: String, CodingKey {
-    case device, origin, availability
-    case availabilityMode = "availability_mode"
-    case qos, components
-  }
-
-  /// What the components have in common is only that each is keyed.
-  private enum Component: Encodable {
-    case entity(HomeAssistantEntity)
-    case button(HomeAssistantButton)
-    case removed(HomeAssistantEntity.Platform)
-
-    func encode(to encoder: any Encoder) throws {
-      switch self {
-      case .entity(let entity): try entity.encode(to: encoder)
-      case .button(let button): try button.encode(to: encoder)
-      case .removed(let platform): try ["platform": platform].encode(to: encoder)
-      }
-    }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(device, forKey: .device)
-    try fields.encode(origin, forKey: .origin)
-    try fields.encode(availability, forKey: .availability)
-    try fields.encode(availabilityMode, forKey: .availabilityMode)
-    try fields.encode(qos, forKey: .qos)
-    let all = components.mapValues(Component.entity)
-      .merging(buttons.mapValues(Component.button)) { $1 }
-      .merging(removed.mapValues(Component.removed)) { $1 }
-    try fields.encode(all, forKey: .components)
+  package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("availability", availability, .availability)
+    c.needed("availability_mode", "all", .text("", pattern: "^all$"))
+    c.needed(
+      "components", components, WireForm("Entities by their keys.", least: 1, pattern: "^[a-z_]+$"))
+    c.needed("device", device, "What people see.")
+    c.needed("origin", Origin(softwareVersion: version), "Who announces it.")
+    c.needed("qos", 1, WireForm("", least: 1, most: 1))
   }
 }
 
@@ -120,7 +112,7 @@ extension HomeAssistantDevice {
   /// The daemon, as far as it is about one home.
   package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
     HomeAssistantDevice(
-      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
+      device: bridgeDevice(place), version: place.version,
       availability: availability(place), components: place.bridgeEntities)
   }
 
@@ -132,9 +124,8 @@ extension HomeAssistantDevice {
       topic: OutboundTopic(base: place.home.base).consent,
       valueTemplate: HomeAssistantTemplate.isWaiting(question.id))
     return HomeAssistantDevice(
-      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
-      availability: availability(place) + [waits], components: [:],
-      buttons: place.buttons(question))
+      device: bridgeDevice(place), version: place.version,
+      availability: availability(place) + [waits], components: place.buttons(question))
   }
 
   /// The button by which a network is preferred, in the daemon's device. Available while none is.
@@ -145,9 +136,8 @@ extension HomeAssistantDevice {
       topic: OutboundTopic(base: place.home.base).info,
       valueTemplate: HomeAssistantTemplate.isUndecided)
     return HomeAssistantDevice(
-      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
-      availability: availability(place) + [isUndecided], components: [:],
-      buttons: place.button(choice))
+      device: bridgeDevice(place), version: place.version,
+      availability: availability(place) + [isUndecided], components: place.button(choice))
   }
 
   /// The button that keeps the preferred network's keys, in the daemon's device. Available while they are disputed.
@@ -157,14 +147,13 @@ extension HomeAssistantDevice {
     let isDisputed = Availability(
       topic: dispute.alertTopic, valueTemplate: HomeAssistantTemplate.isFiring)
     return HomeAssistantDevice(
-      device: bridgeDevice(place), origin: Origin(softwareVersion: place.version),
-      availability: availability(place) + [isDisputed], components: [:],
-      buttons: place.button(dispute))
+      device: bridgeDevice(place), version: place.version,
+      availability: availability(place) + [isDisputed], components: place.button(dispute))
   }
 
   private static func bridgeDevice(_ place: HomeAssistantPlace) -> Device {
     Device(
-      identifiers: [place.bridgeID],
+      identifier: place.bridgeID,
       name: place.bridgeName,
       manufacturer: "threadkeeper", model: "Thread credential keeper",
       softwareVersion: place.version)
@@ -178,28 +167,26 @@ extension HomeAssistantDevice {
   ) -> HomeAssistantDevice {
     let described = self.device(of: router, place)
     var device = HomeAssistantDevice(
-      device: described, origin: Origin(softwareVersion: place.version),
+      device: described, version: place.version,
       availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: described.name))
     let askAgain = login.map {
       place.askAgain(router.agent, named: described.name, login: $0, device.availability)
     }
-    guard router.isOnlySeen else {
-      device.buttons["ask_again"] = askAgain
-      return device
-    }
-    if askAgain != nil { device.removed["ask_again"] = .button }
-    // What nobody reports of it would stay unknown.
-    for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key) {
-      device.components[key] = nil
-      device.removed[key] = entity.platform
+    device.components["ask_again"] = askAgain
+    if router.isOnlySeen {
+      // What nobody reports of it would stay unknown.
+      for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key)
+      {
+        device.components[key] = HomeAssistantEntity(removed: entity.platform)
+      }
     }
     return device
   }
 
   static func device(of router: Router, _ place: HomeAssistantPlace) -> Device {
     Device(
-      identifiers: ["\(place.bridgeID)_\(router.agent)"],
+      identifier: "\(place.bridgeID)_\(router.agent)",
       name: visible(router.name) ?? "Border router \(router.agent)",
       manufacturer: visible(router.vendor), model: visible(router.model),
       viaDevice: place.bridgeID)

@@ -3,36 +3,45 @@
 import Home
 import Wire
 
-/// An entity of a device in Home Assistant. Keys as Home Assistant has them; what is nil is left out.
-package struct HomeAssistantEntity: Encodable, Sendable {
-  package enum Platform: String, Encodable, Sendable {
+/// An entity of a device in Home Assistant, also a button
+/// (https://www.home-assistant.io/integrations/button.mqtt/). Fields as Home Assistant has them.
+package struct HomeAssistantEntity: WirePart {
+  package enum Platform: String, WireName {
     case binarySensor = "binary_sensor"
     case sensor, event, button
   }
 
-  package var platform: Platform
-  package var uniqueID: String
+  package let platform: Platform
+  package var uniqueID: String?
   /// What its id begins as: `sensor.threadkeeper_networks`. People may change it. Nil: Home Assistant makes it.
   package var defaultEntityID: String?
   /// In sentence case; Home Assistant puts the device's name before it.
-  package var name: String
+  package var name: String?
   package var icon: String?
   package var deviceClass: String?
   package var stateClass: String?
-  /// `diagnostic`: not what a person has the device for.
-  package var entityCategory: String?
+  /// Not what a person has the device for.
+  package var isDiagnostic = false
   package var enabledByDefault: Bool?
-  package var stateTopic: String
+  package var stateTopic: String?
   /// Jinja. A removed state is an empty payload, which has no JSON; see `HomeAssistantTemplate`.
   package var valueTemplate: String?
   package var payloadOn: String?
   package var payloadOff: String?
   package var options: [String]?
   package var eventTypes: [String]?
+  /// Of a button: what a press does, as an attribute.
   package var attributesTopic: String?
   package var attributesTemplate: String?
   /// Empty where the entity says itself whether the daemon is there; nil: that of the device.
   package var availability: [HomeAssistantDevice.Availability]?
+  /// Of a button: where a press is published, until the broker has it.
+  package var commandTopic: String?
+  /// A request as JSON: Home Assistant publishes it as it is.
+  package var payloadPress: String?
+
+  /// One that the device may have had. With nothing but its platform, Home Assistant removes it.
+  init(removed platform: Platform) { self.platform = platform }
 
   init(
     _ platform: Platform, _ key: String, _ name: String, icon: String? = nil,
@@ -44,29 +53,86 @@ package struct HomeAssistantEntity: Encodable, Sendable {
     self.name = name
     self.icon = icon
     self.deviceClass = deviceClass
-    self.entityCategory = isDiagnostic ? "diagnostic" : nil
+    self.isDiagnostic = isDiagnostic
     self.stateTopic = stateTopic
     self.valueTemplate = valueTemplate
   }
 
-  enum CodingKeys: String, CodingKey {
-    case platform
-    case uniqueID = "unique_id"
-    case defaultEntityID = "default_entity_id"
-    case name, icon
-    case deviceClass = "device_class"
-    case stateClass = "state_class"
-    case entityCategory = "entity_category"
-    case enabledByDefault = "enabled_by_default"
-    case stateTopic = "state_topic"
-    case valueTemplate = "value_template"
-    case payloadOn = "payload_on"
-    case payloadOff = "payload_off"
-    case options
-    case eventTypes = "event_types"
-    case attributesTopic = "json_attributes_topic"
-    case attributesTemplate = "json_attributes_template"
-    case availability
+  /// A button.
+  init(
+    id: String, defaultEntityID: String?, _ name: String, icon: String, commandTopic: String,
+    payload: String
+  ) {
+    platform = .button
+    uniqueID = id
+    self.defaultEntityID = defaultEntityID.map { "button.\($0)" }
+    self.name = name
+    self.icon = icon
+    self.commandTopic = commandTopic
+    payloadPress = payload
+  }
+
+  package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("availability", availability, .availability)
+    c.field("command_topic", commandTopic, .filled(""))
+    c.field(
+      "default_entity_id", defaultEntityID,
+      .text("What its id begins as.", pattern: "^(binary_sensor|sensor|event|button)[.][a-z0-9_]+$")
+    )
+    c.field(
+      "device_class", deviceClass,
+      .text("As Home Assistant has it.", pattern: "^(connectivity|problem|timestamp|enum)$"))
+    c.field("enabled_by_default", enabledByDefault)
+    c.field(
+      "entity_category", isDiagnostic ? "diagnostic" : nil, .text("", pattern: "^diagnostic$"))
+    c.field("event_types", eventTypes)
+    c.field("icon", icon, .text("", pattern: "^mdi:[a-z0-9-]+$"))
+    c.field("json_attributes_template", attributesTemplate, .filled(""))
+    c.field("json_attributes_topic", attributesTopic, .filled(""))
+    c.field("name", name, .filled(""))
+    c.field("options", options)
+    c.field("payload_off", payloadOff, .text("", pattern: "^offline$"))
+    c.field("payload_on", payloadOn, .text("", pattern: "^online$"))
+    c.field("payload_press", payloadPress, .filled("A request as JSON."))
+    c.needed("platform", platform, "Kind of entity.")
+    c.field(
+      "qos", payloadPress == nil ? nil : 1,
+      WireForm("Of what a button publishes.", least: 1, most: 1))
+    c.field("state_class", stateClass, .text("", pattern: "^measurement$"))
+    c.field("state_topic", stateTopic, .filled(""))
+    c.field(
+      "unique_id", uniqueID,
+      .text(
+        "The object id, or with a request's buttons that of their topic, _ and the key.",
+        pattern:
+          "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32}|_[cn]-[0-9a-f]{16}|_p-[0-9]+)?_[a-z_]+$"
+      ))
+    c.field("value_template", valueTemplate, .filled(""))
+  }
+
+  package static var form: WireForm {
+    WireForm(
+      name: "component", "An entity; with its platform alone, one that the device has no more.")
+  }
+
+  package static let sample = HomeAssistantEntity(removed: .event)
+
+  package var rules: String {
+    #"""
+    "if": {"minProperties": 2},
+    "then": {
+      "required": ["unique_id", "name"],
+      "if": {"properties": {"platform": {"const": "button"}}},
+      "then": {"required": ["command_topic", "payload_press", "qos"]},
+      "else": {"required": ["state_topic"]}
+    }
+    """#
+  }
+}
+
+extension WireForm {
+  static var availability: WireForm {
+    WireForm(name: "availability", "Topics that have to say online.", most: 3)
   }
 }
 
@@ -161,9 +227,9 @@ extension HomeAssistantPlace {
   ) -> [String: HomeAssistantEntity] {
     var keyed: [String: HomeAssistantEntity] = [:]
     for var entity in entities {
-      let key = entity.uniqueID
+      guard let key = entity.uniqueID, let own = entity.name else { continue }
       entity.uniqueID = "\(id)_\(key)"
-      entity.defaultEntityID = Self.slug("\(name) \(entity.name)").map {
+      entity.defaultEntityID = Self.slug("\(name) \(own)").map {
         "\(entity.platform.rawValue).\($0)"
       }
       keyed[key] = entity

@@ -19,7 +19,7 @@ struct HomeAssistantButtonTests {
 
   private func object(_ device: HomeAssistantDevice) throws -> [String: Any] {
     try #require(
-      try JSONSerialization.jsonObject(with: Data(WireJSON().encode(device))) as? [String: Any])
+      try JSONSerialization.jsonObject(with: Data(device.json())) as? [String: Any])
   }
 
   private func question(

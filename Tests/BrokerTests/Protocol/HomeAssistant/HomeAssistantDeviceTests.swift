@@ -21,8 +21,8 @@ struct HomeAssistantDeviceTests {
       HomeAssistantPlace(home: home, in: topics, prefix: "homeassistant", version: "1.2"))
   }
 
-  private func json(_ value: some Encodable) throws -> [String: Any] {
-    let data = Data(WireJSON().encode(value))
+  private func json(_ value: some WireObject) throws -> [String: Any] {
+    let data = Data(value.json())
     return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
   }
 
