@@ -4,6 +4,7 @@ import Broker
 import Home
 import Logging
 import ThreadDataset
+import Wire
 
 /// The way of one router to another dataset, step by step. Pure: the caller does the requests and brings the looks.
 ///

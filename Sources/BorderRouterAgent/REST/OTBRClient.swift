@@ -4,6 +4,7 @@ import Broker
 import Home
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What an OpenThread Border Router is asked over its REST interface, on the caller's thread.
 package struct OTBRClient: Sendable {

@@ -3,6 +3,7 @@
 import Broker
 import Home
 import ThreadDataset
+import Wire
 
 /// An event of a border router, before it has a sequence number. See docs/reference/mqtt-protocol.md.
 struct RouterEvent: Equatable, Sendable {

@@ -4,6 +4,7 @@ import Broker
 import Home
 import Logging
 import ThreadDataset
+import Wire
 
 /// A line of the log about one router. Holds no secret.
 struct RouterNote: Equatable, Sendable {

@@ -4,6 +4,7 @@ import Broker
 import Home
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Where a router is, which dataset it has, and how it is given another one.
 extension AlertSentences {

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import Logging
 import ThreadDataset
+import Wire
 
 /// What happened, as lines of the log and as sentences.
 extension BatchNews {

@@ -83,7 +83,7 @@ package struct NetworkState: WireObject {
     let parameters = network.dataset?.parameters
     c.needed(
       "accepted", network.isAccepted, "Whether a person has accepted that routers are on it.")
-    c.field("active_timestamp", parameters?.activeTimestamp.seconds, .activeTimestamp)
+    c.field("active_timestamp", network.dataset?.activeSeconds, .activeTimestamp)
     c.field("channel", parameters?.channelNumber, .channel)
     c.needed("ext_pan_id", network.id)
     c.needed("home", home, .home)

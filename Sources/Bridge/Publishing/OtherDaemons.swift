@@ -4,6 +4,7 @@ import Broker
 import Home
 import Synchronization
 import ThreadkeeperSupport
+import Wire
 
 /// Other daemons on the base topics of this one. The retained `bridge/info` has whose a base topic is; it is
 /// looked at with each connection, before anything is published.

@@ -5,6 +5,7 @@ import Home
 import HomeStore
 import KeychainCore
 import Synchronization
+import Wire
 
 /// Publishes what homes are, and what happened in them.
 ///

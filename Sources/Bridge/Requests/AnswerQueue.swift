@@ -3,6 +3,7 @@
 import Broker
 import Home
 import Synchronization
+import Wire
 
 /// An answer, or the message of an adoption, that waits for the connection that publishes.
 package struct WaitingMessage: Sendable {

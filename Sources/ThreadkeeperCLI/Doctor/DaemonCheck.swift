@@ -6,6 +6,7 @@ import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
+import Wire
 
 /// Whether the daemon runs, and what it says of itself.
 enum DaemonCheck {

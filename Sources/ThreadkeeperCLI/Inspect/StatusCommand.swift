@@ -9,6 +9,7 @@ import Settings
 import ThreadRequests
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
+import Wire
 
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {

@@ -6,6 +6,7 @@ import Home
 import Logging
 import Synchronization
 import ThreadkeeperDaemon
+import Wire
 
 /// Where log lines go: a file descriptor, on which the lines of two threads never mix. It is not closed: it belongs to
 /// whoever opened it.

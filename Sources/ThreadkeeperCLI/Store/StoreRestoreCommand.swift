@@ -9,6 +9,7 @@ import KeychainCore
 import SQLiteDatabase
 import Settings
 import ThreadkeeperDaemon
+import Wire
 
 /// `threadkeeper store restore`
 struct StoreRestoreCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import Broker
 import Home
 import KeychainCore
 import LocalAPI
+import Wire
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
 /// may have none.

@@ -6,6 +6,7 @@ import Home
 import HomeStore
 import LocalAPI
 import Logging
+import Wire
 
 /// What is taken from a user of the broker.
 package enum ClientTrust: String, CaseIterable, Codable, Sendable {

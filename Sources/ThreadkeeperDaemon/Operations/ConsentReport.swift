@@ -7,6 +7,7 @@ import HomeStore
 import LocalAPI
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What operations about consent answer, and the commands print with `--json`.
 package enum ConsentReport {

@@ -8,6 +8,7 @@ import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
+import Wire
 
 /// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
 /// its store needs it.

@@ -13,6 +13,7 @@ import StatusPage
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {

@@ -7,6 +7,7 @@ import HomeStore
 import Settings
 import StatusPage
 import ThreadDataset
+import Wire
 
 /// What the page shows. Nothing secret has a place here, and nothing that changes by itself.
 struct PageState: Encodable {

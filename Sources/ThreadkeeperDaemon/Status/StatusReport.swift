@@ -8,6 +8,7 @@ import KeychainCore
 import LocalAPI
 import Settings
 import ThreadDataset
+import Wire
 
 /// What `status` answers.
 package struct StatusReport: Codable {
