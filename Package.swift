@@ -162,7 +162,7 @@ let package = Package(
       name: "BorderRouterAgent",
       dependencies: [
         "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "Wire", .product(name: "Logging", package: "swift-log"),
       ]),
     // Shards on PostgreSQL. Empty without the trait of its name.
     .target(
@@ -181,7 +181,7 @@ let package = Package(
         "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
         "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
         "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport",
+        "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

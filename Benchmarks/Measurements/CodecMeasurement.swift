@@ -52,7 +52,6 @@ struct CodecMeasurement {
     let fleet = Fleet()
     let decoder = InboundEventDecoder()
     let (announce, heartbeat) = (Array(fleet.announcement(7).utf8), Array(fleet.heartbeat(7).utf8))
-    let json = WireJSON()
     let state = Self.state(dataset)
     return [
       Codec(name: "dataset from TLVs", bytes: dataset.bytes.count) {

@@ -5,40 +5,12 @@ import Glibc
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
-/// An event as it is published, before it has a number. What is nil is left out. See docs/reference/mqtt-protocol.md.
-struct AgentEvent: Encodable {
+/// An event as it is published, before it has a number.
+struct AgentEvent {
   var kind: InboundEventKind
-  /// Of what an agent reports of itself.
-  var agent: String?
-  var borderAgentID: String?
-  var accessPoint: String?
-  var name: String?
-  var vendor: String?
-  var model: String?
-  var extendedAddress: String?
-  /// In hexadecimal.
-  var dataset: String?
-  var network: String?
-  var threadState: String?
-  var partition: UInt32?
-  var preferred: Bool?
-  var reason: String?
-  var httpStatus: Int?
-  var ssid: String?
-  var sequence: UInt64?
-
-  enum CodingKeys: String, CodingKey {
-    case agent, name, vendor, model, dataset, preferred, reason, ssid
-    case borderAgentID = "border_agent_id"
-    case accessPoint = "access_point"
-    case extendedAddress = "ext_address"
-    case network = "ext_pan_id"
-    case threadState = "thread_state"
-    case partition = "partition_id"
-    case httpStatus = "http_status"
-    case sequence = "seq"
-  }
+  var body = InboundEventBody()
 }
 
 /// Makes publications of one agent's events: numbered, and sealed and signed where there are keys. See
@@ -64,8 +36,8 @@ struct EventWriter: Sendable {
     let topic = topic(event.kind)
     var event = event
     // An SSID is numbered by its envelope only.
-    if event.kind != .ssid { event.sequence = lastSequence }
-    var body = WireJSON().encode(event)
+    if event.kind != .ssid { event.body.sequence = lastSequence }
+    var body = event.body.json()
     defer { wipe(&body) }
     var payload = body
     if let keys {
@@ -87,12 +59,13 @@ struct EventWriter: Sendable {
   mutating func publication(
     of standing: AgentStanding, by agent: String, now: UInt64
   ) throws(SealingError) -> Publication {
-    var event = AgentEvent(kind: .heartbeat, agent: agent)
+    var event = AgentEvent(kind: .heartbeat)
+    event.body.agent = agent
     switch standing {
     case .works: break
     case .fails(let why):
       event.kind = .offline
-      event.reason = String(why.prefix(InboundLimits.sentenceCharacters))
+      event.body.reason = String(why.prefix(InboundLimits.sentenceCharacters))
     case .reportedByRouter: event.kind = .leave
     }
     return try publication(of: event, expiry: event.kind == .leave ? nil : 60, now: now)
@@ -102,15 +75,15 @@ struct EventWriter: Sendable {
   /// and so would an envelope. So an enrolled login has none, and its silence counts.
   func lastWill(of event: AgentEvent) -> Publication? {
     guard keys == nil else { return nil }
-    return Publication(topic: topic(event.kind), payload: WireJSON().encode(event))
+    return Publication(topic: topic(event.kind), payload: event.body.json())
   }
 
   /// For people: the topic and the fields, with the length of a dataset in place of it.
   func summary(of event: AgentEvent) -> String {
-    var event = event
-    event.dataset = event.dataset.flatMap { try? OperationalDataset(hex: $0) }?.description
-    let body = String(decoding: WireJSON().encode(event), as: UTF8.self)
-    return "\(topic(event.kind))\(keys == nil ? "" : " (sealed)") \(body)"
+    var body = event.body
+    body.dataset = body.dataset.flatMap { try? OperationalDataset(hex: $0) }?.description
+    let text = String(decoding: body.json(), as: UTF8.self)
+    return "\(topic(event.kind))\(keys == nil ? "" : " (sealed)") \(text)"
   }
 }
 

@@ -106,10 +106,10 @@ extension WireCoder {
 
 /// Writes a message straight to bytes, in the order of the calls.
 package struct WireWriter: WireCoder {
-  package var json: JSONBytes
+  package var json: JSONWriter
 
   @inlinable
-  package init(_ json: consuming JSONBytes) { self.json = json }
+  package init(_ json: consuming JSONWriter) { self.json = json }
 
   @inlinable
   package mutating func field<Value: WireValue>(
@@ -142,7 +142,7 @@ extension WireObject {
   /// The message as it is published.
   @inlinable
   package consuming func json(capacity: Int = 1_024) -> [UInt8] {
-    var writer = WireWriter(JSONBytes(capacity: capacity))
+    var writer = WireWriter(JSONWriter(capacity: capacity))
     writer.write(&self)
     return writer.json.bytes
   }
@@ -151,11 +151,11 @@ extension WireObject {
 
 extension WirePart {
   @inlinable
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     var message = self
     // The writer alone has the bytes, so that they are not copied.
     var writer = WireWriter(json)
-    json = JSONBytes(capacity: 0)
+    json = JSONWriter(capacity: 0)
     writer.write(&message)
     json = writer.json
   }

@@ -6,7 +6,7 @@ import ThreadkeeperSupport
 
 /// Written as RFC 3339 in UTC, to the second.
 extension WireTime: WireValue {
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.time(milliseconds: milliseconds)
     json.byte(0x22)
@@ -25,7 +25,7 @@ extension WireTime: WireValue {
 
 extension WireTime: Codable, CustomStringConvertible {
   package var description: String {
-    var text = JSONBytes(capacity: 20)
+    var text = JSONWriter(capacity: 20)
     text.time(milliseconds: milliseconds)
     return String(decoding: text.bytes, as: UTF8.self)
   }

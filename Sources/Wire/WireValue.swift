@@ -6,7 +6,7 @@ import ThreadkeeperSupport
 
 /// What can stand in a field.
 package protocol WireValue {
-  func write(to json: inout JSONBytes)
+  func write(to json: inout JSONWriter)
 
   /// What all values of the type are limited to, unless a field says more.
   static var form: WireForm { get }
@@ -32,7 +32,7 @@ extension WireValue {
 }
 
 extension String: WireReadable {
-  package func write(to json: inout JSONBytes) { json.text(self) }
+  package func write(to json: inout JSONWriter) { json.text(self) }
 
   package static func read(_ member: JSONMember, _ form: WireForm) -> String? {
     guard case .string(let string) = member.value, let text = string.text,
@@ -43,7 +43,7 @@ extension String: WireReadable {
 }
 
 extension Bool: WireReadable {
-  package func write(to json: inout JSONBytes) { json.raw(self ? "true" : "false") }
+  package func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
 
   package static func read(_ member: JSONMember, _ form: WireForm) -> Bool? {
     if case .bool(let isTrue) = member.value { isTrue } else { nil }
@@ -56,7 +56,7 @@ extension Bool: WireReadable {
 
 extension WireReadable where Self: FixedWidthInteger {
   @inlinable
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     if self < 0 { json.byte(0x2D) }
     json.number(UInt64(magnitude))
   }
@@ -84,7 +84,7 @@ extension UInt32: WireReadable {
 extension UInt64: WireReadable {}
 
 extension Array: WireValue where Element: WireValue {
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     json.open("[")
     for element in self {
       json.separate()
@@ -101,7 +101,7 @@ extension Array: WireValue where Element: WireValue {
 
 /// An object whose names are not fixed, in the order of their bytes.
 extension Dictionary: WireValue where Key == String, Value: WireValue {
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     json.open()
     for (name, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       json.separate()
@@ -120,7 +120,7 @@ extension Dictionary: WireValue where Key == String, Value: WireValue {
 }
 
 extension ExactName: WireValue {
-  package func write(to json: inout JSONBytes) { json.text(text) }
+  package func write(to json: inout JSONWriter) { json.text(text) }
 
   package static var form: WireForm { WireForm("", least: 1, most: 256) }
 }
@@ -133,7 +133,7 @@ package struct WireHex: WireReadable {
   package init(_ number: UInt64) { self.number = number }
 
   @inlinable
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.hex(number)
     json.byte(0x22)
@@ -151,7 +151,7 @@ package struct WireHex: WireReadable {
 }
 
 extension ExtendedPANID: WireReadable {
-  package func write(to json: inout JSONBytes) { WireHex(number).write(to: &json) }
+  package func write(to json: inout JSONWriter) { WireHex(number).write(to: &json) }
 
   package static func read(_ member: JSONMember, _ form: WireForm) -> ExtendedPANID? {
     if case .string(let string) = member.value {
@@ -168,7 +168,7 @@ extension ExtendedPANID: WireReadable {
 }
 
 extension BorderAgentID: WireReadable {
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.hex(self)
     json.byte(0x22)
@@ -189,7 +189,7 @@ extension BorderAgentID: WireReadable {
   }
 }
 
-extension JSONBytes {
+extension JSONWriter {
   /// 16 or 32 digits, without quotes.
   package mutating func hex(_ agent: BorderAgentID) {
     let (high, low) = agent.numbers
@@ -204,7 +204,7 @@ package struct WireVersion: WireValue {
   package init() {}
 
   @inlinable
-  package func write(to json: inout JSONBytes) { json.byte(0x31) }
+  package func write(to json: inout JSONWriter) { json.byte(0x31) }
 
   package static var form: WireForm { WireForm(name: "version", "Of the form of this message.") }
 
@@ -221,7 +221,7 @@ package struct WireNull<Value: WireValue>: WireValue {
   package init(_ value: Value?) { self.value = value }
 
   @inlinable
-  package func write(to json: inout JSONBytes) {
+  package func write(to json: inout JSONWriter) {
     if let value { value.write(to: &json) } else { json.raw("null") }
   }
 

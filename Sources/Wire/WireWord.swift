@@ -21,7 +21,7 @@ extension WireWord {
   }
 
   @inlinable
-  package func write(to json: inout JSONBytes) { json.word(word) }
+  package func write(to json: inout JSONWriter) { json.word(word) }
 
   package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
     guard case .string(let string) = member.value else { return nil }
@@ -38,7 +38,7 @@ package protocol WireName: WireReadable, CaseIterable, RawRepresentable where Ra
 
 extension WireName {
   @inlinable
-  package func write(to json: inout JSONBytes) { json.text(rawValue) }
+  package func write(to json: inout JSONWriter) { json.text(rawValue) }
 
   package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
     if case .string(let string) = member.value { string.text.flatMap(Self.init) } else { nil }
@@ -240,7 +240,7 @@ extension PreferredCheck {
 extension DatasetParameter: WireName {}
 
 extension DatasetDifferences: WireValue {
-  package func write(to json: inout JSONBytes) { parameters.write(to: &json) }
+  package func write(to json: inout JSONWriter) { parameters.write(to: &json) }
 
   package static var form: WireForm {
     WireForm(name: "differs", "Names of the parameters that differ, never a value.")

@@ -60,6 +60,15 @@ struct WireCoderTests {
         + #""is_on":false,"name":"a\"b\u0001","state":"leader"}"#)
   }
 
+  @Test("An object of any names has them in the order of their bytes, with escapes")
+  func names() {
+    var json = JSONWriter()
+    ["b": ["x"], "a\"": [], "B": ["y", "\u{1F}"]].write(to: &json)
+    #expect(
+      String(decoding: json.bytes, as: UTF8.self)
+        == #"{"B":["y","\u001f"],"a\"":[],"b":["x"]}"#)
+  }
+
   private func read(_ json: String) throws -> Sample {
     try Sample(reading: Array(json.utf8), depth: 2)
   }

@@ -112,16 +112,21 @@ final class HomeAssistantClient {
 
   /// - Returns: the JSON of the result.
   private func ask(
-    _ command: String, _ fields: (name: String, text: String)...
+    _ command: String, _ fields: (name: StaticString, text: String)...
   ) throws(HomeAssistantTrouble) -> [UInt8] {
     number += 1
-    var members: [String: String] = ["type": command]
-    for field in fields { members[field.name] = field.text }
-    var body =
-      Array("{\"id\":\(number),".utf8) + ((try? JSONWriter.bytes(of: members)) ?? []).dropFirst()
-    defer { wipe(&body) }
+    var json = JSONWriter()
+    defer { wipe(&json.bytes) }
+    json.open()
+    json.name("id")
+    json.number(UInt64(number))
+    for field in [("type", command)] + fields {
+      json.name(field.name)
+      json.text(field.text)
+    }
+    json.close()
     let deadline = ContinuousClock.now + timeout
-    try socket.send(body, until: deadline)
+    try socket.send(json.bytes, until: deadline)
     while true {
       let answer = try receive(until: deadline)
       guard answer.type == "result", answer.id == UInt64(number) else { continue }

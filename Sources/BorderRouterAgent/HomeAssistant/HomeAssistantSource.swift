@@ -6,6 +6,7 @@ import Logging
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Publishes what Home Assistant's Thread store has, and with `writes` puts the home's preferred network into it. It
 /// looks only while it is connected to the broker.
@@ -263,9 +264,12 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   }
 
   func event(_ shared: SharedDataset) -> AgentEvent {
-    AgentEvent(
-      kind: .credentials, borderAgentID: shared.borderAgent?.description, name: name,
-      dataset: shared.dataset.hex, preferred: shared.isPreferred)
+    var event = AgentEvent(kind: .credentials)
+    event.body.borderAgentID = shared.borderAgent
+    event.body.name = name
+    event.body.dataset = shared.dataset.hex
+    event.body.isPreferred = shared.isPreferred
+    return event
   }
 
   /// Of this Home Assistant: another agent of this user may have the same file.

@@ -51,16 +51,19 @@ package struct RouterDescription: Sendable {
 
 extension AgentEvent {
   init(_ event: RouterEvent, _ description: RouterDescription = .init()) {
-    self.init(kind: event.kind, borderAgentID: "\(event.agent)")
+    self.init(kind: event.kind)
+    body.borderAgentID = event.agent
     if kind == .announce || kind == .dataset {
-      (name, vendor, model) = (description.name, description.vendor, description.model)
+      body.name = description.name
+      body.vendor = description.vendor
+      body.model = description.model
     }
-    extendedAddress = event.extendedAddress
-    dataset = event.dataset?.hex
-    network = event.network?.description
-    threadState = event.threadState?.word.description
-    partition = event.partition
-    httpStatus = event.httpStatus
-    reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
+    body.extendedAddress = event.extendedAddress
+    body.dataset = event.dataset?.hex
+    body.network = event.network
+    body.threadState = event.threadState
+    body.partition = event.partition
+    body.httpStatus = event.httpStatus
+    body.reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
   }
 }

@@ -4,6 +4,7 @@ import Broker
 import Glibc
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Publishes the SSID of an access point: at the start, and when it changes.
 ///
@@ -216,10 +217,11 @@ package enum SSIDSubject: Sendable, CustomStringConvertible {
   }
 
   func event(_ ssid: SSID) -> AgentEvent {
-    var event = AgentEvent(kind: .ssid, ssid: "\(ssid)")
+    var event = AgentEvent(kind: .ssid)
+    event.body.ssid = "\(ssid)"
     switch self {
-    case .router(let agent): event.borderAgentID = "\(agent)"
-    case .accessPoint(let name): event.accessPoint = name
+    case .router(let agent): event.body.borderAgentID = agent
+    case .accessPoint(let name): event.body.accessPoint = name
     }
     return event
   }

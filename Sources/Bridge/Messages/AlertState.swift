@@ -137,7 +137,7 @@ extension AlertState {
 private struct AlertReason: WireValue {
   let word: StaticString
 
-  func write(to json: inout JSONBytes) { json.word(word) }
+  func write(to json: inout JSONWriter) { json.word(word) }
 
   static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     let failures = AdoptionState.allCases.filter { $0.published == .failed }

@@ -63,7 +63,7 @@ struct ConsentState: WireObject {
 }
 
 extension ConsentSubject.Command: WireValue {
-  package func write(to json: inout JSONBytes) { json.text(wireName) }
+  package func write(to json: inout JSONWriter) { json.text(wireName) }
 
   package static var form: WireForm { WireForm(name: "consent_command", "What is asked for.") }
 

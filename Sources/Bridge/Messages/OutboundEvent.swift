@@ -85,7 +85,7 @@ struct OutboundEvent: WireObject {
 private struct RejectionCode: WireValue {
   let code: String
 
-  func write(to json: inout JSONBytes) { json.text(code) }
+  func write(to json: inout JSONWriter) { json.text(code) }
 
   static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(

@@ -391,7 +391,7 @@ struct RetainedStates {
 func routerTopic(
   _ start: [UInt8], _ middle: StaticString, _ agent: BorderAgentID, _ end: StaticString
 ) -> String {
-  var topic = JSONBytes(capacity: 128)
+  var topic = JSONWriter(capacity: 128)
   topic.raw(start)
   topic.raw(middle)
   topic.hex(agent)

@@ -101,7 +101,7 @@ struct RouterDevices {
     _ router: Router, base: String, bridge: String, needsID: Bool = false
   ) -> [UInt8] {
     // Each text once, as it is in JSON, then copies of it.
-    var texts = JSONBytes(capacity: 384)
+    var texts = JSONWriter(capacity: 384)
     var ends = (0, 0, 0, 0, 0, 0)
     var form: Form = base.hasBytes(of: firstBase) ? .isOfFirstHome : []
     if router.source == .mdns, router.dataset == nil { form.insert(.isOnlySeen) }
@@ -186,7 +186,7 @@ struct RouterDevices {
   }
 }
 
-extension JSONBytes {
+extension JSONWriter {
   /// A name as the beginning of an entity's id, as Home Assistant makes it: small letters and digits, and `_` after
   /// each word.
   ///

@@ -5,6 +5,7 @@ import ServiceDiscovery
 import Synchronization
 import ThreadDataset
 import ThreadkeeperDaemon
+import Wire
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -259,30 +260,19 @@ final class SimulatedRouter: Sendable {
     publish(kind: .leave)
   }
 
-  private struct Body: Encodable {
-    let borderAgentID: String
-    let name: String
-    let dataset: String?
-    let ssid: String?
-    let previousSSID: String?
-
-    enum CodingKeys: String, CodingKey {
-      case borderAgentID = "border_agent_id"
-      case name, dataset, ssid
-      case previousSSID = "previous_ssid"
-    }
-  }
-
   private func publish(
     kind: InboundEventKind, dataset: OperationalDataset? = nil,
     ssid: String? = nil, previous: String? = nil
   ) {
-    let body = Body(
-      borderAgentID: agent, name: name, dataset: dataset?.hex, ssid: ssid,
-      previousSSID: previous)
+    var body = InboundEventBody()
+    body.borderAgentID = BorderAgentID(hex: agent)
+    body.name = name
+    body.dataset = dataset?.hex
+    body.ssid = ssid
+    body.previousSSID = previous
     client.publish(
       "threadkeeper/in/\(user)/\(kind.rawValue)",
-      String(decoding: WireJSON().encode(body), as: UTF8.self))
+      String(decoding: body.json(), as: UTF8.self))
   }
 }
 

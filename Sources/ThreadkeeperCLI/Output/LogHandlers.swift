@@ -6,6 +6,7 @@ import Home
 import Logging
 import Synchronization
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 import Wire
 
 /// Where log lines go: a file descriptor, on which the lines of two threads never mix. It is not closed: it belongs to
@@ -134,7 +135,9 @@ package struct JSONLogHandler: LogHandler {
       line[isTaken ? "metadata.\(key)" : key] = Value(value)
     }
     var text = ""
-    for scalar in String(decoding: WireJSON().encode(line), as: UTF8.self).unicodeScalars {
+    var json = JSONWriter()
+    line.write(to: &json)
+    for scalar in String(decoding: json.bytes, as: UTF8.self).unicodeScalars {
       if scalar.isTreacherous {
         for unit in String(scalar).utf16 {
           text += "\\u" + String(0x1_0000 + Int(unit), radix: 16).dropFirst()
@@ -146,20 +149,19 @@ package struct JSONLogHandler: LogHandler {
     output.write(text)
   }
 
-  private struct Value: Encodable {
+  private struct Value: WireValue {
     let value: Logger.MetadataValue
 
     init(_ value: Logger.MetadataValue) { self.value = value }
 
-    func encode(to encoder: any Encoder) throws {
+    func write(to json: inout JSONWriter) {
       switch value {
-      case .string(let text): try text.shortened.encode(to: encoder)
-      case .stringConvertible(let truth as Bool): try truth.encode(to: encoder)
-      case .stringConvertible(let number as any FixedWidthInteger & Encodable):
-        try number.encode(to: encoder)
-      case .stringConvertible(let other): try other.description.shortened.encode(to: encoder)
-      case .array(let values): try values.map(Value.init).encode(to: encoder)
-      case .dictionary(let fields): try fields.mapValues(Value.init).encode(to: encoder)
+      case .string(let text): json.text(text.shortened)
+      case .stringConvertible(let truth as Bool): truth.write(to: &json)
+      case .stringConvertible(let number as any FixedWidthInteger): json.escaped("\(number)")
+      case .stringConvertible(let other): json.text(other.description.shortened)
+      case .array(let values): values.map(Value.init).write(to: &json)
+      case .dictionary(let fields): fields.mapValues(Value.init).write(to: &json)
       }
     }
   }

@@ -1,258 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes values as JSON that have no message in `Wire` yet: the keys of an object in the order of their bytes, so that
-/// equal values are equal bytes. The bytes are those of `JSONBytes`.
+/// JSON straight into memory (RFC 8259): no white space, and no escapes but those that the grammar asks for. Members
+/// come in the order in which they are written.
 ///
-/// Foundation's encoder writes the same with `sortedKeys` and `withoutEscapingSlashes`, and takes several times as long.
-package enum JSONWriter {
-  /// - Throws: `EncodingError` for fractions, which nothing that is published has, and what the value throws.
-  package static func bytes(of value: some Encodable) throws -> [UInt8] {
-    let text = JSONText()
-    let part = try text.part(of: value)
-    var json = JSONBytes(capacity: 2 * text.json.bytes.count + 128)
-    part.write(text, to: &json)
-    return json.bytes
-  }
-}
+/// What is small is inlinable: each field of each message that is published goes through it.
+package struct JSONWriter {
+  package var bytes: [UInt8] = []
 
-/// The bytes of all texts and numbers of a document, one after another, before they have their places.
-final class JSONText {
-  private(set) var json = JSONBytes(capacity: 512)
+  package init(capacity: Int = 1_024) { bytes.reserveCapacity(capacity) }
 
-  func part<T: Encodable>(of value: T) throws -> JSONPart {
-    let node = JSONNode(self)
-    try value.encode(to: JSONNodeEncoder(node: node))
-    return node.part
+  // MARK: Parts
+
+  @inlinable
+  package mutating func raw(_ text: StaticString) {
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  func text(_ text: String) -> JSONPart { scalar { $0.text(text) } }
-  func number(_ number: some FixedWidthInteger) -> JSONPart { literal(number.description) }
-  func literal(_ text: String) -> JSONPart { scalar { $0.escaped(text) } }
+  @inlinable
+  package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-  private func scalar(_ write: (inout JSONBytes) -> Void) -> JSONPart {
-    let start = json.bytes.count
-    write(&json)
-    return .scalar(start..<json.bytes.count)
-  }
-}
+  package mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 
-/// A value on its way into a document.
-enum JSONPart {
-  /// A text, a number or a word: its place in `JSONText`.
-  case scalar(Range<Int>)
-  case node(JSONNode)
-  case null
-
-  func write(_ text: JSONText, to json: inout JSONBytes) {
-    switch self {
-    case .scalar(let range): json.bytes.append(contentsOf: text.json.bytes[range])
-    case .null: json.raw("null")
-    case .node(let node): node.write(to: &json)
-    }
-  }
-}
-
-/// What one value has encoded: an object, an array, or one scalar.
-final class JSONNode {
-  private enum Form {
-    /// Nothing: a value that encodes nothing is an empty object, as Foundation has it.
-    case none
-    case single(JSONPart)
-    case object([(name: String, part: JSONPart)])
-    case array([JSONPart])
-  }
-
-  let text: JSONText
-  private var form = Form.none
-
-  init(_ text: JSONText) { self.text = text }
-
-  /// Itself, or the scalar that it is.
-  var part: JSONPart {
-    if case .single(let part) = form { part } else { .node(self) }
-  }
-
-  var count: Int {
-    if case .array(let parts) = form { parts.count } else { 0 }
-  }
-
-  func set(_ part: JSONPart) { form = .single(part) }
-
-  func beginObject() {
-    if case .object = form { return }
-    var members: [(name: String, part: JSONPart)] = []
-    members.reserveCapacity(24)
-    form = .object(members)
-  }
-
-  func beginArray() {
-    if case .array = form { return }
-    form = .array([])
-  }
-
-  func add(_ part: JSONPart, as name: String) {
-    guard case .object(var members) = form else { return }
-    form = .none
-    if let index = members.firstIndex(where: { $0.name == name }) {
-      members[index].part = part
-    } else {
-      members.append((name, part))
-    }
-    form = .object(members)
-  }
-
-  func add(_ part: JSONPart) {
-    guard case .array(var parts) = form else { return }
-    form = .none
-    parts.append(part)
-    form = .array(parts)
-  }
-
-  func write(to json: inout JSONBytes) {
-    switch form {
-    case .none: json.raw("{}")
-    case .single(let part): part.write(text, to: &json)
-    case .object(var members):
-      members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-      json.open()
-      for (name, part) in members {
-        json.separate()
-        json.text(name)
-        json.byte(0x3A)
-        part.write(text, to: &json)
+  /// A text without its quotes.
+  package mutating func escaped(_ text: String) {
+    var text = text
+    text.withUTF8 { source in
+      var special = false
+      for byte in source { special = special || byte < 0x20 || byte == 0x22 || byte == 0x5C }
+      if special {
+        for byte in source { escape(byte) }
+      } else {
+        bytes.append(contentsOf: source)
       }
-      json.close()
-    case .array(let parts):
-      json.open("[")
-      for part in parts {
-        json.separate()
-        part.write(text, to: &json)
-      }
-      json.close("]")
     }
   }
-}
 
-/// What a value encodes itself to. The functions for numbers are generic, so that one of each stands for all widths.
-struct JSONNodeEncoder: Encoder {
-  let node: JSONNode
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    node.beginObject()
-    return KeyedEncodingContainer(JSONMembers(node: node))
+  private mutating func escape(_ byte: UInt8) {
+    switch byte {
+    case 0x22, 0x5C:
+      bytes.append(0x5C)
+      bytes.append(byte)
+    case 0x08: raw(#"\b"#)
+    case 0x09: raw(#"\t"#)
+    case 0x0A: raw(#"\n"#)
+    case 0x0C: raw(#"\f"#)
+    case 0x0D: raw(#"\r"#)
+    case 0..<0x20:
+      raw(#"\u00"#)
+      bytes.append(0x30 + byte >> 4)
+      bytes.append(Self.digit(byte & 15))
+    default: bytes.append(byte)
+    }
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    node.beginArray()
-    return JSONElements(node: node)
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+
+  package mutating func number(_ value: UInt64) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var (start, rest) = (20, value)
+      repeat {
+        start -= 1
+        digits[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes.append(contentsOf: digits[start...])
+    }
   }
 
-  func singleValueContainer() -> any SingleValueEncodingContainer { JSONSingle(node: node) }
-
-  static func refuse(_ fraction: some BinaryFloatingPoint) -> EncodingError {
-    .invalidValue(
-      fraction, .init(codingPath: [], debugDescription: "nothing that is published has fractions"))
-  }
-}
-
-private struct JSONMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let node: JSONNode
-  var codingPath: [any CodingKey] { [] }
-
-  func encodeNil(forKey key: Key) { node.add(.null, as: key.stringValue) }
-
-  func encode(_ value: Bool, forKey key: Key) {
-    node.add(node.text.literal(value ? "true" : "false"), as: key.stringValue)
+  /// 16 hexadecimal digits in lower case.
+  package mutating func hex(_ value: UInt64) {
+    hex(UInt32(truncatingIfNeeded: value >> 32))
+    hex(UInt32(truncatingIfNeeded: value))
   }
 
-  func encode(_ value: String, forKey key: Key) {
-    node.add(node.text.text(value), as: key.stringValue)
+  /// 8 digits, all at once: one in each byte of a word.
+  private mutating func hex(_ value: UInt32) {
+    var digits = UInt64(value)
+    digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
+    digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
+    digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
+    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    digits += 0x3030_3030_3030_3030 + letters * 0x27
+    withUnsafeBytes(of: digits.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  func encode<Number: FixedWidthInteger & Encodable>(_ value: Number, forKey key: Key) {
-    node.add(node.text.number(value), as: key.stringValue)
+  private mutating func two(_ value: Int64) {
+    bytes.append(0x30 + UInt8(truncatingIfNeeded: value / 10 % 10))
+    bytes.append(0x30 + UInt8(truncatingIfNeeded: value % 10))
   }
 
-  func encode<Fraction: BinaryFloatingPoint & Encodable>(
-    _ value: Fraction, forKey key: Key
-  ) throws { throw JSONNodeEncoder.refuse(value) }
-
-  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    node.add(try node.text.part(of: value), as: key.stringValue)
+  /// RFC 3339 in UTC, to the second, without quotes. The date by arithmetic: H. Hinnant, "chrono-Compatible Low-Level
+  /// Date Algorithms", `civil_from_days`.
+  ///
+  /// - Parameter milliseconds: since 1970.
+  package mutating func time(milliseconds: Int64) {
+    let seconds = (milliseconds - (milliseconds < 0 ? 999 : 0)) / 1_000
+    let days = (seconds - (seconds < 0 ? 86_399 : 0)) / 86_400
+    let rest = seconds - days * 86_400
+    let shifted = days + 719_468
+    let era = (shifted - (shifted < 0 ? 146_096 : 0)) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    two(year / 100)
+    two(year % 100)
+    bytes.append(0x2D)
+    two(month)
+    bytes.append(0x2D)
+    two(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    bytes.append(0x54)
+    two(rest / 3_600)
+    bytes.append(0x3A)
+    two(rest / 60 % 60)
+    bytes.append(0x3A)
+    two(rest % 60)
+    bytes.append(0x5A)
   }
 
-  func nestedContainer<Nested: CodingKey>(
-    keyedBy type: Nested.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<Nested> { nested(key.stringValue).container(keyedBy: type) }
+  // MARK: Objects and lists
 
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    nested(key.stringValue).unkeyedContainer()
+  @inlinable
+  package mutating func open(_ bracket: StaticString = "{") { raw(bracket) }
+
+  @inlinable
+  package mutating func close(_ bracket: StaticString = "}") { raw(bracket) }
+
+  /// Between two elements; nothing after a bracket.
+  @inlinable
+  package mutating func separate() {
+    if let last = bytes.last, last != 0x7B, last != 0x5B { bytes.append(0x2C) }
   }
 
-  func superEncoder() -> any Encoder { nested("super") }
-  func superEncoder(forKey key: Key) -> any Encoder { nested(key.stringValue) }
-
-  private func nested(_ name: String) -> JSONNodeEncoder {
-    let inner = JSONNode(node.text)
-    node.add(.node(inner), as: name)
-    return JSONNodeEncoder(node: inner)
-  }
-}
-
-private struct JSONElements: UnkeyedEncodingContainer {
-  let node: JSONNode
-  var codingPath: [any CodingKey] { [] }
-  var count: Int { node.count }
-
-  func encodeNil() { node.add(.null) }
-  func encode(_ value: Bool) { node.add(node.text.literal(value ? "true" : "false")) }
-  func encode(_ value: String) { node.add(node.text.text(value)) }
-
-  func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) {
-    node.add(node.text.number(value))
+  /// The name of a member, with what comes before and after it.
+  ///
+  /// - Parameter name: needs no escapes.
+  @inlinable
+  package mutating func name(_ name: StaticString) {
+    separate()
+    bytes.append(0x22)
+    raw(name)
+    bytes.append(0x22)
+    bytes.append(0x3A)
   }
 
-  func encode<Fraction: BinaryFloatingPoint & Encodable>(_ value: Fraction) throws {
-    throw JSONNodeEncoder.refuse(value)
+  package mutating func text(_ text: String) {
+    bytes.append(0x22)
+    escaped(text)
+    bytes.append(0x22)
   }
 
-  func encode<Value: Encodable>(_ value: Value) throws {
-    node.add(try node.text.part(of: value))
-  }
-
-  func nestedContainer<Nested: CodingKey>(
-    keyedBy type: Nested.Type
-  ) -> KeyedEncodingContainer<Nested> { nested().container(keyedBy: type) }
-
-  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
-  func superEncoder() -> any Encoder { nested() }
-
-  private func nested() -> JSONNodeEncoder {
-    let inner = JSONNode(node.text)
-    node.add(.node(inner))
-    return JSONNodeEncoder(node: inner)
-  }
-}
-
-private struct JSONSingle: SingleValueEncodingContainer {
-  let node: JSONNode
-  var codingPath: [any CodingKey] { [] }
-
-  func encodeNil() { node.set(.null) }
-  func encode(_ value: Bool) { node.set(node.text.literal(value ? "true" : "false")) }
-  func encode(_ value: String) { node.set(node.text.text(value)) }
-
-  func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) {
-    node.set(node.text.number(value))
-  }
-
-  func encode<Fraction: BinaryFloatingPoint & Encodable>(_ value: Fraction) throws {
-    throw JSONNodeEncoder.refuse(value)
-  }
-
-  func encode<Value: Encodable>(_ value: Value) throws {
-    node.set(try node.text.part(of: value))
+  /// A text that needs no escapes.
+  @inlinable
+  package mutating func word(_ word: StaticString) {
+    bytes.append(0x22)
+    raw(word)
+    bytes.append(0x22)
   }
 }

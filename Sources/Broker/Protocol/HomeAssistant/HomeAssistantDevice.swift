@@ -35,7 +35,7 @@ package struct HomeAssistantDevice: WireObject {
   private struct DeviceID: WireValue {
     let text: String
 
-    func write(to json: inout JSONBytes) { json.text(text) }
+    func write(to json: inout JSONWriter) { json.text(text) }
 
     static var form: WireForm {
       WireForm(
