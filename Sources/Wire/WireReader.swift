@@ -11,7 +11,8 @@ package protocol WireMessage: WireObject {
 /// Why bytes are not a message, and where.
 package struct WireProblem: Error, Hashable {
   package enum Reason: Hashable, Sendable {
-    case syntax, tooDeep, notUTF8, notAnObject
+    case json(JSONFlaw.Reason)
+    case notAnObject
     /// The field is not there.
     case missing
     /// The field is of another type, or its form does not allow the value.
@@ -104,24 +105,12 @@ extension WireMessage {
         ) { members.append($0) }
         guard isObject else { return WireProblem(reason: .notAnObject, field: nil, offset: 0) }
       } catch {
-        return WireProblem(error)
+        return WireProblem(reason: .json(error.reason), field: nil, offset: error.offset)
       }
       var reader = WireReader(members, of: buffer)
       fields(&reader)
       return reader.problem
     }
     if let problem { throw problem }
-  }
-}
-
-extension WireProblem {
-  init(_ flaw: JSONFlaw) {
-    let reason: Reason =
-      switch flaw.reason {
-      case .syntax: .syntax
-      case .tooDeep: .tooDeep
-      case .notUTF8: .notUTF8
-      }
-    self.init(reason: reason, field: nil, offset: flaw.offset)
   }
 }

@@ -109,8 +109,8 @@ struct WireCoderTests {
         WireProblem(reason: .badValue, field: "agent", offset: 34)
       ),
       ("[1]", WireProblem(reason: .notAnObject, field: nil, offset: 0)),
-      (#"{"a":[[1]]}"#, WireProblem(reason: .tooDeep, field: nil, offset: 6)),
-      (#"{"a""#, WireProblem(reason: .syntax, field: nil, offset: 4)),
+      (#"{"a":[[1]]}"#, WireProblem(reason: .json(.tooDeep), field: nil, offset: 6)),
+      (#"{"a""#, WireProblem(reason: .json(.syntax), field: nil, offset: 4)),
     ])
   func problems(json: String, problem: WireProblem) {
     #expect(throws: problem) { try read(json) }

@@ -356,31 +356,27 @@ struct RetainedStates {
   private func button(
     _ place: RetainedPlace, _ home: Home, at now: WireTime
   ) -> [UInt8] {
-    let login = login ?? ""
+    let (login, tokens, own) = (login ?? "", settings.requests.tokens, places[place.home])
     switch place.subject {
     case .questionDevice(let id):
       guard let question = asked(in: home, at: now).first(where: { $0.id == id }) else { return [] }
       return HomeAssistantDevice.question(
-        .init(
-          id: id.questionText, requester: question.shortRequester, login: login,
-          token: settings.requests.tokens.token(for: id)), places[place.home]
+        id.questionText, by: question.shortRequester, (login, tokens.token(for: id)), own
       ).json()
     case .choiceDevice(let id):
       guard let network = settings.requests.choices(in: home).first(where: { $0.id == id }) else {
         return []
       }
       return HomeAssistantDevice.choice(
-        .init(
-          network: id.description, name: ShownName.cleaned(network.name), login: login,
-          token: settings.requests.tokens.token(forPreferring: id)), places[place.home]
+        id.description, named: ShownName.cleaned(network.name),
+        (login, tokens.token(forPreferring: id)), own
       ).json()
     case .disputeDevice(let since):
       guard settings.requests.disputedKeys(in: home) == since else { return [] }
       let alert = RetainedPlace(home: place.home, subject: .alert(AlertKey(.preferredKeyDisputed)))
       return HomeAssistantDevice.dispute(
-        .init(
-          since: since, id: PreferredNetwork.currentID, alertTopic: topic(alert), login: login,
-          token: settings.requests.tokens.token(forKeepingKeysSince: since)), places[place.home]
+        PreferredNetwork.currentID, since: since, alert: topic(alert),
+        (login, tokens.token(forKeepingKeysSince: since)), own
       ).json()
     default: return []
     }

@@ -56,11 +56,9 @@ struct HomeAssistantTemplateTests {
       HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
       .bridge(place),
-      .question(.init(id: Self.request, requester: "hub", login: "ha", token: "t"), place),
+      .question(Self.request, by: "hub", ("ha", "t"), place),
       .dispute(
-        .init(
-          since: .init(milliseconds: 1), id: "p", alertTopic: "tk/alert/f", login: "ha", token: "t"),
-        place),
+        "p", since: .init(milliseconds: 1), alert: "tk/alert/f", ("ha", "t"), place),
       .router(.init(agent: Self.agent), place, login: "ha"),
       .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]

@@ -112,51 +112,11 @@ extension HomeAssistantDevice {
   /// The daemon, as far as it is about one home.
   package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
     HomeAssistantDevice(
-      device: bridgeDevice(place), version: place.version,
+      device: Device(
+        identifier: place.bridgeID, name: place.bridgeName, manufacturer: "threadkeeper",
+        model: "Thread credential keeper", softwareVersion: place.version),
+      version: place.version,
       availability: availability(place), components: place.bridgeEntities)
-  }
-
-  /// The buttons of a request for consent, in the daemon's device. Available while the request waits.
-  package static func question(
-    _ question: HomeAssistantButton.Question, _ place: HomeAssistantPlace
-  ) -> HomeAssistantDevice {
-    let waits = Availability(
-      topic: OutboundTopic(base: place.home.base).consent,
-      valueTemplate: HomeAssistantTemplate.isWaiting(question.id))
-    return HomeAssistantDevice(
-      device: bridgeDevice(place), version: place.version,
-      availability: availability(place) + [waits], components: place.buttons(question))
-  }
-
-  /// The button by which a network is preferred, in the daemon's device. Available while none is.
-  package static func choice(
-    _ choice: HomeAssistantButton.Choice, _ place: HomeAssistantPlace
-  ) -> HomeAssistantDevice {
-    let isUndecided = Availability(
-      topic: OutboundTopic(base: place.home.base).info,
-      valueTemplate: HomeAssistantTemplate.isUndecided)
-    return HomeAssistantDevice(
-      device: bridgeDevice(place), version: place.version,
-      availability: availability(place) + [isUndecided], components: place.button(choice))
-  }
-
-  /// The button that keeps the preferred network's keys, in the daemon's device. Available while they are disputed.
-  package static func dispute(
-    _ dispute: HomeAssistantButton.Dispute, _ place: HomeAssistantPlace
-  ) -> HomeAssistantDevice {
-    let isDisputed = Availability(
-      topic: dispute.alertTopic, valueTemplate: HomeAssistantTemplate.isFiring)
-    return HomeAssistantDevice(
-      device: bridgeDevice(place), version: place.version,
-      availability: availability(place) + [isDisputed], components: place.button(dispute))
-  }
-
-  private static func bridgeDevice(_ place: HomeAssistantPlace) -> Device {
-    Device(
-      identifier: place.bridgeID,
-      name: place.bridgeName,
-      manufacturer: "threadkeeper", model: "Thread credential keeper",
-      softwareVersion: place.version)
   }
 
   /// A border router. Its texts are whatever its publisher has sent.
@@ -170,10 +130,9 @@ extension HomeAssistantDevice {
       device: described, version: place.version,
       availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: described.name))
-    let askAgain = login.map {
-      place.askAgain(router.agent, named: described.name, login: $0, device.availability)
+    if let login {
+      device.components["ask_again"] = device.askAgain(router.agent, login: login, place)
     }
-    device.components["ask_again"] = askAgain
     if router.isOnlySeen {
       // What nobody reports of it would stay unknown.
       for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key)

@@ -24,13 +24,13 @@ struct HomeAssistantButtonTests {
 
   private func question(
     _ id: String = id, of requester: String = #"speaker "Hall""#
-  ) -> HomeAssistantButton.Question {
-    .init(id: id, requester: requester, login: "ha", token: "t")
+  ) -> HomeAssistantDevice {
+    .question(id, by: requester, ("ha", "t"), place)
   }
 
-  private func buttons(_ question: HomeAssistantButton.Question) throws -> [String: [String: Any]] {
+  private func buttons(_ question: HomeAssistantDevice) throws -> [String: [String: Any]] {
     try #require(
-      try object(.question(question, place))["components"] as? [String: [String: Any]])
+      try object(question)["components"] as? [String: [String: Any]])
   }
 
   @Test("What is pressed, the unique id and the topic have the request's id")
@@ -77,7 +77,7 @@ struct HomeAssistantButtonTests {
 
   @Test("They are in the daemon's device, and available while the request waits")
   func device() throws {
-    let device = try object(.question(question(), place))
+    let device = try object(question())
     let daemon = try object(.bridge(place))
     #expect(device["device"] as? [String: String] == daemon["device"] as? [String: String])
     let facts = try #require(device["device"] as? [String: Any])
