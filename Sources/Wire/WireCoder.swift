@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import ThreadkeeperSupport
 
 /// A message of the wire, declared once: what one function passes to a coder.
 ///
 /// ```swift
-/// package struct RouterState: WireObject {
-///   package mutating func fields(_ c: inout some WireCoder) {
+/// public struct RouterState: WireObject {
+///   public mutating func fields(_ c: inout some WireCoder) {
 ///     c.field("access_point", router.accessPoint, .label)
 ///     c.needed("border_agent_id", router.agent)
 ///     …
@@ -16,16 +19,18 @@ import ThreadkeeperSupport
 /// |---|---|
 /// | `WireWriter` | the bytes that are published |
 /// | `WireReader` | the values of a message, from bytes of somebody who is not trusted |
-/// | `WireDescriber` | the JSON schema, and a table for a document |
+/// | `WireDescriber` | the JSON schema |
 ///
 /// A *view* holds a value of a home and passes what is published of it by value: it is written and described. A message
 /// that is read holds its values, and passes them by `&`. The order of the fields is their order on the wire; it is
 /// that of the bytes of their names, so that equal values are equal bytes.
 ///
 /// The functions that a field goes through while it is written are inlinable, and `fields` is generic over the coder:
-/// the optimizer makes one function of a message and `WireWriter` in the module that calls `json`. Declare a message in
-/// the module that publishes it, or give it a function there that is not generic.
-package protocol WireObject {
+/// the optimizer makes one function of a message and `WireWriter` in the module that calls `json`. Only what is `public`
+/// crosses modules in this way (`package` with `@inlinable` does not, and takes 2.5 times as long), so that is what the
+/// coder and `JSONWriter` are. Declare a message in the module that publishes it, or give it a function there that is not
+/// generic.
+public protocol WireObject {
   /// Each field once, in the order of the wire.
   mutating func fields<Coder: WireCoder>(_ c: inout Coder)
 
@@ -34,17 +39,17 @@ package protocol WireObject {
 }
 
 extension WireObject {
-  package var rules: String { "" }
+  public var rules: String { "" }
 }
 
 /// An object within a message.
-package protocol WirePart: WireObject, WireValue {
+public protocol WirePart: WireObject, WireValue {
   /// Any value of it: what a schema is made from.
   static var sample: Self { get }
 }
 
 /// What a message passes its fields to.
-package protocol WireCoder {
+public protocol WireCoder {
   /// A field that is left out where it is nil. When it is read, `null` counts as nil.
   ///
   /// - Parameters:
@@ -68,51 +73,51 @@ extension WireCoder {
   // Who does not read takes the value.
 
   @inlinable
-  package mutating func field<Value: WireReadable>(
+  public mutating func field<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value?, _ form: WireForm?
   ) { field(name, value, form) }
 
   @inlinable
-  package mutating func needed<Value: WireReadable>(
+  public mutating func needed<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value, _ form: WireForm?
   ) { needed(name, value, form) }
 
   // Where the type says all.
 
   @inlinable
-  package mutating func field<Value: WireValue>(_ name: StaticString, _ value: Value?) {
+  public mutating func field<Value: WireValue>(_ name: StaticString, _ value: Value?) {
     field(name, value, nil)
   }
 
   @inlinable
-  package mutating func needed<Value: WireValue>(_ name: StaticString, _ value: Value) {
+  public mutating func needed<Value: WireValue>(_ name: StaticString, _ value: Value) {
     needed(name, value, nil)
   }
 
   @inlinable
-  package mutating func field<Value: WireReadable>(_ name: StaticString, _ value: inout Value?) {
+  public mutating func field<Value: WireReadable>(_ name: StaticString, _ value: inout Value?) {
     field(name, &value, nil)
   }
 
   @inlinable
-  package mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value) {
+  public mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value) {
     needed(name, &value, nil)
   }
 
   /// `"v":1`, which messages with a version have.
   @inlinable
-  package mutating func version() { needed("v", WireVersion(), nil) }
+  public mutating func version() { needed("v", WireVersion(), nil) }
 }
 
 /// Writes a message straight to bytes, in the order of the calls.
-package struct WireWriter: WireCoder {
-  package var json: JSONWriter
+public struct WireWriter: WireCoder {
+  public var json: JSONWriter
 
   @inlinable
-  package init(_ json: consuming JSONWriter) { self.json = json }
+  public init(_ json: consuming JSONWriter) { self.json = json }
 
-  @inlinable
-  package mutating func field<Value: WireValue>(
+  @inlinable @inline(__always)
+  public mutating func field<Value: WireValue>(
     _ name: StaticString, _ value: Value?, _ form: WireForm?
   ) {
     guard let value else { return }
@@ -120,8 +125,8 @@ package struct WireWriter: WireCoder {
     value.write(to: &json)
   }
 
-  @inlinable
-  package mutating func needed<Value: WireValue>(
+  @inlinable @inline(__always)
+  public mutating func needed<Value: WireValue>(
     _ name: StaticString, _ value: Value, _ form: WireForm?
   ) {
     json.name(name)
@@ -131,7 +136,7 @@ package struct WireWriter: WireCoder {
 
 extension WireWriter {
   @inlinable
-  package mutating func write<Object: WireObject>(_ message: inout Object) {
+  public mutating func write<Object: WireObject>(_ message: inout Object) {
     json.open()
     message.fields(&self)
     json.close()
@@ -141,17 +146,16 @@ extension WireWriter {
 extension WireObject {
   /// The message as it is published.
   @inlinable
-  package consuming func json(capacity: Int = 1_024) -> [UInt8] {
+  public consuming func json(capacity: Int = 1_024) -> [UInt8] {
     var writer = WireWriter(JSONWriter(capacity: capacity))
     writer.write(&self)
     return writer.json.bytes
   }
-
 }
 
 extension WirePart {
   @inlinable
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     var message = self
     // The writer alone has the bytes, so that they are not copied.
     var writer = WireWriter(json)
@@ -160,7 +164,7 @@ extension WirePart {
     json = writer.json
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     describer.nested(sample)
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// Makes the JSON schema (draft-07) of a message from its declaration. What messages share stands in `definitions`, by
 /// the name of its form. Nothing is allowed but what is declared.
-package struct WireDescriber: WireCoder {
-  package struct Field {
+public struct WireDescriber: WireCoder, Sendable {
+  package struct Field: Sendable {
     package let name: String
     package let schema: String
     package let isNeeded: Bool
@@ -25,11 +28,11 @@ package struct WireDescriber: WireCoder {
     copy.fields(&self)
   }
 
-  package mutating func field<Value: WireValue>(
+  public mutating func field<Value: WireValue>(
     _ name: StaticString, _ value: Value?, _ form: WireForm?
   ) { add(name, Value.self, form, isNeeded: false) }
 
-  package mutating func needed<Value: WireValue>(
+  public mutating func needed<Value: WireValue>(
     _ name: StaticString, _ value: Value, _ form: WireForm?
   ) { add(name, Value.self, form, isNeeded: true) }
 

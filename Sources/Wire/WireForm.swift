@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// What a field's values are limited to, and what they mean. A field says it with a literal where only the meaning is
 /// its own: `"Whether it can be reached."`.
 ///
 /// Constants alone, so that nothing is made of them while a message is written.
-package struct WireForm: Sendable {
+public struct WireForm: Sendable {
   /// Of a definition that messages share; nil: the field has it for itself.
-  package let name: StaticString?
-  package let about: StaticString
+  public let name: StaticString?
+  public let about: StaticString
   /// Characters of a text, or elements of a list; of a number the value. Checked when it is read.
-  package let least: UInt64
-  package let most: UInt64
+  public let least: UInt64
+  public let most: UInt64
   /// A regular expression.
-  package let pattern: StaticString?
+  public let pattern: StaticString?
   /// A network key, a PSKc, a code or a dataset: never in anything that is retained.
-  package let isSecret: Bool
+  public let isSecret: Bool
 
   @inlinable
-  package init(
+  public init(
     name: StaticString? = nil, _ about: StaticString, least: UInt64 = 0, most: UInt64 = .max,
     pattern: StaticString? = nil, isSecret: Bool = false
   ) {
@@ -31,12 +34,12 @@ package struct WireForm: Sendable {
 
   /// A text of at least one character, or a list of at least one element.
   @inlinable
-  package static func filled(_ about: StaticString, most: UInt64 = .max) -> WireForm {
+  public static func filled(_ about: StaticString, most: UInt64 = .max) -> WireForm {
     WireForm(about, least: 1, most: most)
   }
 
   @inlinable
-  package static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
+  public static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
     WireForm(about, pattern: pattern)
   }
 }
@@ -61,58 +64,58 @@ extension WireForm {
 
 extension WireForm: ExpressibleByStringLiteral {
   @inlinable
-  package init(stringLiteral about: StaticString) { self.init(about) }
+  public init(stringLiteral about: StaticString) { self.init(about) }
 }
 
 // What several messages have, by the names of the definitions in the schemas.
 extension WireForm {
-  @inlinable package static var home: WireForm {
+  @inlinable public static var home: WireForm {
     WireForm(name: "home", "The home's name.", least: 1)
   }
-  @inlinable package static var user: WireForm {
+  @inlinable public static var user: WireForm {
     WireForm(name: "user", "A login of the broker.", least: 1, most: 256)
   }
-  @inlinable package static var label: WireForm {
+  @inlinable public static var label: WireForm {
     WireForm(name: "label", "A text that a router reported.", most: 512)
   }
-  @inlinable package static var extendedAddress: WireForm {
+  @inlinable public static var extendedAddress: WireForm {
     WireForm(
       name: "ext_address", "Extended address: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
   }
-  @inlinable package static var networkName: WireForm {
+  @inlinable public static var networkName: WireForm {
     WireForm(name: "network_name", "Name of a Thread network.", most: 16)
   }
-  @inlinable package static var networkNames: WireForm {
+  @inlinable public static var networkNames: WireForm {
     WireForm(name: "network_names", "Name of a Thread network; of several, all their names.")
   }
-  @inlinable package static var channel: WireForm {
+  @inlinable public static var channel: WireForm {
     WireForm(name: "channel", "IEEE 802.15.4 channel.", least: 11, most: 26)
   }
-  @inlinable package static var panID: WireForm {
+  @inlinable public static var panID: WireForm {
     WireForm(name: "pan_id", "PAN ID.", most: 65_535)
   }
-  @inlinable package static var activeTimestamp: WireForm {
+  @inlinable public static var activeTimestamp: WireForm {
     WireForm(
       name: "active_timestamp", "Seconds of the Active Timestamp.", most: 281_474_976_710_655)
   }
-  @inlinable package static var sharingLogins: WireForm {
+  @inlinable public static var sharingLogins: WireForm {
     WireForm(
       name: "sharing_logins",
       "Logins that are no border routers and share credentials of the network.",
       least: 1)
   }
-  @inlinable package static var alertFingerprint: WireForm {
+  @inlinable public static var alertFingerprint: WireForm {
     WireForm(name: "alert_fingerprint", "Names the alert for good.", pattern: "^[0-9a-f]{16}$")
   }
-  @inlinable package static var keyFingerprint: WireForm {
+  @inlinable public static var keyFingerprint: WireForm {
     WireForm(
       name: "key_fingerprint", "Of somebody's public keys.",
       pattern: "^([0-9a-f]{4}-){7}[0-9a-f]{4}$")
   }
-  @inlinable package static var consentID: WireForm {
+  @inlinable public static var consentID: WireForm {
     WireForm(name: "consent_id", "Of a request for consent.", pattern: "^c-[0-9a-f]{16}$")
   }
-  @inlinable package static var requester: WireForm {
+  @inlinable public static var requester: WireForm {
     WireForm(name: "requester", "Who asks; what it chose itself is in double quotes.", least: 1)
   }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Home
 import ThreadDataset
 import ThreadkeeperSupport
 
 /// What can stand in a field.
-package protocol WireValue {
+public protocol WireValue {
   func write(to json: inout JSONWriter)
 
   /// What all values of the type are limited to, unless a field says more.
@@ -16,25 +19,26 @@ package protocol WireValue {
 }
 
 /// A value that is also read, from bytes of somebody who is not trusted.
-package protocol WireReadable: WireValue {
+public protocol WireReadable: WireValue {
   /// - Returns: nil for what no value of the type is written as, and for what `form` does not allow.
   static func read(_ member: JSONMember, _ form: WireForm) -> Self?
 }
 
 extension WireValue {
-  package static var form: WireForm { "" }
+  public static var form: WireForm { "" }
 
   /// Of a text.
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "string""# + form.bounds("minLength", "maxLength")
       + (form.pattern.map { #", "pattern": "\#($0)""# } ?? "")
   }
 }
 
 extension String: WireReadable {
-  package func write(to json: inout JSONWriter) { json.text(self) }
+  @inlinable
+  public func write(to json: inout JSONWriter) { json.text(self) }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> String? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> String? {
     guard case .string(let string) = member.value, let text = string.text,
       form.allows(UInt64(text.unicodeScalars.count))
     else { return nil }
@@ -43,32 +47,33 @@ extension String: WireReadable {
 }
 
 extension Bool: WireReadable {
-  package func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
+  @inlinable
+  public func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> Bool? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> Bool? {
     if case .bool(let isTrue) = member.value { isTrue } else { nil }
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "boolean""#
   }
 }
 
 extension WireReadable where Self: FixedWidthInteger {
   @inlinable
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     if self < 0 { json.byte(0x2D) }
     json.number(UInt64(magnitude))
   }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
     guard case .number(let number) = member.value, let unsigned = number.unsigned,
       form.allows(unsigned)
     else { return nil }
     return Self(exactly: unsigned)
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "integer", "minimum": \#(form.least)"#
       + (form.most == .max ? "" : #", "maximum": \#(form.most)"#)
   }
@@ -79,12 +84,12 @@ extension Int64: WireReadable {}
 extension UInt8: WireReadable {}
 extension UInt16: WireReadable {}
 extension UInt32: WireReadable {
-  package static var form: WireForm { WireForm("", most: 4_294_967_295) }
+  public static var form: WireForm { WireForm("", most: 4_294_967_295) }
 }
 extension UInt64: WireReadable {}
 
 extension Array: WireValue where Element: WireValue {
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     json.open("[")
     for element in self {
       json.separate()
@@ -93,7 +98,7 @@ extension Array: WireValue where Element: WireValue {
     json.close("]")
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "array""# + form.bounds("minItems", "maxItems")
       + #", "items": \#(describer.schema(of: Element.self, Element.form))"#
   }
@@ -101,7 +106,7 @@ extension Array: WireValue where Element: WireValue {
 
 /// An object whose names are not fixed, in the order of their bytes.
 extension Dictionary: WireValue where Key == String, Value: WireValue {
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     json.open()
     for (name, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
       json.separate()
@@ -112,7 +117,7 @@ extension Dictionary: WireValue where Key == String, Value: WireValue {
     json.close()
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "object""# + form.bounds("minProperties", "maxProperties")
       + (form.pattern.map { #", "propertyNames": {"pattern": "\#($0)"}"# } ?? "")
       + #", "additionalProperties": \#(describer.schema(of: Value.self, Value.form))"#
@@ -120,26 +125,26 @@ extension Dictionary: WireValue where Key == String, Value: WireValue {
 }
 
 extension ExactName: WireValue {
-  package func write(to json: inout JSONWriter) { json.text(text) }
+  public func write(to json: inout JSONWriter) { json.text(text) }
 
-  package static var form: WireForm { WireForm("", least: 1, most: 256) }
+  public static var form: WireForm { WireForm("", least: 1, most: 256) }
 }
 
 /// 8 bytes as 16 hexadecimal digits in lower case.
-package struct WireHex: WireReadable {
-  package let number: UInt64
+public struct WireHex: WireReadable {
+  public let number: UInt64
 
   @inlinable
-  package init(_ number: UInt64) { self.number = number }
+  public init(_ number: UInt64) { self.number = number }
 
   @inlinable
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.hex(number)
     json.byte(0x22)
   }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> WireHex? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> WireHex? {
     guard case .string(let string) = member.value,
       let bytes = string.text.flatMap(Hexadecimal.decode),
       bytes.count == 8
@@ -147,13 +152,13 @@ package struct WireHex: WireReadable {
     return WireHex(bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  package static var form: WireForm { WireForm("", pattern: "^[0-9a-f]{16}$") }
+  public static var form: WireForm { WireForm("", pattern: "^[0-9a-f]{16}$") }
 }
 
 extension ExtendedPANID: WireReadable {
-  package func write(to json: inout JSONWriter) { WireHex(number).write(to: &json) }
+  public func write(to json: inout JSONWriter) { WireHex(number).write(to: &json) }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> ExtendedPANID? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> ExtendedPANID? {
     if case .string(let string) = member.value {
       string.text.flatMap { Self(hex: $0) }
     } else {
@@ -161,20 +166,20 @@ extension ExtendedPANID: WireReadable {
     }
   }
 
-  package static var form: WireForm {
+  public static var form: WireForm {
     WireForm(
       name: "ext_pan_id", "Extended PAN ID: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
   }
 }
 
 extension BorderAgentID: WireReadable {
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.hex(self)
     json.byte(0x22)
   }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> BorderAgentID? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> BorderAgentID? {
     if case .string(let string) = member.value {
       string.text.flatMap { Self(hex: $0) }
     } else {
@@ -182,7 +187,7 @@ extension BorderAgentID: WireReadable {
     }
   }
 
-  package static var form: WireForm {
+  public static var form: WireForm {
     WireForm(
       name: "border_agent_id", "Which border router: 16 or 32 digits in lower case.",
       pattern: "^([0-9a-f]{16}|[0-9a-f]{32})$")
@@ -191,7 +196,7 @@ extension BorderAgentID: WireReadable {
 
 extension JSONWriter {
   /// 16 or 32 digits, without quotes.
-  package mutating func hex(_ agent: BorderAgentID) {
+  public mutating func hex(_ agent: BorderAgentID) {
     let (high, low) = agent.numbers
     hex(high)
     if low != 0 { hex(low) }
@@ -199,33 +204,33 @@ extension JSONWriter {
 }
 
 /// The version of a message's form, which is 1.
-package struct WireVersion: WireValue {
+public struct WireVersion: WireValue {
   @inlinable
-  package init() {}
+  public init() {}
 
   @inlinable
-  package func write(to json: inout JSONWriter) { json.byte(0x31) }
+  public func write(to json: inout JSONWriter) { json.byte(0x31) }
 
-  package static var form: WireForm { WireForm(name: "version", "Of the form of this message.") }
+  public static var form: WireForm { WireForm(name: "version", "Of the form of this message.") }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""const": 1"#
   }
 }
 
 /// A value whose field is always there: `null` stands for none.
-package struct WireNull<Value: WireValue>: WireValue {
-  package let value: Value?
+public struct WireNull<Value: WireValue>: WireValue {
+  public let value: Value?
 
   @inlinable
-  package init(_ value: Value?) { self.value = value }
+  public init(_ value: Value?) { self.value = value }
 
   @inlinable
-  package func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     if let value { value.write(to: &json) } else { json.raw("null") }
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""anyOf": [\#(describer.schema(of: Value.self, Value.form)), {"type": "null"}]"#
   }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import Home
 import ThreadDataset
 import ThreadkeeperSupport
 
 /// A value of a home that is called by a word in everything that is published.
-package protocol WireWord: WireReadable, CaseIterable {
+public protocol WireWord: WireReadable, CaseIterable {
   var word: StaticString { get }
 }
 
@@ -21,30 +24,30 @@ extension WireWord {
   }
 
   @inlinable
-  package func write(to json: inout JSONWriter) { json.word(word) }
+  public func write(to json: inout JSONWriter) { json.word(word) }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
     guard case .string(let string) = member.value else { return nil }
     return Self.allCases.first { $0.word ~= string }
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(allCases.map(\.word.description))
   }
 }
 
 /// A value whose cases are the words themselves.
-package protocol WireName: WireReadable, CaseIterable, RawRepresentable where RawValue == String {}
+public protocol WireName: WireReadable, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension WireName {
   @inlinable
-  package func write(to json: inout JSONWriter) { json.text(rawValue) }
+  public func write(to json: inout JSONWriter) { json.text(rawValue) }
 
-  package static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
     if case .string(let string) = member.value { string.text.flatMap(Self.init) } else { nil }
   }
 
-  package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(allCases.map(\.rawValue))
   }
 }

@@ -304,8 +304,9 @@ struct RetainedStates {
         ).json()
     case .router(let agent):
       if let router = home.routers[agent], router.isPresent {
-        publication.payload =
-          RouterState(router, home.verdict(of: router), in: name).json()
+        // Before, so that the view takes the router without a copy.
+        let verdict = home.verdict(of: router)
+        publication.payload = RouterState(router, verdict, in: name).json()
       }
     case .availability(let agent):
       if let router = home.routers[agent], router.isPresent {

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// JSON straight into memory (RFC 8259): no white space, and no escapes but those that the grammar asks for. Members
 /// come in the order in which they are written.
 ///
-/// What is small is inlinable: each field of each message that is published goes through it.
-package struct JSONWriter {
-  package var bytes: [UInt8] = []
+/// What is small is inlinable, and all is public for that (see `WireObject`): each field of each message that is published
+/// goes through it.
+public struct JSONWriter {
+  public var bytes: [UInt8] = []
 
-  package init(capacity: Int = 1_024) { bytes.reserveCapacity(capacity) }
+  public init(capacity: Int = 1_024) { bytes.reserveCapacity(capacity) }
 
   // MARK: Parts
 
   @inlinable
-  package mutating func raw(_ text: StaticString) {
+  public mutating func raw(_ text: StaticString) {
     bytes.append(
       contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   @inlinable
-  package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+  public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-  package mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
+  public mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 
   /// A text without its quotes.
-  package mutating func escaped(_ text: String) {
+  public mutating func escaped(_ text: String) {
     var text = text
     text.withUTF8 { source in
       var special = false
@@ -56,7 +60,7 @@ package struct JSONWriter {
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-  package mutating func number(_ value: UInt64) {
+  public mutating func number(_ value: UInt64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var (start, rest) = (20, value)
       repeat {
@@ -69,7 +73,7 @@ package struct JSONWriter {
   }
 
   /// 16 hexadecimal digits in lower case.
-  package mutating func hex(_ value: UInt64) {
+  public mutating func hex(_ value: UInt64) {
     hex(UInt32(truncatingIfNeeded: value >> 32))
     hex(UInt32(truncatingIfNeeded: value))
   }
@@ -94,7 +98,7 @@ package struct JSONWriter {
   /// Date Algorithms", `civil_from_days`.
   ///
   /// - Parameter milliseconds: since 1970.
-  package mutating func time(milliseconds: Int64) {
+  public mutating func time(milliseconds: Int64) {
     let seconds = (milliseconds - (milliseconds < 0 ? 999 : 0)) / 1_000
     let days = (seconds - (seconds < 0 ? 86_399 : 0)) / 86_400
     let rest = seconds - days * 86_400
@@ -125,30 +129,36 @@ package struct JSONWriter {
   // MARK: Objects and lists
 
   @inlinable
-  package mutating func open(_ bracket: StaticString = "{") { raw(bracket) }
+  public mutating func open(_ bracket: StaticString = "{") { raw(bracket) }
 
   @inlinable
-  package mutating func close(_ bracket: StaticString = "}") { raw(bracket) }
+  public mutating func close(_ bracket: StaticString = "}") { raw(bracket) }
 
   /// Between two elements; nothing after a bracket.
   @inlinable
-  package mutating func separate() {
+  public mutating func separate() {
     if let last = bytes.last, last != 0x7B, last != 0x5B { bytes.append(0x2C) }
   }
 
   /// The name of a member, with what comes before and after it.
   ///
   /// - Parameter name: needs no escapes.
-  @inlinable
-  package mutating func name(_ name: StaticString) {
-    separate()
-    bytes.append(0x22)
-    raw(name)
-    bytes.append(0x22)
-    bytes.append(0x3A)
+  public mutating func name(_ name: StaticString) {
+    let count = name.utf8CodeUnitCount
+    // At once: appending byte after byte takes twice as long.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 4) { member in
+      let isFirst = bytes.last == 0x7B
+      member[0] = 0x2C
+      member[1] = 0x22
+      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(member)[2...])
+        .copyMemory(from: UnsafeRawBufferPointer(start: name.utf8Start, count: count))
+      member[count + 2] = 0x22
+      member[count + 3] = 0x3A
+      bytes.append(contentsOf: member[(isFirst ? 1 : 0)...])
+    }
   }
 
-  package mutating func text(_ text: String) {
+  public mutating func text(_ text: String) {
     bytes.append(0x22)
     escaped(text)
     bytes.append(0x22)
@@ -156,7 +166,7 @@ package struct JSONWriter {
 
   /// A text that needs no escapes.
   @inlinable
-  package mutating func word(_ word: StaticString) {
+  public mutating func word(_ word: StaticString) {
     bytes.append(0x22)
     raw(word)
     bytes.append(0x22)

@@ -83,7 +83,7 @@ enum JSONUTF8 {
 }
 
 /// A member of an object. Valid during the call that it is passed to.
-package struct JSONMember {
+public struct JSONMember {
   package enum Value {
     case string(JSONString)
     case number(JSONNumber)
