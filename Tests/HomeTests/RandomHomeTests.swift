@@ -158,7 +158,7 @@ extension HomeScene {
     for router in home.routers {
       let conditions = RouterAlerts(
         router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
-        preferred: home.preferred?.dataset, trigger: .start, lastSeen: now, currentName: nil,
+        preferred: home.preferred?.dataset, trigger: .silence, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router),
         isAwayTogether: home.isAwayTogether(router),
         isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)
