@@ -21,6 +21,7 @@ struct ReadMessagesTests {
   private static let now = WireTime(milliseconds: LoopKit.clock0)
 
   private var reader: MessageReader
+  private var limits: TokenBuckets
   private let daemon: Identity
   private var text = ""
 
@@ -29,13 +30,14 @@ struct ReadMessagesTests {
     var reading = IntakeReading(hashKey: LoopKit.hashKey)
     reading.identity = { daemon }
     reader = try MessageReader(["tk"], reading)
+    limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
     self.daemon = daemon
   }
 
   private mutating func add(_ topic: String, _ payload: [UInt8]) {
     let message = IncomingMessage(topic: "tk/in/\(topic)", payload: payload)
     let read =
-      switch reader.read(message, at: Self.now) {
+      switch reader.read(message, &limits, at: Self.now) {
       case .event(let input, let dataset, _): Self.described(input, dataset)
       case .sealed: "sealed"
       case .request(let command, _): Self.described(message, command)
@@ -225,7 +227,8 @@ struct ReadMessagesTests {
         at: .init(topic: topic, order: .sequence(7), now: Self.now.unixSeconds))
       let payload = Array(#"{"sealed":\#(envelope.text)\#(outside)}"#.utf8)
       var read = "nothing"
-      switch reader.read(IncomingMessage(topic: topic, payload: payload), at: Self.now) {
+      let message = IncomingMessage(topic: topic, payload: payload)
+      switch reader.read(message, &limits, at: Self.now) {
       case .sealed(let sealed, let arrival):
         do throws(Rejection) {
           let (input, dataset) = try reader.open(sealed, arrival, client, at: Self.now)

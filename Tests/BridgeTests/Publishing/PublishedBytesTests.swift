@@ -223,13 +223,8 @@ struct PublishedBytesTests {
     let publisher = PublisherScene(Self.settings(home: false))
     try publisher.connect()
     publisher.read()
-    for intake in ["running", "connecting", "backing_off"] {
-      publisher.publisher.publish(
-        BridgeHealth(
-          intake: intake, reason: intake == "running" ? nil : Self.awkward, uptimeSeconds: 1,
-          routers: 2, networks: 3, alertsActive: 4, messagesReceived: .max, messagesRejected: 6,
-          retainedIgnored: 7, duplicatesIgnored: 8, requestsAnswered: 9, requestsRefused: 10,
-          answersDropped: 11, eventsWaiting: 12, publicationsRefused: 13, intakeReconnects: 14))
+    for (intake, health) in Self.everyHealth() {
+      publisher.publisher.publish(health)
       transcript.add("health: \(intake)", try publisher.pump())
     }
     for reason in ["the disk is full", nil] {
@@ -238,7 +233,7 @@ struct PublishedBytesTests {
       transcript.add("the store: \(reason ?? "works")", try publisher.pump())
     }
     transcript.add(
-      "the daemon", publisher.publisher.greetings() + publisher.publisher.lastPublications)
+      "the daemon", publisher.publisher.greetings() + publisher.publisher.lastPublications())
     for isChosen in [true, false] {
       transcript.add(
         isChosen ? "devices while keys are disputed" : "devices while none is preferred",
@@ -261,6 +256,37 @@ struct PublishedBytesTests {
     }
   }
 
+  /// By the word for what the intake does.
+  private static func everyHealth() -> [(String, BridgeHealth)] {
+    var snapshot = BridgeMonitor.Snapshot()
+    snapshot.received = .max
+    snapshot.rejected = 6
+    snapshot.retainedIgnored = 7
+    snapshot.duplicatesIgnored = 8
+    snapshot.publicationsRefused = 13
+    snapshot.intakeReconnects = 14
+    var running = snapshot
+    running.isIntakeConnected = true
+    var connecting = snapshot
+    connecting.lastConnectionProblem = awkward
+    var backingOff = snapshot
+    backingOff.storeProblem = BridgeMonitor.StoreProblem(
+      reason: awkward, since: now, stopsIntake: true, seen: now)
+    var counts = HomeCounts()
+    counts.routers = everyRouter().home.routers.totals
+    counts.networks = 3
+    counts.alerts = [HomeCounts.AlertKind(name: .homeMoved, severity: .warning): 4]
+    return [("running", running), ("connecting", connecting), ("backing_off", backingOff)].map {
+      (
+        $0,
+        BridgeHealth(
+          snapshot: $1, counts: counts,
+          requests: RequestService.Figures(answered: 9, refused: 10, dropped: 11), waiting: 12,
+          uptime: 1_000)
+      )
+    }
+  }
+
   // MARK: Alerts
 
   /// Which alert a sentence is of; nil for the daemon's own.
@@ -271,7 +297,8 @@ struct PublishedBytesTests {
     case .behind, .reportsOlder, .sharedOlder: .staleDataset
     case .sameAge, .reportsConflict, .sharedConflict: .datasetConflict
     case .noDataset, .sharedPartial: .credentialsMissing
-    case .offline, .lostNetwork, .notSeen, .agentSilent, .recordGone: .borderRouterOffline
+    case .offline, .lostNetwork, .silentWithoutNetwork, .notSeen, .agentSilent, .recordGone:
+      .borderRouterOffline
     case .awayTogether: .homeOffline
     case .detached: .routerDetached
     case .notAdvertised: .routerNotAdvertised
