@@ -62,7 +62,7 @@ struct WireBytesTests {
     _ = scene.context.bridge.requests.answer(
       LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: team), by: loop,
       isOwnUser: false, at: scene.clock.now())
-    return try #require(loop.home("home")?.questions.last).id.questionText
+    return try #require(loop.homes.home("home")?.questions.last).id.questionText
   }
 
   // MARK: The socket
@@ -138,11 +138,11 @@ struct WireBytesTests {
   private static func decided(
     _ path: String, _ method: String, _ parameters: String, _ loop: HomeLoop, approves: Bool
   ) async throws -> String {
-    let known = Set(loop.home("home")?.questions.map(\.id) ?? [])
+    let known = Set(loop.homes.home("home")?.questions.map(\.id) ?? [])
     async let reply = call(path, method, parameters)
     var id: ConsentID?
     try await eventually("a question") {
-      id = loop.home("home")?.questions.first { !known.contains($0.id) }?.id
+      id = loop.homes.home("home")?.questions.first { !known.contains($0.id) }?.id
       return id != nil
     }
     let decision = approves ? "Approve" : "Deny"
