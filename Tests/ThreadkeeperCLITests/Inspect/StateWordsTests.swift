@@ -104,7 +104,7 @@ struct NetworkListingTests {
       listing,
       NetworkListing(
         network: "1", name: nil, home: nil,
-        routers: [router("Kitchen ", other), router("Hall", other)]),
+        routers: [router("Kitchen ", other), router("Hall", "a1b2c3d4e5f60720")]),
     ])
     #expect(alike[0].cells[4].contains("Kitchen (a1b2c3d4e5f60718)"))
     #expect(alike[1].cells[4] == "Hall, Kitchen  (\(other))")
