@@ -25,7 +25,7 @@ struct PlainEventReaderTests {
     guard let plain = PlainEventReader(payload, as: kind) else { return nil }
     var message = plain.message
     if let dataset = plain.dataset {
-      guard let summary = datasets.summary(of: dataset) else { return nil }
+      guard let summary = datasets.summary(of: dataset), summary.isComplete else { return nil }
       message.dataset = summary
     }
     guard let event = try? InboundEventDecoder().decode(payload, as: kind) else { return false }
