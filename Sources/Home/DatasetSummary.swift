@@ -48,12 +48,15 @@ package struct DatasetSummary: Hashable, Sendable {
     guard dataset.isUsableByMatter, let network = dataset.extendedPANID,
       let key = dataset.networkKey, let channel = dataset.channel, let panID = dataset.panID
     else { return nil }
+    // Not by `map`: each call more leaves a copy on the stack.
+    var pskc: Hash128?
+    if let secret = dataset.pskc { pskc = secret.withUnsafeBytes { hash($0, 2) } }
     self.init(
       network: network, name: dataset.networkName ?? "",
       parameters: Parameters(
         whole: dataset.bytes.withUnsafeBytes { hash($0, 0) },
         networkKey: key.withUnsafeBytes { hash($0, 1) },
-        pskc: dataset.pskc.map { $0.withUnsafeBytes { hash($0, 2) } },
+        pskc: pskc,
         activeTimestamp: dataset.activeTimestamp,
         channel: UInt32(channel.page) << 16 | UInt32(channel.number), panID: panID,
         meshLocalPrefix: dataset.meshLocalPrefix.map {
