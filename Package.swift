@@ -106,7 +106,8 @@ let package = Package(
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
 
-    // Floor 2: the encrypted store.
+    // Floor 2: the settings; the encrypted store.
+    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "Home", "ThreadkeeperSupport"]),
     .target(
       name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 
@@ -116,7 +117,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(name: "LocalAuthentication", dependencies: ["Security"]),
 
-    // Floor 4: homes in the store, the service around them, and its settings.
+    // Floor 4: homes in the store, and the service around them.
     // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
     .target(
       name: "HomeStore",
@@ -129,11 +130,10 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery",
-        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        "Settings", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(
@@ -270,7 +270,8 @@ let package = Package(
       name: "BridgeTests",
       dependencies: [
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
-        "ServiceDiscovery", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "TestKit", "ThreadDataset",
+        "ThreadRequests",
         "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ], exclude: ["Golden"]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),

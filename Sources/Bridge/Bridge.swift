@@ -51,6 +51,7 @@ package final class Bridge: Service {
     let now: @Sendable () -> WireTime = { clock.now() }
     let hashKey = try store.hashKey()
 
+    let discovers = configuration.settings.discovery.mdns == .auto
     let callers = WaitingCallers()
     let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
     var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
@@ -67,8 +68,8 @@ package final class Bridge: Service {
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }
     let loop = try HomeLoop(
-      homes, discovers: configuration.discoversRouters,
-      devicePrefix: configuration.homeAssistant.isOn ? configuration.homeAssistant.prefix : nil,
+      homes, discovers: discovers,
+      devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
       consent: configuration.consentAlert, isWritable: isWritable, store: store,
       reading: configuration.intakeReading(
         hashKey: hashKey, identity: { identity.keys }, request: requests.read),
@@ -100,7 +101,7 @@ package final class Bridge: Service {
         firstHome: homes.first?.name, loginRemedy: configuration.loginRemedy, clock: clock,
         wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
-      guard configuration.discoversRouters else { return nil }
+      guard discovers else { return nil }
       return DiscoveryIntake(
         loop, home: home.name, path: store.place, clock: clock, logger: logger)
     }
@@ -201,7 +202,7 @@ package final class Bridge: Service {
     // A shard has no Home Assistant, and what the broker of a fleet drops says nothing about one home.
     let others =
       bridge.topics.parent == nil
-      ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
+      ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
     // the next one, besides all that is kept.
     status.subscriptions =

@@ -180,8 +180,8 @@ extension Home {
     let team = team(of: user)
     switch makeRoom(for: team, stored) {
     case .there: break
-    case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
-    case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
+    case .teamIsFull: throw .tooManyRouters(rules.settings.routersPerTeam)
+    case .homeIsFull: throw .homeIsFull(rules.settings.routersPerHome)
     }
     if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     describe(&router, by: message, team)

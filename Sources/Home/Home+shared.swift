@@ -15,8 +15,8 @@ extension Home {
     guard stored != nil || own.count < SharedCredentials.most else {
       throw .tooManyNetworks(SharedCredentials.most)
     }
-    guard stored != nil || sharedCount < rules.routersPerHome else {
-      throw .tooManyShared(rules.routersPerHome)
+    guard stored != nil || sharedCount < rules.settings.routersPerHome else {
+      throw .tooManyShared(rules.settings.routersPerHome)
     }
     var one =
       stored

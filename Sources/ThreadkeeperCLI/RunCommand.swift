@@ -73,7 +73,7 @@ struct EmbeddedBrokerNotice {
   let settings: Settings
 
   var text: String {
-    let base = settings.homes.first?.baseTopic ?? settings.mqtt.baseTopic
+    let base = settings.homes.first?.base ?? settings.mqtt.baseTopic
     // The commands begin at the first column: what ends the input must stand there, too.
     return """
 

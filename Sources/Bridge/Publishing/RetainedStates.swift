@@ -63,8 +63,8 @@ package struct PublisherSettings: Sendable {
   package var instanceID = ""
   /// Of the daemon whose base topics this one takes over.
   package var takesOver: String?
-  /// Settings that `bridge/info` names, for each home in order.
-  package var shown: [Shown]
+  /// Of each home in order.
+  package var homes: [HomeSettings]
   /// The daemon's public keys, once it has any.
   package var identity: @Sendable () -> (line: String, fingerprint: String)? = { nil }
   /// Of Home Assistant's discovery; nil: no devices are announced.
@@ -81,14 +81,7 @@ package struct PublisherSettings: Sendable {
 
   package init(_ topics: BaseTopics) {
     self.topics = topics
-    shown = topics.homes.map { _ in Shown() }
-  }
-
-  /// The times in seconds.
-  package struct Shown: Hashable, Sendable {
-    var alertsHold = 30
-    var offlineAfter = 300
-    var adopts = false
+    homes = topics.homes.map { _ in HomeSettings() }
   }
 
   /// Each base topic below each prefix, without those that are in use.
@@ -321,11 +314,11 @@ struct RetainedStates {
   }
 
   private func info(of index: Int, _ home: Home) -> [UInt8] {
-    let (identity, shown) = (settings.identity(), settings.shown[index])
+    let identity = settings.identity()
     return writers[index].info(
       StateWriter.Info(
         version: settings.version, instanceID: settings.instanceID,
-        alertsHold: shown.alertsHold, adopts: shown.adopts, offlineAfter: shown.offlineAfter,
+        settings: settings.homes[index],
         enrolmentLine: identity?.line, fingerprint: identity?.fingerprint),
       preferred: home.preferred?.dataset,
       routers: home.routers.totals.listed, networks: home.networkCount)

@@ -241,9 +241,7 @@ struct StateWriter: Sendable {
   struct Info {
     let version: String
     let instanceID: String
-    let alertsHold: Int
-    let adopts: Bool
-    let offlineAfter: Int
+    let settings: HomeSettings
     /// The daemon's public keys, once it has any.
     let enrolmentLine: String?
     let fingerprint: String?
@@ -253,14 +251,14 @@ struct StateWriter: Sendable {
   func info(_ info: Info, preferred: DatasetSummary?, routers: Int, networks: Int) -> [UInt8] {
     var json = JSONBytes(capacity: 512)
     json.open()
-    json.member(#""alerts_hold":"#, UInt64(info.alertsHold))
+    json.member(#""alerts_hold":"#, UInt64(info.settings.alertsHold))
     json.member(#""enrolment_line":"#, info.enrolmentLine)
     json.member(#""fingerprint":"#, info.fingerprint)
     json.member(#""home":"#, home)
     json.member(#""instance_id":"#, info.instanceID)
     json.member(#""networks":"#, UInt64(networks))
-    json.member(#""offline_after":"#, UInt64(info.offlineAfter))
-    json.member(#""on_mismatch":"#, word: info.adopts ? "adopt" : "alert")
+    json.member(#""offline_after":"#, UInt64(info.settings.offlineAfter))
+    json.member(#""on_mismatch":"#, word: info.settings.adoptTimeout == nil ? "alert" : "adopt")
     if let preferred {
       json.key(#""preferred_network":"#)
       json.open()

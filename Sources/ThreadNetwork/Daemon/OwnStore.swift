@@ -137,8 +137,8 @@ struct OwnStore: Sendable {
     var rules = HomeRules { .random(in: .min ... .max) }
     rules.ownUser = geteuid()
     // Limits of the settings, as of a daemon only.
-    rules.routersPerTeam = .max / 2
-    rules.routersPerHome = .max
+    rules.settings.routersPerTeam = .max / 2
+    rules.settings.routersPerHome = .max
     rules.hasDaemon = false
     rules.grantsCount = isHealthy
     // It waits itself.

@@ -118,7 +118,7 @@ extension AccessList {
   /// What the settings say of it: no login but the daemon's has a role.
   init(_ settings: Settings, daemon: String? = nil) {
     self.init(
-      baseTopics: settings.homes.map(\.baseTopic),
+      baseTopics: settings.homes.map(\.base),
       daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
     discoveryPrefix = settings.homeAssistant.prefix
     deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }

@@ -113,6 +113,8 @@ extension Settings {
   /// Those of a demonstration: a store in its own directory, and the page on any free port.
   static func demonstration(in directory: String) -> Settings {
     var settings = Settings(stateDirectory: directory)
+    settings.eachHome.alertsHold = DemoStage.hold
+    settings.homeAssistant.discovery = .off
     settings.http.port = 0
     settings.http.token = SecretText(PageToken.make())
     return settings

@@ -35,6 +35,7 @@ struct DemoStage {
 
   init() throws {
     directory = try Self.temporaryDirectory()
+    let settings = Settings.demonstration(in: directory)
     broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
         directory: directory + "/broker", persistence: false,
@@ -46,23 +47,17 @@ struct DemoStage {
       keychain = try Keychain.create(
         at: StoreLocation(directory: directory + "/store"),
         slots: [.keyFile(path: directory + "/store.key")])
-      var configuration = BridgeConfiguration(
-        version: threadkeeperVersion,
-        topics: BaseTopics([.init(name: Self.home, base: "threadkeeper")]))
-      configuration.alertsHold = Self.hold
-      // Nothing is looked for: `discover` hands over records.
-      configuration.discoversRouters = true
       bridge = try Bridge(
-        configuration, connection: Self.connection(broker, user: "threadkeeper"),
-        clientID: "demo", store: SealedRecords(keychain),
+        BridgeConfiguration(settings, version: threadkeeperVersion),
+        connection: Self.connection(broker, user: "threadkeeper"), clientID: "demo",
+        store: SealedRecords(keychain),
         logger: Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() })
     } catch {
       broker.stop()
       try? FileManager.default.removeItem(atPath: directory)
       throw CommandFailure(.unavailable, "\(error)")
     }
-    page = DemoPage(
-      bridge: bridge, settings: .demonstration(in: directory))
+    page = DemoPage(bridge: bridge, settings: settings)
     let timeline = Timeline()
     self.timeline = timeline
     audience = DemoClient(

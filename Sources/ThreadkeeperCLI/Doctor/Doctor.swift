@@ -194,7 +194,7 @@ struct Doctor: Sendable {
     if let other, let own = connection.username { try Self.check(other.name, isNot: own) }
     var mqtt = settings.mqtt
     mqtt.username = connection.username
-    let bases = settings.homes.map(\.baseTopic)
+    let bases = settings.homes.map(\.base)
     let filters = ["\(settings.homeAssistant.prefix)/status"]
     let probe = BrokerProbe(connection, within: Self.brokerLimit)
     var list = AccessList(settings, daemon: mqtt.username)
@@ -246,7 +246,7 @@ struct Doctor: Sendable {
     }
     let topics = settings.homes.flatMap { home in
       let routers = stored.homes[home.name]?.routers.filter(\.isPresent) ?? []
-      return routers.map { "\(home.baseTopic)/router/\($0.agent)" }
+      return routers.map { "\(home.base)/router/\($0.agent)" }
     }
     return Set(topics)
   }

@@ -64,7 +64,7 @@ struct FleetHomesAddCommand: ParsableCommand {
     abstract: "Add homes to shards.",
     discussion: """
       They are served within seconds. One that is there gets the settings that are named. A home can \
-      have its own \(HomeSettings.names.joined(separator: ", ")).
+      have its own \(HomeOverrides.names.joined(separator: ", ")).
 
       --file has lines as `17/smith alerts.hold=60`; `-` is standard input.
 
@@ -122,7 +122,7 @@ struct FleetHomesAddCommand: ParsableCommand {
     _ name: String, _ values: [String: String]
   ) throws(CommandFailure) -> FleetHomes.Row {
     let home = try HomeAddress(name)
-    return .init(home, settings: try HomeSettings(values))
+    return .init(home, settings: try HomeOverrides(values))
   }
 
   private static func values(

@@ -46,7 +46,7 @@ package struct Daemon {
         connection.username = login.username
         connection.password = login.password?.revealed
       }
-      var configuration = BridgeConfiguration(settings)
+      var configuration = BridgeConfiguration(settings, version: threadkeeperVersion)
       configuration.loginRemedy = login.remedy
       let clientID = try SessionName.make(settings, keychain)
       let serviceManager = ServiceManager(

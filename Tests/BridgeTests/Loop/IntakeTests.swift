@@ -140,7 +140,7 @@ struct IntakeTests {
 
   @Test("A login that publishes too many events is rejected now and then, and others are not")
   func limits() throws {
-    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
     try kit.loop.received(
       (0..<100).map { .announce($0) } + [.announce(200, user: "other")])
     #expect(kit.home.routers.count == 21)
@@ -153,7 +153,7 @@ struct IntakeTests {
 
   @Test("Messages that come again because the store fails cost their login nothing")
   func limitsOfFailures() throws {
-    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
     let batch = (0..<20).map { IncomingMessage.announce($0) }
     for _ in 0..<3 {
       kit.memory.refuses { try kit.loop.received(batch) }
@@ -163,13 +163,6 @@ struct IntakeTests {
     #expect(kit.home.routers.count == 20)
     try kit.receive(.announce(20))
     #expect(kit.rejected == ["rate_limited"])
-  }
-
-  @Test("A login has as many events as the settings have by default")
-  func defaultLimits() {
-    let reading = IntakeReading(hashKey: SecretBytes(copying: []))
-    #expect(reading.eventsPerSecond == 100)
-    #expect(reading.eventsBurst == 100_000)
   }
 
   @Test("Topics that are wrong or long are not remembered, and of the others a limited number is")

@@ -218,9 +218,11 @@ struct StateWriterTests {
     "What is said of the daemon is what the encoder makes of the same values",
     arguments: [true, false])
   func daemon(isFull: Bool) {
+    var settings = HomeSettings()
+    settings.onMismatch = isFull ? .adopt : .alert
     let info = StateWriter.Info(
-      version: "1.2", instanceID: "0a", alertsHold: 30, adopts: isFull, offlineAfter: 300,
-      enrolmentLine: isFull ? "tk1:x" : nil, fingerprint: isFull ? "0123" : nil)
+      version: "1.2", instanceID: "0a", settings: settings, enrolmentLine: isFull ? "tk1:x" : nil,
+      fingerprint: isFull ? "0123" : nil)
     let expected = BridgeInfo(
       version: "1.2", instanceID: "0a", home: "ho\"me",
       preferredNetwork: isFull

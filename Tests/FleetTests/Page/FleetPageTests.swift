@@ -10,6 +10,7 @@ import Settings
 import StatusPage
 import TestKit
 import Testing
+import ThreadkeeperDaemon
 
 @testable import Bridge
 @testable import Fleet
@@ -82,7 +83,7 @@ struct FleetPageTests {
   init() throws {
     store = try TemporaryStore()
     bridge = try Bridge(
-      BridgeConfiguration(MovedStore.settings(store)),
+      BridgeConfiguration(MovedStore.settings(store), version: threadkeeperVersion),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       store: SealedRecords(store.keychain), logger: Logger(label: "test"))
   }

@@ -56,7 +56,7 @@ struct StatusReportTests {
 
   private func report(_ homes: [(name: String, home: SampleHome)]) -> StatusReport {
     var settings = Settings(stateDirectory: store.path)
-    settings.homes = homes.map { .init(name: $0.name, baseTopic: $0.name) }
+    settings.homes = homes.map { .init(name: $0.name, base: $0.name) }
     let state = DaemonStateReader(
       settings: settings, port: 1883, monitor: BridgeMonitor(), discovery: { .off }, server: nil,
       login: { LoginInUse(username: nil, password: nil, source: .none) })
