@@ -58,8 +58,8 @@ package final class BridgeMonitor: Sendable {
     package var answersDropped: Int64 = 0
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
-    package var refusals: Refusals?
-    package var refusedDevices: RefusedDevices?
+    package var refusals: Refusal?
+    package var refusedDevices: Refusal?
     /// What another client has altered last, by the alert about that and its home.
     var altered: [AlteredTopic.Key: AlteredTopic] = [:]
     /// That there is another daemon, and what it means.
@@ -93,16 +93,6 @@ package final class BridgeMonitor: Sendable {
     }
   }
 
-  /// Topics that the daemon may not publish to.
-  package struct Refusals: Sendable, Equatable {
-    package var topics: Int
-    package var last: String
-    /// Words of the last.
-    package var problem: String
-    /// Whether it is the broker's access list that refuses the last.
-    package var isByAccess: Bool
-  }
-
   package let figures = BridgeFigures()
   private let state = Mutex(Snapshot())
 
@@ -120,8 +110,8 @@ package final class BridgeMonitor: Sendable {
       $0.retainedIgnored += batch.retainedIgnored
       $0.duplicatesIgnored += Int64(batch.duplicates)
       for (code, rejected) in batch.rejections {
-        $0.rejected += rejected.count
-        $0.rejectedByCode[code, default: 0] += rejected.count
+        $0.rejected += Int64(rejected.count)
+        $0.rejectedByCode[code, default: 0] += Int64(rejected.count)
       }
     }
   }

@@ -181,7 +181,7 @@ struct DaemonStateReader: Sendable {
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
       login: .init(username: login.username, passwordFrom: login.source),
       intake: .init(snapshot), storeProblem: snapshot.storeProblem?.reason,
-      refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
+      refused: (snapshot.refusals ?? snapshot.refusedDevices).map { .init($0) },
       discovery: .init(discovery()),
       page: .init(settings.http, besideStore: settings.store.path, server))
   }
@@ -200,25 +200,15 @@ extension DaemonState.Intake {
 }
 
 extension DaemonState.Refused {
-  init(_ devices: RefusedDevices) {
+  init(_ refusal: Refusal) {
     self.init(
-      topics: devices.count, lastTopic: Self.cut(devices.topic, to: 200),
-      problem: Self.cut(devices.problem, to: 300), remedy: devices.remedy)
+      topics: refusal.count, lastTopic: Self.cut(refusal.topic, to: 200),
+      problem: Self.cut(refusal.problem, to: 300), remedy: refusal.remedy)
   }
 
   /// Topics and words are cut: a client may have chosen a topic.
   private static func cut(_ text: String, to most: Int) -> String {
     text.unicodeScalars.count > most
       ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
-  }
-
-  init(_ refusals: BridgeMonitor.Refusals) {
-    self.init(
-      topics: refusals.topics, lastTopic: Self.cut(refusals.last, to: 200),
-      problem: Self.cut(refusals.problem, to: 300),
-      remedy: refusals.isByAccess
-        ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
-          + "`--daemon` names this login."
-        : "If that does not say why, the broker's log may.")
   }
 }

@@ -112,7 +112,7 @@ struct IntakeTests {
     try kit.loop.received(
       [topic, "tk/jones/in/b"].map { .of($0, "x") })
     let rejected = kit.follower.batches.withLock { $0.last?.rejections["invalid_topic"] }
-    let example = try #require(rejected?.example?.topic)
+    let example = try #require(rejected?.topic)
     #expect(rejected?.count == 2 && example.hasPrefix("tk/jones/in/"))
     #expect(example.utf8.count <= 402 && example.utf8.count >= 398)
   }

@@ -35,10 +35,10 @@ struct RefusedPublicationsTests {
     #expect(monitor.snapshot.publicationsRefused == 3)
     #expect(
       monitor.snapshot.refusals
-        == .init(topics: 2, last: "a", problem: "not allowed", isByAccess: true))
+        == Refusal(.topic, topic: "a", MosquittoError(.notAuthorized, "not allowed"), count: 2))
     // One that was never refused says nothing; one that is let through again speaks for all.
     #expect(try !send("c", .delivered))
-    #expect(monitor.snapshot.refusals?.topics == 2)
+    #expect(monitor.snapshot.refusals?.count == 2)
     #expect(try send("b", .delivered))
     #expect(monitor.snapshot.refusals == nil)
     #expect(try !send("a", .delivered))
@@ -88,40 +88,33 @@ struct RefusedPublicationsTests {
     for one in late { #expect(!refused.acknowledged(one.token, byAccess)) }
     #expect(monitor.snapshot.refusals == nil && monitor.snapshot.refusedDevices == nil)
   }
-}
 
-@Suite("Topics that the broker refuses")
-struct RefusedTopicsTests {
-  private let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
-
-  private func send(
-    _ topic: String, _ outcome: PublicationOutcome, to topics: inout RefusedTopics
-  ) throws -> Bool {
-    let sent = topics.send([Publication(topic: topic, payload: [])])
-    return topics.acknowledge(try #require(sent.first).token, outcome)
+  @Test("Each topic is counted once, and is gone when the broker takes it")
+  func counted() throws {
+    let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
+    for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota)) }
+    #expect(
+      monitor.snapshot.refusals
+        == Refusal(.topic, topic: "a", MosquittoError(.quota, "too much"), count: 2))
+    #expect(try !send("c", .delivered))
+    #expect(monitor.snapshot.refusals?.count == 2)
+    #expect(try !send("a", .delivered))
+    #expect(monitor.snapshot.refusals?.topic == "b" && monitor.snapshot.refusals?.count == 1)
+    #expect(try !send("b", .delivered))
+    #expect(monitor.snapshot.refusals == nil)
   }
 
-  @Test("Each is counted once, and is gone when the broker takes it")
-  func counted() throws {
-    var topics = RefusedTopics()
-    #expect(topics.report == nil)
-    for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota, to: &topics)) }
-    #expect(
-      topics.report == .init(topics: 2, last: "a", problem: "too much", isByAccess: false))
-    #expect(try !send("c", .delivered, to: &topics))
-    #expect(topics.report?.topics == 2)
-    #expect(try !send("a", .delivered, to: &topics))
-    #expect(topics.report?.last == "b" && topics.report?.topics == 1)
-    #expect(try !send("b", .delivered, to: &topics))
-    #expect(topics.report == nil)
+  @Test("However many topics are refused, a thousand are counted")
+  func bounded() throws {
+    for topic in 0..<1_010 { try send("t/\(topic)", byAccess) }
+    #expect(monitor.snapshot.refusals?.count == 1_000)
   }
 
   @Test("Names of the outbox stay, and every other publication gets one of its own")
   func names() {
-    var topics = RefusedTopics()
-    let sent = topics.send([
+    let sent = refused.send([
       Publication(topic: "a", payload: [], token: 7), Publication(topic: "b", payload: []),
-      Publication(topic: "c", payload: []),
+      Publication(topic: "ha/device/a/config", payload: []),
     ])
     #expect(sent.first?.token == 7)
     #expect(Set(sent.map(\.token)).count == 3)
