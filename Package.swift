@@ -98,7 +98,8 @@ let package = Package(
     .target(
       name: "Broker",
       dependencies: [
-        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
+        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport",
       ]),
     .target(
       name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),

@@ -3,7 +3,10 @@
 import FoundationEssentials
 import ThreadDataset
 
-/// An answer as it is on the wire.
+/// An answer as it is on the wire: to a request, and to an event whose publisher asks for it by a Response Topic.
+///
+///     {"status":"ok","v":1}
+///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
 package struct ThreadAnswer: Codable, Hashable, Sendable {
   package enum Status: String, Codable, Sendable {
     case ok, error
@@ -25,8 +28,9 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
     self.transaction = transaction
   }
 
-  package init(_ error: AnswerFailure, transaction: String? = nil) {
-    self.status = .error
+  /// - Parameter error: nil for an event that was acted upon, or had come before.
+  package init(_ error: AnswerFailure?, transaction: String? = nil) {
+    self.status = error == nil ? .ok : .error
     self.error = error
     self.transaction = transaction
   }
@@ -88,9 +92,10 @@ package enum AnswerCode: String, CaseIterable, Sendable {
   case store
 }
 
-/// Why a request was not fulfilled, as it is answered.
+/// Why a request was not fulfilled, or an event not acted upon, as it is answered.
 package struct AnswerFailure: Error, Codable, Hashable, Sendable {
-  /// One of `AnswerCode`, or of `DatasetError.Code`.
+  /// One of `AnswerCode`, or of `DatasetError.Code`; of an event one of `Rejection.Code`, and of what is sealed one of
+  /// `EnvelopeRefusal`.
   package var code: String
   /// One sentence: what was expected, what was found. Never a byte of a value.
   package var message: String
@@ -107,13 +112,21 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
 
   package init(
     _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String,
-    help: String? = nil
+    help: String? = nil, exit: Int32? = nil
   ) {
-    self.code = code.rawValue
+    self.init(code: code.rawValue, field: field, offset: offset, message, help: help, exit: exit)
+  }
+
+  package init(
+    code: String, field: String? = nil, offset: Int? = nil, _ message: String,
+    help: String? = nil, exit: Int32? = nil
+  ) {
+    self.code = code
     self.message = message
     self.field = field
     self.offset = offset
     self.help = help
+    self.exit = exit
   }
 
   package init(_ error: DatasetError, field: String = "dataset") {

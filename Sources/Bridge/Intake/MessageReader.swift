@@ -212,7 +212,7 @@ struct MessageReader {
     _ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime
   ) throws(Rejection) -> (HomeInput, [UInt8]?) {
     guard let client, !client.isRevoked else {
-      throw Rejection(HomeRejection.notEnrolled, home: nil)
+      throw .clientNotEnrolled
     }
     guard let identity = identity() else { throw .noKeys }
     guard let (keys, issuer) = keys(of: client) else { throw .damagedEnrolment }

@@ -3,6 +3,7 @@
 import Broker
 import Home
 import Synchronization
+import ThreadRequests
 
 /// An answer, or the message of an adoption, that waits for the connection that publishes.
 package struct WaitingMessage: Sendable {
@@ -32,7 +33,7 @@ package struct WaitingMessage: Sendable {
     guard case .topic(let topic, let correlation, _)? = outcome.origin?.reply else { return nil }
     self.init(
       Publication(
-        topic: topic, payload: WireJSON().encode(EventAnswer(outcome.rejection)),
+        topic: topic, payload: WireJSON().encode(ThreadAnswer(outcome.rejection)),
         contentType: "application/json", correlationData: correlation),
       expires: now.adding(seconds: Int(MQTTRequest.timeout)))
   }

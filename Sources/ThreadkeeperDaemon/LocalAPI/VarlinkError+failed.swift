@@ -3,13 +3,10 @@
 import KeychainCore
 import LocalAPI
 import SQLiteDatabase
+import ThreadRequests
 
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {
-  private static let failed = "\(VarlinkInterface.threadkeeper.name).Failed"
-  package static let tooManyConnections = VarlinkError(
-    "\(VarlinkInterface.threadkeeper.name).TooManyConnections")
-
   /// A parameter has a value that it cannot have.
   package static let invalidCode = "invalid_payload"
   /// Whoever asks may not have it; of a login: the broker refuses it.
@@ -22,42 +19,20 @@ extension VarlinkError {
   /// Of a failure.
   package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
 
-  /// - Parameter code: nil is that of the exit status.
-  init(_ failure: CommandFailure, code: String? = nil) {
-    var parameters: [String: Value] = [
-      "code": .string(code ?? failure.code ?? failure.status.code),
-      "message": .string(failure.message),
-      "exit": .int(Int(failure.status.rawValue)),
-    ]
-    parameters["help"] = failure.remedy.map { .string($0) }
-    self.init(Self.failed, parameters)
-  }
-
   /// Whatever a handler throws.
   init(failing error: any Error) {
-    switch error {
-    case let failure as CommandFailure: self.init(failure)
-    case let error as KeychainError: self.init(CommandFailure(error))
-    case let error as SQLiteError:
-      self.init(CommandFailure(.inputOutput, "the store failed: \(error.message)"))
-    case let error as SocketError where error.reason == .tooLarge:
-      self.init(
-        CommandFailure(
-          .inputOutput, "the answer is larger than a message of the running daemon may be",
-          remedy: "ask for less, where the command has a limit"), code: "too_large")
-    case is CancellationError:
-      self.init(CommandFailure(.temporary, "the daemon is ending"))
-    default: self.init(CommandFailure(.software, "an unexpected failure: \(type(of: error))"))
-    }
+    let failure = CommandFailure(failing: error)
+    self.init(
+      AnswerFailure(
+        code: failure.code ?? failure.status.code, failure.message, help: failure.remedy,
+        exit: failure.status.rawValue))
   }
 
   /// What a command ends with that the daemon has answered so.
   package var commandFailure: CommandFailure {
     switch name {
     case Self.failed:
-      guard let message = parameters["message"]?.string else { return Self.otherVersion }
-      let status = parameters["exit"]?.int.flatMap { ExitStatus(rawValue: Int32(clamping: $0)) }
-      return CommandFailure(status ?? .software, message, remedy: parameters["help"]?.string)
+      return AnswerFailure(self)?.commandFailure ?? Self.otherVersion
     case Self.tooManyConnections.name:
       return CommandFailure(
         .temporary, "the running daemon has too many connections or streams open",
@@ -73,6 +48,25 @@ extension VarlinkError {
   private static let otherVersion = CommandFailure(
     .software, "the running daemon does not know this request, or gives another answer to it",
     remedy: "is it of another version? Start it again")
+}
+
+extension CommandFailure {
+  /// Whatever a handler throws.
+  init(failing error: any Error) {
+    self =
+      switch error {
+      case let failure as CommandFailure: failure
+      case let error as KeychainError: .init(error)
+      case let error as SQLiteError:
+        .init(.inputOutput, "the store failed: \(error.message)")
+      case let error as SocketError where error.reason == .tooLarge:
+        .init(
+          .inputOutput, "the answer is larger than a message of the running daemon may be",
+          remedy: "ask for less, where the command has a limit", code: "too_large")
+      case is CancellationError: .init(.temporary, "the daemon is ending")
+      default: .init(.software, "an unexpected failure: \(type(of: error))")
+      }
+  }
 }
 
 extension ExitStatus {

@@ -58,6 +58,22 @@ struct IntakeTests {
     #expect(shown.code == code && shown.field == field)
   }
 
+  @Test("A rejection says in its one sentence what a refused request has as help, too")
+  func remedies() {
+    let full = Rejection(.tooManyRouters(64), home: nil)
+    #expect(
+      full.message == "this team has 64 border agent ids already; remove those that are gone with "
+        + "`threadkeeper routers remove`, or raise `limits.routers_per_team`")
+    #expect(full.help == nil && full.exit == nil && full.field == "border_agent_id")
+    let home = Rejection(.homeIsFull(1_000), home: nil)
+    #expect(
+      home.message.hasSuffix(
+        "already; remove those that are gone with "
+          + "`threadkeeper routers remove`, or raise `limits.routers`"))
+    let refused = Rejection(HomeRefusal.tooManyRouters(64), to: nil)
+    #expect(full.message == "\(refused.message); \(refused.help ?? "")")
+  }
+
   @Test("What nobody subscribed to, probes, and topics that were cleared are skipped")
   func skipped() throws {
     let kit = try LoopKit()
