@@ -146,7 +146,8 @@ let package = Package(
     .target(
       name: "StatusPage",
       dependencies: [
-        "CLibMicroHTTPD", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "CLibMicroHTTPD", "Settings", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ], resources: [.embedInCode("Resources")]),
     .target(
@@ -279,7 +280,8 @@ let package = Package(
     .testTarget(
       name: "StatusPageTests",
       dependencies: [
-        "StatusPage", "TestKit", .product(name: "Logging", package: "swift-log"),
+        "Settings", "StatusPage", "TestKit",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(

@@ -224,6 +224,8 @@ extension Settings {
     /// Whether what comes from it may also change something without the token.
     package var trustedProxyChanges = false
 
+    package init() {}
+
     /// Whether the token comes from its file beside the store.
     package var isTokenFromFile = false
     /// Whether there is, or may be, a file with a token that this user cannot read. Then nobody is let in without one.

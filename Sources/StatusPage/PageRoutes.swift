@@ -20,10 +20,8 @@ package struct PageRoutes: Sendable {
   private let metrics: SharedValue<PageReply>
 
   package init(_ configuration: PageConfiguration, source: any PageSource) {
-    hosts = HostCheck(names: configuration.names)
-    access = PageAccess(
-      token: configuration.token, trustedProxy: configuration.trustedProxy,
-      trustedProxyChanges: configuration.trustedProxyChanges)
+    hosts = HostCheck(names: configuration.http.names)
+    access = PageAccess(configuration.http)
     self.source = source
     addressBesideProxy = configuration.addressBesideProxy
     feed = StateFeed(

@@ -169,8 +169,9 @@ struct FleetPageTests {
   @Test("The page is under `/`, needs the token where there is one, and changes nothing")
   func routes() async throws {
     let page = try page()
-    let routes = PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 0, token: "0123456789abcdef"), source: page)
+    var http = Settings.HTTP()
+    http.token = SecretText("0123456789abcdef")
+    let routes = PageRoutes(PageConfiguration(http), source: page)
     #expect(await routes.reply(to: PageRequest("/")).status == .unauthorized)
     let shown = "Bearer 0123456789abcdef"
     let reply = await routes.reply(to: PageRequest("/", authorization: shown))
