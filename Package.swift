@@ -108,7 +108,12 @@ let package = Package(
     .target(name: "CLibMicroHTTPD"),
 
     // Floor 2: the settings; the encrypted store.
-    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "Home", "ThreadkeeperSupport"]),
+    .target(
+      name: "Settings",
+      dependencies: [
+        "Broker", "CLibYAML", "Home", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .target(
       name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 

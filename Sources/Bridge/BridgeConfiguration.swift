@@ -41,15 +41,11 @@ package struct BridgeConfiguration: Sendable {
   func servedHomes(
     canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
   ) -> [ServedHome] {
-    let trusted = Set(settings.homeAssistant.trusted.map { ExactName($0) })
-    let watchers = Set(settings.ssid.reporters.map { ExactName($0) })
     var rules = HomeRules { .random(in: .min ... .max) }
     rules.team = team
     rules.ownUser = geteuid()
     rules.canSeal = canSeal
     rules.isAwaited = { callers.isAwaited($0) }
-    rules.trustsShared = { trusted.contains($0) }
-    rules.reportsSSID = { watchers.contains($0) }
     return topics.homes.map { home in
       rules.settings = settings(of: home)
       return ServedHome(name: home.name, base: home.base, rules: rules)

@@ -123,7 +123,7 @@ extension Home {
     SharedDecision(
       one, preferred: preferred?.dataset,
       needsChoice: needsChoice || preferred == nil && isOffTheAir(one.network),
-      isTrusted: one.isSigned && rules.trustsShared(one.user), at: now)
+      isTrusted: one.isSigned && rules.settings.trusted.contains(one.user), at: now)
   }
 
   /// Whether no border router is online on a network, and some are listed on others: it may have been given up long

@@ -395,6 +395,10 @@ package struct HomeSettings: Hashable, Sendable {
   package var routersPerTeam = 64
   /// Of all teams together, and as many networks that logins share.
   package var routersPerHome = 1_000
+  /// Logins that may report the SSID of an access point whose routers are other teams'.
+  package var ssidReporters: Set<ExactName> = []
+  /// Logins whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
+  package var trusted: Set<ExactName> = []
 
   package init() {}
 
@@ -416,10 +420,6 @@ package struct HomeRules: Sendable {
   package var settings = HomeSettings()
   /// The team of a user of the broker.
   package var team: @Sendable (ExactName) -> ExactName = { $0 }
-  /// Logins that may report the SSID of an access point whose routers are other teams'.
-  package var reportsSSID: @Sendable (ExactName) -> Bool = { _ in false }
-  /// Users whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
-  package var trustsShared: @Sendable (ExactName) -> Bool = { _ in false }
   /// The number of the user that the daemon runs as.
   package var ownUser: UInt32 = 0
   /// Whether the daemon's own keys can be read: without them nothing can be sealed.

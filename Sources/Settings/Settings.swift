@@ -3,6 +3,7 @@
 import Broker
 import Glibc
 import Home
+import Logging
 
 /// All that a person can set, checked: a value of this type is fit to run with.
 ///
@@ -15,7 +16,6 @@ package struct Settings: Sendable, Equatable {
   package var discovery = Discovery()
   package var http = HTTP()
   package var log = Log()
-  package var ssid = SSID()
   package var consent = Consent()
   package var limits = Limits()
   package var homeAssistant = HomeAssistant()
@@ -141,12 +141,6 @@ extension Settings {
     package var socket: String?
   }
 
-  /// The Wi-Fi beside border routers.
-  package struct SSID: Sendable, Equatable {
-    /// Logins of the broker that may report it for routers of other teams.
-    package var reporters: [String] = []
-  }
-
   /// Who says whether credentials are given out.
   package struct Consent: Sendable, Equatable {
     /// Logins of the broker that may approve and deny over MQTT; never their own requests.
@@ -175,8 +169,6 @@ extension Settings {
     package var consent: Consent = .adoptions
     /// Home Assistant's login at the broker. Nil: it decides nothing.
     package var login: String?
-    /// Logins whose credentials of the preferred network are used without a question.
-    package var trusted: [String] = []
 
     /// What Home Assistant may decide about, in plaintext.
     package enum Consent: String, Sendable, Equatable, CaseIterable {
@@ -236,13 +228,9 @@ extension Settings {
   }
 
   package struct Log: Sendable, Equatable {
-    package var level: Level = .info
+    /// The least severe level that is written.
+    package var level: Logger.Level = .info
     package var format: Format = .text
-
-    /// The least severe level that is written. The names are swift-log's.
-    package enum Level: String, Sendable, Equatable, CaseIterable {
-      case trace, debug, info, notice, warning, error, critical
-    }
 
     package enum Format: String, Sendable, Equatable, CaseIterable {
       /// Lines for people.

@@ -59,8 +59,7 @@ extension Setting {
       title: "The Wi-Fi beside routers",
       settings: [
         Setting(
-          "ssid.reporters", .list("a list of user names") { $0.users($1, of: $2) },
-          \.ssid.reporters,
+          "ssid.reporters", .logins, \.eachHome.ssidReporters,
           """
           Logins of the broker that may [report the SSID](../guides/ssid.md) of every router: `[hall]`. Any other login \
           reports it for the routers of its own team only.
@@ -285,8 +284,7 @@ extension Setting {
       `--keep LOGIN` where Home Assistant does more there.
       """),
     Setting(
-      "home_assistant.trusted", .list("a list of user names") { $0.users($1, of: $2) },
-      \.homeAssistant.trusted,
+      "home_assistant.trusted", .logins, \.eachHome.trusted,
       """
       Logins of `threadkeeper agent home-assistant` whose signed credentials of a network that is preferred by its \
       Extended PAN ID alone are used without a question: `[home-assistant]`. Without it, and about what comes in \

@@ -58,7 +58,7 @@ struct RunCommand: AsyncParsableCommand {
 
 extension Logger {
   init(_ log: Settings.Log) {
-    let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
+    let level = log.level
     switch log.format {
     case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }
     case .json:

@@ -351,7 +351,7 @@ import ThreadDataset
         #expect((scene.router(agent)?.ssid == user) == isBelieved)
       }
     }
-    scene.rules.reportsSSID = { $0 == "hall" }
+    scene.rules.settings.ssidReporters = ["hall"]
     scene.publish(.ssid, 1, from: "hall") { $0.ssid = "hall" }
     #expect(scene.router(1)?.ssid == "hall")
     scene.announce(6, .of(1), from: "other") { $0.accessPoint = "ap" }
@@ -364,7 +364,7 @@ import ThreadDataset
   @Test("A change says whether the router is on the preferred network")
   func check() {
     var scene = Self.scene()
-    scene.rules.reportsSSID = { $0 == "watcher" }
+    scene.rules.settings.ssidReporters = ["watcher"]
     scene.announce(2, .of(2))
     let output = scene.publish(.ssid, 2, from: "watcher") {
       $0.ssid = "a"
@@ -408,7 +408,7 @@ import ThreadDataset
       scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
     #expect(scene.router(1)?.ssid == "new")
     // A team with too many keeps others from nothing.
-    scene.rules.reportsSSID = { $0 == "watcher" }
+    scene.rules.settings.ssidReporters = ["watcher"]
     for team: ExactName in ["a", "z"] {
       scene.announce(team == "a" ? 101 : 102, .of(1), from: team) { $0.accessPoint = "ap" }
     }

@@ -22,7 +22,7 @@ import ThreadDataset
     var scene = HomeScene {
       $0.settings.adoptTimeout = 300
       $0.settings.routersPerTeam = 4
-      $0.trustsShared = { $0 == "guest" }
+      $0.settings.trusted = ["guest"]
     }
     var records = Records()
     var secrets = Secrets()

@@ -422,7 +422,7 @@ import ThreadDataset
 
   @Test("A user whom the settings trust is not asked about")
   func trusted() throws {
-    var scene = Self.scene { $0.trustsShared = { $0 == "ha" } }
+    var scene = Self.scene { $0.settings.trusted = ["ha"] }
     scene.enroll("ha")
     scene.share(.of(1), from: "hub")
     scene.share(.of(1))
@@ -446,7 +446,7 @@ import ThreadDataset
     var scene = Self.scene()
     scene.enroll("ha")
     scene.share(.of(1)) { Self.sign(&$0, 1) }
-    scene.rules.trustsShared = { _ in true }
+    scene.rules.settings.trusted = ["ha"]
     scene.handle(.started)
     #expect(scene.preferred == .of(1) && scene.waiting.isEmpty)
   }
@@ -509,7 +509,7 @@ import ThreadDataset
     #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", 1)))
     let records = scene.home.takeChanges().records
     #expect(records.contains(.shared("ha", 1)))
-    scene.rules.trustsShared = { $0 == "ha" }
+    scene.rules.settings.trusted = ["ha"]
     scene.handle(.started)
     #expect(scene.preferred?.hasCredentials == false)
   }

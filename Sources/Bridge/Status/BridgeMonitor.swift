@@ -53,9 +53,8 @@ package final class BridgeMonitor: Sendable {
     package var rejectedByCode: [String: Int64] = [:]
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
-    package var requestsAnswered: Int64 = 0
-    package var requestsRefused: Int64 = 0
-    package var answersDropped: Int64 = 0
+    /// What has become of requests since the start.
+    package var requests = RequestService.Figures()
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
     package var refusals: Refusal?
@@ -113,15 +112,6 @@ package final class BridgeMonitor: Sendable {
         $0.rejected += Int64(rejected.count)
         $0.rejectedByCode[code, default: 0] += Int64(rejected.count)
       }
-    }
-  }
-
-  /// What has become of requests since the start.
-  func note(_ requests: RequestService.Figures) {
-    update {
-      $0.requestsAnswered = Int64(requests.answered)
-      $0.requestsRefused = Int64(requests.refused)
-      $0.answersDropped = Int64(requests.dropped)
     }
   }
 }

@@ -9,13 +9,6 @@ import ThreadRequests
 extension VarlinkError {
   /// A parameter has a value that it cannot have.
   package static let invalidCode = "invalid_payload"
-  /// Whoever asks may not have it; of a login: the broker refuses it.
-  package static let refusedCode = "refused"
-  /// The daemon ends before it has done what it was asked for.
-  package static let endingCode = "ending"
-  /// The store cannot do it.
-  static let storeCode = "store"
-
   /// Of a failure.
   package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
 
@@ -75,12 +68,12 @@ extension ExitStatus {
     switch self {
     case .usage: VarlinkError.invalidCode
     case .noInput: "not_found"
-    case .notPermitted: VarlinkError.refusedCode
+    case .notPermitted: "refused"
     case .unavailable: "unavailable"
     case .configuration: "conflict"
-    case .temporary: VarlinkError.endingCode
+    case .temporary: "ending"
     case .software: "internal"
-    case .badInput, .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
+    case .badInput, .system, .cannotCreate, .inputOutput: "store"
     }
   }
 }

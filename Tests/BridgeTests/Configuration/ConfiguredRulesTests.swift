@@ -70,25 +70,6 @@ struct ConfiguredRulesTests {
     #expect(infos[1].contains(#""on_mismatch":"alert""#), "\(infos[1])")
   }
 
-  @Test("Shared credentials of those whom the settings name are trusted; names are bytes")
-  mutating func trusted() {
-    #expect(!homes()[0].rules.trustsShared("ha"))
-    configuration.settings.homeAssistant.trusted = ["ha", "caf\u{E9}"]
-    for trusts in homes().map(\.rules.trustsShared) {
-      #expect(trusts("ha") && trusts("caf\u{E9}"))
-      #expect(!trusts("cafe\u{301}") && !trusts("hb"))
-    }
-  }
-
-  @Test("Whom the settings name reports the SSID of all routers; names are bytes")
-  mutating func reporters() {
-    #expect(!homes()[0].rules.reportsSSID("hall"))
-    configuration.settings.ssid.reporters = ["hall", "caf\u{E9}"]
-    for reports in homes().map(\.rules.reportsSSID) {
-      #expect(reports("hall") && reports("caf\u{E9}") && !reports("cafe\u{301}"))
-    }
-  }
-
   @Test("Ids are not to be guessed: no two are the same")
   mutating func random() {
     let rules = homes().map(\.rules)

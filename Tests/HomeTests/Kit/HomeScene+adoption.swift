@@ -17,7 +17,7 @@ extension HomeScene {
   static func adopting(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
       $0.settings.adoptTimeout = 300
-      $0.reportsSSID = { $0 == "watcher" }
+      $0.settings.ssidReporters = ["watcher"]
       $0.team = { ["anna", "ben"].contains($0) ? "family" : $0 }
       change(&$0)
     }
