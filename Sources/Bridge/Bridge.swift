@@ -51,7 +51,7 @@ package final class Bridge: Service {
     let now: @Sendable () -> WireTime = { clock.now() }
     let hashKey = try store.hashKey()
 
-    let discovers = configuration.settings.discovery.mdns == .auto
+    let discovers = configuration.settings.discovery == .auto
     let callers = WaitingCallers()
     let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
     var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
@@ -67,19 +67,22 @@ package final class Bridge: Service {
     let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }
+    var reading = IntakeReading(hashKey: hashKey)
+    reading.limits = configuration.settings.limits
+    reading.identity = { identity.keys }
+    reading.request = requests.read
+    reading.isOfShard = configuration.topics.parent != nil
     let loop = try HomeLoop(
       homes, discovers: discovers,
       devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
       consent: configuration.consentAlert, isWritable: isWritable, store: store,
-      reading: configuration.intakeReading(
-        hashKey: hashKey, identity: { identity.keys }, request: requests.read),
-      follower: follower, clock: now)
+      reading: reading, follower: follower, clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
         identity: { identity.keys }, instanceID: store.id.description,
         formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
       loop.homes.snapshot, store, stored: try store.storedMessages(),
-      rules: HomeRules { .random(in: .min ... .max) }, now: now,
+      now: now,
       acknowledged: { monitor.figures.publish.add($0) })
     let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
     let statusConnection = StatusConnection(

@@ -5,7 +5,6 @@ import Glibc
 import Home
 import HomeStore
 import Settings
-import SodiumCrypto
 
 /// The settings, and what they decide for each part of the bridge. Values only.
 package struct BridgeConfiguration: Sendable {
@@ -41,7 +40,7 @@ package struct BridgeConfiguration: Sendable {
   func servedHomes(
     canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
   ) -> [ServedHome] {
-    var rules = HomeRules { .random(in: .min ... .max) }
+    var rules = HomeRules()
     rules.team = team
     rules.ownUser = geteuid()
     rules.canSeal = canSeal
@@ -63,10 +62,8 @@ package struct BridgeConfiguration: Sendable {
 
   /// Nil unless Home Assistant decides about everything.
   var consentAlert: AlertFacts? {
-    guard settings.homeAssistant.consent == .all, let login = settings.homeAssistant.login else {
-      return nil
-    }
-    return .consentByHomeAssistant(login: login)
+    guard settings.homeAssistant.consent == .all else { return nil }
+    return settings.homeAssistant.login.map { .consentByHomeAssistant(login: $0) }
   }
 
   /// - Parameters:
@@ -91,20 +88,5 @@ package struct BridgeConfiguration: Sendable {
     published.formerBases = formerBases
     published.formerPrefixes = formerPrefixes
     return published
-  }
-
-  /// - Parameters:
-  ///   - hashKey: `Keychain.hashKey(in:)`.
-  ///   - identity: the daemon's own keys, as they are now.
-  func intakeReading(
-    hashKey: SecretBytes, identity: @escaping @Sendable () -> Identity?,
-    request: @escaping RequestReader
-  ) -> IntakeReading {
-    var reading = IntakeReading(hashKey: hashKey)
-    reading.limits = settings.limits
-    reading.identity = identity
-    reading.request = request
-    reading.isOfShard = topics.parent != nil
-    return reading
   }
 }

@@ -13,7 +13,8 @@ package struct Settings: Sendable, Equatable {
   package var store: Store
   /// What each home has, unless a fleet's has it otherwise.
   package var eachHome = HomeSettings()
-  package var discovery = Discovery()
+  /// Of border routers on the local network.
+  package var discovery = Discovery.auto
   package var http = HTTP()
   package var log = Log()
   package var consent = Consent()
@@ -22,8 +23,9 @@ package struct Settings: Sendable, Equatable {
   package var fleet = Fleet()
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]] = [:]
-  /// Where programs of other users of this machine call.
-  package var clients = Clients()
+  /// Where programs of other users of this machine call; without a path nowhere. Everybody may connect, and who is no
+  /// client is sent away. The socket in the store's directory is for the daemon's own user and root.
+  package var clientSocket: String?
   /// User of this machine, by number → the team that its programs speak for.
   package var clientUsers: [UInt32: String] = [:]
   /// At least one; no base topic equals another or lies inside it.
@@ -123,22 +125,10 @@ extension Settings {
     }
   }
 
-  /// Border routers that are found on the local network.
-  package struct Discovery: Sendable, Equatable {
-    package var mdns = MDNS.auto
-
-    package enum MDNS: String, Sendable, CaseIterable {
-      /// On where avahi-daemon answers.
-      case auto
-      case off
-    }
-  }
-
-  /// A second socket, for programs of other users of this machine. The one in the store's directory
-  /// is for the daemon's own user and root.
-  package struct Clients: Sendable, Equatable {
-    /// Its path; without one there is none. Everybody may connect, and who is no client is sent away.
-    package var socket: String?
+  package enum Discovery: String, Sendable, CaseIterable {
+    /// On where avahi-daemon answers.
+    case auto
+    case off
   }
 
   /// Who says whether credentials are given out.

@@ -64,7 +64,7 @@ extension SettingsReader {
   }
 
   private mutating func clients(_ settings: Settings) {
-    guard let socket = settings.clients.socket else { return }
+    guard let socket = settings.clientSocket else { return }
     if FilePath.isInside(socket, settings.store.path) {
       report(
         "clients.socket",
@@ -114,7 +114,7 @@ extension SettingsReader {
     var useless = [
       "mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket",
     ]
-    if settings.discovery.mdns != .off { useless.append("discovery.mdns") }
+    if settings.discovery != .off { useless.append("discovery.mdns") }
     if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
     for name in useless where isGiven(name) {
       report(name, "has no effect with `store.url`", .warning)

@@ -52,7 +52,7 @@ extension Setting {
         """,
       settings: [
         Setting(
-          "discovery.mdns", .choice, \.discovery.mdns,
+          "discovery.mdns", .choice, \.discovery,
           "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs.")
       ]),
     Section(
@@ -98,7 +98,7 @@ extension Setting {
       title: "Programs of other users",
       settings: [
         Setting(
-          "clients.socket", .path("the path of a socket"), \.clients.socket,
+          "clients.socket", .path("the path of a socket"), \.clientSocket,
           """
           A second socket, for [programs of other users](../reference/threadnetwork.md#programs-of-other-users) of \
           this machine; not inside `store.path`. Best `/run/threadkeeper/client.sock`: programs look there by \

@@ -75,7 +75,7 @@ struct ValueTests {
     #expect(settings.eachHome.alertsHold == 3 && settings.eachHome.offlineAfter == 4)
     #expect(settings.eachHome.onMismatch == .adopt)
     #expect((settings.log.level, settings.log.format) == (.trace, .json))
-    #expect(settings.discovery.mdns == .off)
+    #expect(settings.discovery == .off)
   }
 
   @Test(

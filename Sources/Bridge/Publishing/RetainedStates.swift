@@ -314,12 +314,8 @@ struct RetainedStates {
   }
 
   private func info(of index: Int, _ home: Home) -> [UInt8] {
-    let identity = settings.identity()
-    return writers[index].info(
-      StateWriter.Info(
-        version: settings.version, instanceID: settings.instanceID,
-        settings: settings.homes[index],
-        enrolmentLine: identity?.line, fingerprint: identity?.fingerprint),
+    writers[index].info(
+      settings, settings.homes[index],
       preferred: home.preferred?.dataset,
       routers: home.routers.totals.listed, networks: home.networkCount)
   }

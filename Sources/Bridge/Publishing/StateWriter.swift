@@ -237,28 +237,24 @@ struct StateWriter: Sendable {
 
   // MARK: The daemon
 
-  /// What `bridge/info` says beside the home.
-  struct Info {
-    let version: String
-    let instanceID: String
-    let settings: HomeSettings
-    /// The daemon's public keys, once it has any.
-    let enrolmentLine: String?
-    let fingerprint: String?
-  }
-
   /// `bridge/info`.
-  func info(_ info: Info, preferred: DatasetSummary?, routers: Int, networks: Int) -> [UInt8] {
+  ///
+  /// - Parameter own: of the home.
+  func info(
+    _ settings: PublisherSettings, _ own: HomeSettings, preferred: DatasetSummary?, routers: Int,
+    networks: Int
+  ) -> [UInt8] {
+    let identity = settings.identity()
     var json = JSONBytes(capacity: 512)
     json.open()
-    json.member(#""alerts_hold":"#, UInt64(info.settings.alertsHold))
-    json.member(#""enrolment_line":"#, info.enrolmentLine)
-    json.member(#""fingerprint":"#, info.fingerprint)
+    json.member(#""alerts_hold":"#, UInt64(own.alertsHold))
+    json.member(#""enrolment_line":"#, identity?.line)
+    json.member(#""fingerprint":"#, identity?.fingerprint)
     json.member(#""home":"#, home)
-    json.member(#""instance_id":"#, info.instanceID)
+    json.member(#""instance_id":"#, settings.instanceID)
     json.member(#""networks":"#, UInt64(networks))
-    json.member(#""offline_after":"#, UInt64(info.settings.offlineAfter))
-    json.member(#""on_mismatch":"#, word: info.settings.adoptTimeout == nil ? "alert" : "adopt")
+    json.member(#""offline_after":"#, UInt64(own.offlineAfter))
+    json.member(#""on_mismatch":"#, word: own.adoptTimeout == nil ? "alert" : "adopt")
     if let preferred {
       json.key(#""preferred_network":"#)
       json.open()
@@ -268,7 +264,7 @@ struct StateWriter: Sendable {
     }
     json.member(#""routers":"#, UInt64(routers))
     json.member(#""v":"#, 1)
-    json.member(#""version":"#, info.version)
+    json.member(#""version":"#, settings.version)
     json.close()
     return json.bytes
   }

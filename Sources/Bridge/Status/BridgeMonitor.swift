@@ -57,8 +57,7 @@ package final class BridgeMonitor: Sendable {
     package var requests = RequestService.Figures()
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
-    package var refusals: Refusal?
-    package var refusedDevices: Refusal?
+    package var refused: Refusal?
     /// What another client has altered last, by the alert about that and its home.
     var altered: [AlteredTopic.Key: AlteredTopic] = [:]
     /// That there is another daemon, and what it means.

@@ -58,7 +58,7 @@ final class RefusedPublications: Sendable {
     private var topics: [String: MosquittoError] = [:]
     /// One of them.
     private var last: String?
-    private(set) var devices: Refusal?
+    private var devices: Refusal?
     /// What the log has named of what is refused.
     private var logged: Set<Logged> = []
 
@@ -67,8 +67,9 @@ final class RefusedPublications: Sendable {
       let reason: String
     }
 
-    var refusedTopics: Refusal? {
-      guard let last, let error = topics[last] else { return nil }
+    /// Topics before devices.
+    var refused: Refusal? {
+      guard let last, let error = topics[last] else { return devices }
       return Refusal(.topic, topic: last, error, count: topics.count)
     }
 
@@ -125,11 +126,11 @@ final class RefusedPublications: Sendable {
   func restart() { change { $0.restart() } }
 
   private func change<R: Sendable>(_ body: (inout State) -> R) -> R {
-    let (result, topics, devices) = state.withLock { state in
+    let (result, refused) = state.withLock { state in
       let result = body(&state)
-      return (result, state.refusedTopics, state.devices)
+      return (result, state.refused)
     }
-    monitor.update { ($0.refusals, $0.refusedDevices) = (topics, devices) }
+    monitor.update { $0.refused = refused }
     return result
   }
 

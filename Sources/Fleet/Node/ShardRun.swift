@@ -75,7 +75,7 @@ package final class ShardRun: Sendable {
     var settings = node.settings
     settings.homes = homes.map { .init(name: $0.name, base: "\(base)/\($0.name)") }
     settings.store.path = "\(node.directory)/\(shard)"
-    settings.discovery.mdns = .off
+    settings.discovery = .off
     settings.homeAssistant.discovery = .off
     settings.http.isEnabled = false
     var configuration = BridgeConfiguration(

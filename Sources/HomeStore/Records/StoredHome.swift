@@ -77,6 +77,11 @@ package struct StoredHome {
   }
 }
 
+extension HomeRules {
+  /// The ids are of the system's random numbers.
+  package init() { self.init { .random(in: .min ... .max) } }
+}
+
 /// A home as the settings have it.
 package struct ServedHome: Sendable {
   package let name: String

@@ -134,7 +134,7 @@ struct OwnStore: Sendable {
 
   /// The program sees no settings of a daemon.
   private func rules(isHealthy: Bool) -> HomeRules {
-    var rules = HomeRules { .random(in: .min ... .max) }
+    var rules = HomeRules()
     rules.ownUser = geteuid()
     // Limits of the settings, as of a daemon only.
     rules.settings.routersPerTeam = .max / 2

@@ -137,7 +137,7 @@ struct Doctor: Sendable {
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     return SystemCheck.clock(root: root)
       + (status == nil
-        ? SystemCheck.avahi(isWanted: settings.discovery.mdns == .auto, root: root) : [])
+        ? SystemCheck.avahi(isWanted: settings.discovery == .auto, root: root) : [])
   }
 
   // MARK: The broker

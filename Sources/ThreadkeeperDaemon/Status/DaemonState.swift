@@ -181,7 +181,7 @@ struct DaemonStateReader: Sendable {
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
       login: .init(username: login.username, passwordFrom: login.source),
       intake: .init(snapshot), storeProblem: snapshot.storeProblem?.reason,
-      refused: (snapshot.refusals ?? snapshot.refusedDevices).map { .init($0) },
+      refused: snapshot.refused.map { .init($0) },
       discovery: .init(discovery()),
       page: .init(settings.http, besideStore: settings.store.path, server))
   }

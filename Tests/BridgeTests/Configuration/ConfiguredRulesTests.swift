@@ -140,7 +140,7 @@ struct ConfiguredRulesTests {
     #expect(!other.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
   }
 
-  // MARK: Publishing and reading
+  // MARK: Publishing
 
   @Test("What is published names the settings, and the keys once there are any")
   mutating func publishing() throws {
@@ -167,17 +167,5 @@ struct ConfiguredRulesTests {
     configuration.settings.homeAssistant.prefix = "ha2"
     let full = settings()
     #expect(full.discoveryPrefix == "ha2" && full.birthTopic == "ha2/status")
-  }
-
-  @Test("Messages are read with the limits of the settings")
-  mutating func reading() throws {
-    configuration.settings.limits.eventsPerSecond = 3
-    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
-    let made = try Identity()
-    let reading = configuration.intakeReading(
-      hashKey: key, identity: { made }, request: { _, _ in .ignored })
-    #expect(reading.limits == configuration.settings.limits)
-    #expect(reading.identity()?.keys == made.keys)
-    #expect(reading.hashKey.withUnsafeBytes { Array($0) } == [UInt8](repeating: 7, count: 32))
   }
 }

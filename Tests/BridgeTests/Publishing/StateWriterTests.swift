@@ -218,18 +218,19 @@ struct StateWriterTests {
     "What is said of the daemon is what the encoder makes of the same values",
     arguments: [true, false])
   func daemon(isFull: Bool) {
-    var settings = HomeSettings()
-    settings.onMismatch = isFull ? .adopt : .alert
-    let info = StateWriter.Info(
-      version: "1.2", instanceID: "0a", settings: settings, enrolmentLine: isFull ? "tk1:x" : nil,
-      fingerprint: isFull ? "0123" : nil)
+    var own = HomeSettings()
+    own.onMismatch = isFull ? .adopt : .alert
+    var settings = PublisherSettings(BaseTopics([]))
+    (settings.version, settings.instanceID) = ("1.2", "0a")
+    if isFull { settings.identity = { ("tk1:x", "0123") } }
     let expected = BridgeInfo(
       version: "1.2", instanceID: "0a", home: "ho\"me",
       preferredNetwork: isFull
         ? .init(networkName: "net-1", extendedPANID: "0000000000000001") : nil,
       routers: 3, networks: 2, alertsHold: 30, onMismatch: isFull ? "adopt" : "alert",
       offlineAfter: 300, enrolmentLine: isFull ? "tk1:x" : nil, fingerprint: isFull ? "0123" : nil)
-    let written = writer.info(info, preferred: isFull ? .of(1) : nil, routers: 3, networks: 2)
+    let written = writer.info(
+      settings, own, preferred: isFull ? .of(1) : nil, routers: 3, networks: 2)
     #expect(written.text == WireJSON().encode(expected).text)
     #expect(StateWriter.online == WireJSON().encode(BridgeState.online))
     #expect(StateWriter.offline == WireJSON().encode(BridgeState.offline))
