@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
-import Glibc
 import Home
 import HomeStore
 import Settings
@@ -42,7 +41,6 @@ package struct BridgeConfiguration: Sendable {
   ) -> [ServedHome] {
     var rules = HomeRules()
     rules.team = team
-    rules.ownUser = geteuid()
     rules.canSeal = canSeal
     rules.isAwaited = { callers.isAwaited($0) }
     return topics.homes.map { home in

@@ -23,16 +23,12 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
   package var transaction: String?
 
   package init(_ data: AnswerData, transaction: String? = nil) {
-    self.status = .ok
-    self.data = data
-    self.transaction = transaction
+    (status, self.data, self.transaction) = (.ok, data, transaction)
   }
 
   /// - Parameter error: nil for an event that was acted upon, or had come before.
   package init(_ error: AnswerFailure?, transaction: String? = nil) {
-    self.status = error == nil ? .ok : .error
-    self.error = error
-    self.transaction = transaction
+    (status, self.error, self.transaction) = (error == nil ? .ok : .error, error, transaction)
   }
 
   /// Nil for what is no answer, or one of another version.
@@ -130,11 +126,8 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
   }
 
   package init(_ error: DatasetError, field: String = "dataset") {
-    self.code = error.code.rawValue
-    self.message = error.message
-    self.field = field
-    self.tlv = error.tlvName
-    self.offset = error.offset
+    self.init(code: error.code.rawValue, field: field, offset: error.offset, error.message)
+    tlv = error.tlvName
   }
 
   /// Nil for the code of a dataset's rule, and for one that this version does not know.

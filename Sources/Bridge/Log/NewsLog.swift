@@ -44,8 +44,7 @@ final class NewsLog: Sendable {
     let due = rejections.withLock { lines -> [(String, Int, Rejections)] in
       lines.examples.merge(more) { $1 }
       return lines.examples.sorted { $0.key < $1.key }.compactMap { code, example in
-        let more = more[code]?.count ?? 0
-        let count = lines.pace.take(1, of: code, counting: more, at: now).count
+        let count = lines.pace.take(1, of: code, counting: more[code]?.count ?? 0, at: now).count
         guard count > 0 else { return nil }
         lines.examples[code] = nil
         return (code, count, example)

@@ -36,14 +36,10 @@ extension CommittedBatch {
           count: 1, topic: (outcome.origin?.topic).map { String($0.prefix(200)) },
           reason: rejection.message))
     }
-    let others: [(Rejection.Code, Rejections)] = [
-      (
-        .rateLimited,
-        Rejections(
-          count: dropped, reason: "a user publishes more than `limits.events_per_second` allows")
-      ), (.invalidTopic, misplaced),
-    ]
-    for (code, rejected) in others where rejected.count > 0 {
+    let limited = Rejections(
+      count: dropped, reason: "a user publishes more than `limits.events_per_second` allows")
+    for (code, rejected) in [(Rejection.Code.rateLimited, limited), (.invalidTopic, misplaced)]
+    where rejected.count > 0 {
       all[code.rawValue, default: Rejections()].add(rejected)
     }
     return all

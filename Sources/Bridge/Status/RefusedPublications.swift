@@ -60,12 +60,7 @@ final class RefusedPublications: Sendable {
     private var last: String?
     private var devices: Refusal?
     /// What the log has named of what is refused.
-    private var logged: Set<Logged> = []
-
-    private struct Logged: Hashable {
-      let kind: Refusal.Kind
-      let reason: String
-    }
+    private var logged: [Refusal.Kind: Set<String>] = [:]
 
     /// Topics before devices.
     var refused: Refusal? {
@@ -81,29 +76,26 @@ final class RefusedPublications: Sendable {
     /// - Returns: it, where the log has not named it yet.
     mutating func refuse(_ topic: String, _ kind: Refusal.Kind, _ error: MosquittoError) -> Refusal?
     {
-      let count = kind == .topic ? topics.count : (devices?.count ?? 0) + 1
-      let refusal = Refusal(kind, topic: topic, error, count: count)
+      let refusal = Refusal(kind, topic: topic, error, count: (devices?.count ?? 0) + 1)
       if kind != .topic {
         devices = refusal
       } else if topics.count < Self.most || topics[topic] != nil {
         (topics[topic], last) = (error, topic)
       }
       let reason = kind == .topic ? error.reason.rawValue : refusal.remedy
-      return logged.insert(Logged(kind: kind, reason: reason)).inserted ? refusal : nil
+      return logged[kind, default: []].insert(reason).inserted ? refusal : nil
     }
 
     /// - Returns: whether it was refused before. Of a topic: by the access list, all of which may be another one then.
     mutating func take(_ topic: String, _ kind: Refusal.Kind) -> Bool {
       if kind != .topic {
         if devices?.kind == kind { devices = nil }
-        let before = logged.count
-        logged = logged.filter { $0.kind != kind }
-        return logged.count < before
+        return logged.removeValue(forKey: kind) != nil
       }
       let isRegained = topics.removeValue(forKey: topic)?.reason == .notAuthorized
       if isRegained {
         topics.removeAll()
-        logged = logged.filter { $0.kind != .topic }
+        logged[.topic] = nil
       }
       if last == topic { last = topics.keys.min() }
       return isRegained

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Home
 import KeychainCore
 import ThreadDataset
@@ -78,8 +79,11 @@ package struct StoredHome {
 }
 
 extension HomeRules {
-  /// The ids are of the system's random numbers.
-  package init() { self.init { .random(in: .min ... .max) } }
+  /// Of this process; the ids are of the system's random numbers.
+  package init() {
+    self.init { .random(in: .min ... .max) }
+    ownUser = geteuid()
+  }
 }
 
 /// A home as the settings have it.

@@ -9,9 +9,6 @@ extension AnswerFailure {
   package static let noKey = AnswerFailure(
     .notEnrolled, "the answer holds secrets, and this user has no key to seal them to")
 
-  /// An exit status: nothing that waiting could change.
-  private static let usage: Int32 = 64
-
   package static let tooLargeToSeal = AnswerFailure(
     .tooLarge, "the answer is too large to be sealed; `network/get` asks for one network")
 
@@ -84,12 +81,13 @@ extension AnswerFailure {
         .init(
           .notFound,
           command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
+      // 64: nothing that waiting could change.
       case .notPreferred(let network):
         .init(
           .conflict, field: "ext_pan_id",
           "the network \(network) is not the preferred one, whose credentials alone are accepted",
           help: "`threadkeeper preferred set \(network)` makes it the preferred one",
-          exit: AnswerFailure.usage)
+          exit: 64)
       case .nothingToAccept(let network):
         .init(
           .notFound, field: "ext_pan_id",
@@ -154,12 +152,13 @@ extension AnswerFailure {
           "different keys of this network are known: \(HomeRefusal.text(of: keys, naming: name)); say whose "
             + "with `border_agent_id`, or with an `id`",
           help: HomeRefusal.advice(about: keys, of: network, home: home))
+      // 64: nothing that waiting could change.
       case .isPreferred:
         .init(
           .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
           help: "choose another one with `threadkeeper preferred set`, or none with "
             + "`threadkeeper preferred forget`; of its earlier keys, name one of "
-            + "`threadkeeper preferred show --history` by its id", exit: AnswerFailure.usage)
+            + "`threadkeeper preferred show --history` by its id", exit: 64)
       case .notInHistory(let isUsed):
         .init(
           .notFound, field: request?.id == nil ? "ext_pan_id" : "id",

@@ -135,7 +135,6 @@ struct OwnStore: Sendable {
   /// The program sees no settings of a daemon.
   private func rules(isHealthy: Bool) -> HomeRules {
     var rules = HomeRules()
-    rules.ownUser = geteuid()
     // Limits of the settings, as of a daemon only.
     rules.settings.routersPerTeam = .max / 2
     rules.settings.routersPerHome = .max

@@ -7,8 +7,6 @@ import ThreadRequests
 
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {
-  /// A parameter has a value that it cannot have.
-  package static let invalidCode = "invalid_payload"
   /// Of a failure.
   package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
 
@@ -17,7 +15,7 @@ extension VarlinkError {
     let failure = CommandFailure(failing: error)
     self.init(
       AnswerFailure(
-        code: failure.code ?? failure.status.code, failure.message, help: failure.remedy,
+        code: failure.code?.rawValue ?? failure.status.code, failure.message, help: failure.remedy,
         exit: failure.status.rawValue))
   }
 
@@ -55,7 +53,7 @@ extension CommandFailure {
       case let error as SocketError where error.reason == .tooLarge:
         .init(
           .inputOutput, "the answer is larger than a message of the running daemon may be",
-          remedy: "ask for less, where the command has a limit", code: "too_large")
+          remedy: "ask for less, where the command has a limit", code: .tooLarge)
       case is CancellationError: .init(.temporary, "the daemon is ending")
       default: .init(.software, "an unexpected failure: \(type(of: error))")
       }
@@ -66,7 +64,7 @@ extension ExitStatus {
   /// The code of `io.threadkeeper.Failed` that goes with it.
   fileprivate var code: String {
     switch self {
-    case .usage: VarlinkError.invalidCode
+    case .usage: "invalid_payload"
     case .noInput: "not_found"
     case .notPermitted: "refused"
     case .unavailable: "unavailable"

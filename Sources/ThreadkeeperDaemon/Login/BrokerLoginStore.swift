@@ -189,16 +189,16 @@ package enum Password {
 
   package static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
     guard !bytes.isEmpty else {
-      throw CommandFailure(.badInput, "the password is empty", code: VarlinkError.invalidCode)
+      throw CommandFailure(.badInput, "the password is empty", code: .invalidPayload)
     }
     guard bytes.count <= limit else { throw tooLong }
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
       throw CommandFailure(
-        .badInput, "the password is not UTF-8, or has a zero byte", code: VarlinkError.invalidCode)
+        .badInput, "the password is not UTF-8, or has a zero byte", code: .invalidPayload)
     }
     return SecretBytes(copying: bytes)
   }
 
   package static let tooLong = CommandFailure(
-    .badInput, "the password has more than \(limit) bytes", code: VarlinkError.invalidCode)
+    .badInput, "the password has more than \(limit) bytes", code: .invalidPayload)
 }

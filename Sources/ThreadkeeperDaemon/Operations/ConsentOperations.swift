@@ -197,7 +197,7 @@ extension OperationContext {
     guard let question = ConsentID(question: id) else {
       throw CommandFailure(
         .noInput, "no request has such an id: expected c- and 16 hexadecimal digits",
-        remedy: remedy, code: AnswerCode.staleID.rawValue)
+        remedy: remedy, code: .staleID)
     }
     // Where none has asked it, the first one says so.
     let home = home(where: { $0.knows(question) }) ?? bridge.homes.first?.name ?? ""
@@ -233,6 +233,6 @@ extension CommandFailure {
     // Nothing that waiting could change.
     self.init(
       failure.known == .conflict ? .usage : status, failure.message,
-      remedy: status == .noInput ? remedy : failure.help, code: failure.code)
+      remedy: status == .noInput ? remedy : failure.help, code: failure.known)
   }
 }

@@ -24,14 +24,11 @@ package struct DaemonState: Equatable, Sendable {
     init(
       _ settings: Settings, port: UInt16, state: State, problem: String? = nil
     ) {
-      switch settings.mqtt.host {
-      case .embedded:
-        host = "127.0.0.1"
-        embedded = true
-      case .named(let name):
-        host = name
-        embedded = false
-      }
+      (host, embedded) =
+        switch settings.mqtt.host {
+        case .embedded: ("127.0.0.1", true)
+        case .named(let name): (name, false)
+        }
       self.port = Int(port)
       self.state = state
       self.problem = problem

@@ -73,10 +73,10 @@ extension StoreSecret {
     case .passphrase where value.count < Self.leastCharacters:
       throw CommandFailure(
         .badInput, "a passphrase has at least \(Self.leastCharacters) characters",
-        code: VarlinkError.invalidCode)
+        code: .invalidPayload)
     case .keyFile where !value.hasPrefix("/"):
       throw CommandFailure(
-        .badInput, "the path of a key file begins with /", code: VarlinkError.invalidCode)
+        .badInput, "the path of a key file begins with /", code: .invalidPayload)
     case .passphraseOrCode:
       throw CommandFailure(.usage, "a new key slot is of a passphrase or of a recovery code")
     case .keyFile, .passphrase, .systemdCredential, .recoveryCode: break

@@ -148,7 +148,7 @@ struct ConsentOperationTests {
     try context.bridge.loop.perform(
       .message(RouterMessage(.announce, .router(agent)), from: "hub"), in: "home")
     let failure = try context.failure(of: AskConsent(home: "home", borderAgentId: Self.agent))
-    #expect(failure.status == .usage && failure.code == "conflict", "\(failure)")
+    #expect(failure.status == .usage && failure.code == .conflict, "\(failure)")
     #expect(failure.message == "there is nothing to ask about \(Self.agent)")
   }
 }
