@@ -3,6 +3,7 @@
 import ArgumentParser
 import Bridge
 import Broker
+import FoundationEssentials
 import Home
 import KeychainCore
 import Logging
@@ -12,12 +13,6 @@ import SodiumCrypto
 import StatusPage
 import ThreadDataset
 import ThreadkeeperDaemon
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper demo`
 struct DemoCommand: AsyncParsableCommand {

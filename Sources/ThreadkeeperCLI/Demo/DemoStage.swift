@@ -2,6 +2,7 @@
 
 import Bridge
 import Broker
+import FoundationEssentials
 import Glibc
 import Home
 import KeychainCore
@@ -10,12 +11,6 @@ import ServiceDiscovery
 import Settings
 import Synchronization
 import ThreadkeeperDaemon
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Everything that the demonstration needs, in a temporary directory that goes with it: a broker, a
 /// store, the bridge, the status page, and somebody who watches.
@@ -104,12 +99,8 @@ struct DemoStage {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// A client for one of the routers; it connects when it is first used.
-  func connection(user: String) -> MosquittoConfiguration {
-    Self.connection(broker, user: user)
-  }
-
-  private static func connection(_ broker: EmbeddedBroker, user: String) -> MosquittoConfiguration {
+  /// Of the daemon, the audience, or one of the routers.
+  static func connection(_ broker: EmbeddedBroker, user: String) -> MosquittoConfiguration {
     MosquittoConfiguration(
       host: "127.0.0.1", port: broker.port, clientID: "demo-\(user)", username: user,
       password: broker.password(of: user))
@@ -184,9 +175,7 @@ extension IncomingMessage {
 /// A participant of the demonstration: publishes what it is given, and hands on what it hears.
 final class DemoClient: MosquittoHandler {
   private struct State {
-    var isConnected = false
     var waiting: [Publication] = []
-    var unacknowledged = 0
     var messages: [IncomingMessage] = []
   }
 
@@ -214,10 +203,8 @@ final class DemoClient: MosquittoHandler {
   func stop() { current?.stop() }
 
   func publish(_ topic: String, _ payload: String) {
-    state.withLock {
-      $0.waiting.append(Publication(topic: topic, payload: Array(payload.utf8), token: 1))
-      $0.unacknowledged += 1
-    }
+    let publication = Publication(topic: topic, payload: Array(payload.utf8), token: 1)
+    state.withLock { $0.waiting.append(publication) }
     current?.wake()
   }
 
@@ -227,7 +214,7 @@ final class DemoClient: MosquittoHandler {
 
   // MARK: - MosquittoHandler
 
-  func connected(_ session: MosquittoSession) { state.withLock { $0.isConnected = true } }
+  func connected(_ session: MosquittoSession) {}
 
   func received(_ batch: [IncomingMessage]) throws {
     state.withLock { $0.messages += batch }
@@ -242,9 +229,7 @@ final class DemoClient: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    state.withLock { $0.unacknowledged -= 1 }
-  }
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
-  func disconnected(_ event: MosquittoDisconnection) { state.withLock { $0.isConnected = false } }
+  func disconnected(_ event: MosquittoDisconnection) {}
 }
