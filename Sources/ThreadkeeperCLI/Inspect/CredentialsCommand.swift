@@ -40,8 +40,8 @@ struct CredentialsListCommand: AsyncParsableCommand {
         + (isPartial ? ["LACKS"] : []) + (isShared ? ["SHARED BY"] : []))
     for credential in list.rows {
       let cells = [
-        credential.borderAgentID ?? "", credential.team, credential.networkName ?? "",
-        credential.extendedPANID ?? "", credential.channel.map(String.init) ?? "",
+        credential.borderAgentId ?? "", credential.team, credential.networkName ?? "",
+        credential.extPanId ?? "", credential.channel.map(String.init) ?? "",
         credential.activeTimestamp.map { String($0) } ?? "",
       ]
       let lacks = credential.lacks?.joined(separator: ", ") ?? ""

@@ -110,18 +110,12 @@ package struct ListGrants: Operation {
 
   package init() {}
 
-  package struct Reply: Codable, Sendable, VarlinkFieldNames {
+  package struct Reply: Codable, Sendable {
     package var grants: [ConsentReport.Grant]
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
     package var formerHomes: [String]?
     /// By home, how many records cannot be read: each may be of one more.
     package var unreadable: [String: Int]?
-
-    enum CodingKeys: String, CodingKey {
-      case grants
-      case formerHomes = "former_homes"
-      case unreadable
-    }
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
@@ -171,7 +165,7 @@ package struct ListDecisions: Operation {
 
   package init(limit: Int? = nil) { self.limit = limit }
 
-  package struct Reply: Codable, Sendable, VarlinkFieldNames {
+  package struct Reply: Codable, Sendable {
     package var history: [ConsentReport.Decision]
   }
 

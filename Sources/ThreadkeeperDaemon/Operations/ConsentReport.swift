@@ -4,7 +4,6 @@ import Bridge
 import Broker
 import Home
 import HomeStore
-import LocalAPI
 import ThreadDataset
 import ThreadkeeperSupport
 
@@ -18,8 +17,8 @@ package enum ConsentReport {
     package let team: String?
 
     enum CodingKeys: String, CodingKey {
-      case id = "ext_pan_id"
-      case name = "network_name"
+      case id = "extPanId"
+      case name = "networkName"
       case team
     }
   }
@@ -32,9 +31,9 @@ package enum ConsentReport {
     package let networkName: String?
 
     enum CodingKeys: String, CodingKey {
-      case agent = "border_agent_id"
-      case name = "router_name"
-      case networkName = "network_name"
+      case agent = "borderAgentId"
+      case name = "routerName"
+      case networkName
     }
   }
 
@@ -60,33 +59,18 @@ package enum ConsentReport {
     package var router: Router?
     /// RFC 3339.
     package var createdAt: String
-
-    enum CodingKeys: String, CodingKey {
-      case id, requester, fingerprint, team, home, command, networks, router
-      case createdAt = "created_at"
-    }
   }
 
   package struct Waiting: Codable, Sendable {
     /// One sentence: why it matters.
     package var reason: String
     package var expiresAt: String
-
-    enum CodingKeys: String, CodingKey {
-      case reason
-      case expiresAt = "expires_at"
-    }
   }
 
   package struct Granted: Codable, Sendable {
     package var grantedBy: String
     /// True: it covers nothing any more, as it is for another network key than the current one. Nil otherwise.
     package var asksAgain: Bool?
-
-    enum CodingKeys: String, CodingKey {
-      case grantedBy = "granted_by"
-      case asksAgain = "asks_again"
-    }
   }
 
   package struct Decided: Codable, Sendable {
@@ -100,14 +84,6 @@ package enum ConsentReport {
     package var given: Bool?
     /// Why not.
     package var notGiven: Obstacle?
-
-    enum CodingKeys: String, CodingKey {
-      case outcome
-      case decidedAt = "decided_at"
-      case decidedBy = "decided_by"
-      case scope, grant, given
-      case notGiven = "not_given"
-    }
   }
 
   /// A request that waits.
@@ -116,7 +92,7 @@ package enum ConsentReport {
   /// What became of a request, or of a grant.
   package typealias Decision = ConsentEntry<Decided>
 
-  package struct List: Codable, Sendable, VarlinkFieldNames {
+  package struct List: Codable, Sendable {
     package var pending: [Pending]
     /// Of the history: as long as it is the same nothing was decided.
     package var revision: String?
@@ -223,7 +199,7 @@ extension ConsentReport.Decision {
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
 @dynamicMemberLookup
-package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable, VarlinkFieldNames {
+package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
   package var request: ConsentReport.Request
   package var more: More
 

@@ -9,13 +9,19 @@ import ThreadRequests
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
-package struct Rows<Row: Codable & Sendable>: Codable, Sendable, VarlinkFieldNames {
+package struct Rows<Row: Codable & Sendable>: Codable, Sendable {
   package var rows: [Row]
   /// Why there are none.
   package var note: String?
   /// By home, how many records cannot be read: each may be of one more.
   package var unreadable: [String: Int]?
 }
+
+extension Rows: VarlinkFieldNames where Row: VarlinkFieldNames {}
+extension AlertState: VarlinkFieldNames {}
+extension FormerNetworkRecord: VarlinkFieldNames {}
+extension NetworkState: VarlinkFieldNames {}
+extension RouterState: VarlinkFieldNames {}
 
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
 /// rest of `Rows`.

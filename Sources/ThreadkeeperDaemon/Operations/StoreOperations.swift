@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import FoundationEssentials
 import Home
 import HomeStore
 import KeychainCore
@@ -8,12 +9,6 @@ import LocalAPI
 import Logging
 import Settings
 import ThreadDataset
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Opens every item, every record and every line of the audit.
 package struct VerifyStore: Operation {

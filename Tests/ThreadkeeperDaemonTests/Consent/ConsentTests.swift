@@ -167,8 +167,8 @@ struct ConsentReportTests {
 
   @Test("An entry is one JSON object, with the fields of both parts")
   func entry() throws {
-    let bytes = try JSONEncoder().encode(decision())
-    let object = try JSONSerialization.jsonObject(with: bytes) as? NSDictionary
+    let text = try JSONText.line(decision())
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
     #expect(
       object == [
         "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home",
