@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Settings
 import ThreadRequests
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Why a command did not do what it was asked for, and what to do about it.
 package struct CommandFailure: Error, Sendable, Equatable {

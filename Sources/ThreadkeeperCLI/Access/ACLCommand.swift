@@ -71,8 +71,7 @@ struct ACLCommand: ParsableCommand {
       """)
   var append = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     if append, keepAnonymous {
@@ -91,7 +90,7 @@ struct ACLCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.settings.load()
     var list = AccessList(settings, daemon: daemon)
     list.monitors = monitor
     list.approvers = approver
@@ -101,7 +100,7 @@ struct ACLCommand: ParsableCommand {
     list.isAddition = append
     do {
       let text = try list.text()
-      try output.show(Report(acl: text), text: text)
+      try options.output.show(Report(acl: text), text: text)
     } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }

@@ -49,13 +49,14 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @Flag(help: "Also the next times.")
   var always = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let past = try await DaemonClient(settings: options.loadOfStore()).perform(
-      ApproveConsent(id: id, scope: always ? .always : .once))
-    try output.show(past, text: Self.text(past))
+    try await options.show {
+      try await $0.perform(ApproveConsent(id: id, scope: always ? .always : .once))
+    } text: {
+      Self.text($0)
+    }
   }
 
   static func text(_ past: ConsentReport.Decision) -> String {
@@ -118,18 +119,17 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   @Argument(help: "The id that `threadkeeper consent list` shows.")
   var id: String
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let past = try await DaemonClient(settings: options.loadOfStore()).perform(
-      DenyConsent(id: id))
-    let (who, what) = (past.requester.printable, past.wanted.printable)
-    try output.show(
-      past,
-      text: past.request.offersCredentials
+    try await options.show {
+      try await $0.perform(DenyConsent(id: id))
+    } text: {
+      let (who, what) = ($0.requester.printable, $0.wanted.printable)
+      return $0.request.offersCredentials
         ? "The credentials of \(what) that \(who) has are not used.\n"
-        : "\(who) does not get \(what).\n")
+        : "\(who) does not get \(what).\n"
+    }
   }
 }
 
@@ -149,17 +149,14 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @Argument(help: "The id that `threadkeeper consent list --grants` shows.")
   var id: String
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let grant = try await DaemonClient(settings: options.loadOfStore()).perform(
-      RevokeGrant(id: id))
-    try output.show(
-      grant,
-      text:
-        "\(grant.requester.printable) is asked about again for \(grant.networkNames.printable).\n"
-    )
+    try await options.show {
+      try await $0.perform(RevokeGrant(id: id))
+    } text: {
+      "\($0.requester.printable) is asked about again for \($0.networkNames.printable).\n"
+    }
   }
 }
 
@@ -179,17 +176,14 @@ struct ConsentAskCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let router = try await DaemonClient(settings: settings).perform(
-      AskConsent(home: argument.homeName(settings), borderAgentId: argument.agent().description))
-    try output.show(
-      router,
-      text:
-        "You are asked again about \(router.borderAgentId); `threadkeeper consent list` shows it.\n"
-    )
+    try await options.show {
+      try await $0.perform(
+        AskConsent(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    } text: {
+      "You are asked again about \($0.borderAgentId); `threadkeeper consent list` shows it.\n"
+    }
   }
 }

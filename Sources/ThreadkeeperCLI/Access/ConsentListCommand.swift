@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ThreadkeeperDaemon
-
-#if canImport(FoundationEssentials)
 import FoundationEssentials
-#else
-import Foundation
-#endif
+import ThreadkeeperDaemon
 
 /// `threadkeeper consent list`
 struct ConsentListCommand: AsyncParsableCommand {
@@ -56,8 +51,7 @@ struct ConsentListCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("With --history: how many; 50 without it.", valueName: "number"))
   var last: Int?
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard [follow, grants, history].count(where: { $0 }) <= 1 else {
@@ -68,24 +62,35 @@ struct ConsentListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let client = DaemonClient(settings: try options.loadOfStore())
-    if follow { return try await follow(client) }
-    if grants {
-      let report = try await client.perform(ListGrants())
-      try output.show(report, text: Self.text(report))
-      return try CommandFailure.check(unreadable: report.unreadable)
+    if follow {
+      try await followOn()
+    } else if grants {
+      let report = try await options.show {
+        try await $0.perform(ListGrants())
+      } text: {
+        Self.text($0)
+      }
+      try CommandFailure.check(unreadable: report.unreadable)
+    } else if history {
+      try await options.show {
+        try await $0.perform(ListDecisions(limit: last ?? 50))
+      } text: {
+        Self.text($0.history)
+      }
+    } else {
+      try await options.show {
+        var report = try await $0.perform(ListConsents())
+        // For --follow only.
+        report.revision = nil
+        return report
+      } text: {
+        Self.text($0.pending)
+      }
     }
-    if history {
-      let report = try await client.perform(ListDecisions(limit: last ?? 50))
-      return try output.show(report, text: Self.text(report.history))
-    }
-    var report = try await client.perform(ListConsents())
-    // For --follow only.
-    report.revision = nil
-    try output.show(report, text: Self.text(report.pending))
   }
 
-  private func follow(_ client: DaemonClient) async throws {
+  private func followOn() async throws {
+    let client = try options.daemon()
     func history() async throws -> [ConsentReport.Decision] {
       try await client.perform(ListDecisions(limit: Self.lastDecisions)).history
     }
@@ -94,19 +99,20 @@ struct ConsentListCommand: AsyncParsableCommand {
       WatchConsents()
     } each: {
       for news in follower.news($0.pending, try await history()) {
-        try StandardStream.output.write(output.json ? JSONText.line(news) : news.text)
+        try StandardStream.output.write(options.output.json ? JSONText.line(news) : news.text)
       }
     }
   }
 
   static func text(_ pending: [ConsentReport.Pending]) -> String {
     guard let first = pending.first else { return "Nothing waits for consent.\n" }
-    var table = Table(columns: "ID", "REQUESTER", "WANTS", "NETWORK", "ROUTER", "EXPIRES")
-    for one in pending {
-      table.add(
-        one.id, one.requester, one.command, one.networkNames, one.router?.description ?? "",
-        "in \(timeLeft(one))")
-    }
+    let table = Table(
+      pending,
+      [
+        "ID": { $0.id }, "REQUESTER": { $0.requester }, "WANTS": { $0.command },
+        "NETWORK": { $0.networkNames }, "ROUTER": { $0.router },
+        "EXPIRES": { "in \(timeLeft($0))" },
+      ])
     let reasons = pending.map { "\($0.id): \($0.reason.printable).\n\(key(of: $0))" }.joined()
     // Of several nobody but who reads this knows which one is meant.
     let id = pending.count == 1 ? first.id : "ID"
@@ -138,30 +144,31 @@ struct ConsentListCommand: AsyncParsableCommand {
   }
 
   static func text(_ report: ListGrants.Reply) -> String {
-    var table = Table(
-      columns: "ID", "REQUESTER", "MAY", "NETWORK", "SINCE", "GRANTED BY", "SEALED TO", "NOTE")
     let former = report.formerHomes ?? []
-    for grant in report.grants {
-      let note =
-        former.contains(grant.home)
-        ? "home \(grant.home)" : grant.asksAgain == true ? "asks again" : ""
-      table.add(
-        grant.id, grant.requester, grant.command, grant.networkNames, grant.createdAt,
-        grant.grantedBy, grant.fingerprint ?? "", note)
-    }
-    return (table.isEmpty ? "Everybody is asked about each time.\n" : table.text())
+    let table = Table(
+      report.grants,
+      [
+        "ID": { $0.id }, "REQUESTER": { $0.requester }, "MAY": { $0.command },
+        "NETWORK": { $0.networkNames }, "SINCE": { $0.createdAt }, "GRANTED BY": { $0.grantedBy },
+        "SEALED TO": { $0.fingerprint },
+        "NOTE": {
+          former.contains($0.home)
+            ? "home \($0.home)" : $0.asksAgain == true ? "asks again" : nil
+        },
+      ])
+    return table.text(none: "Everybody is asked about each time.\n")
       + former.map(\.notServed).joined()
   }
 
   static func text(_ history: [ConsentReport.Decision]) -> String {
-    var table = Table(
-      columns: "DECIDED", "OUTCOME", "REQUESTER", "WANTED", "NETWORK", "ROUTER", "BY", "ID")
-    for past in history {
-      table.add(
-        past.decidedAt, outcome(past), past.requester, past.command, past.networkNames,
-        past.router?.description ?? "", past.decidedBy ?? "", past.id)
-    }
-    return table.isEmpty ? "Nothing has been decided yet.\n" : table.text()
+    Table(
+      history,
+      [
+        "DECIDED": { $0.decidedAt }, "OUTCOME": outcome, "REQUESTER": { $0.requester },
+        "WANTED": { $0.command }, "NETWORK": { $0.networkNames }, "ROUTER": { $0.router },
+        "BY": { $0.decidedBy }, "ID": { $0.id },
+      ]
+    ).text(none: "Nothing has been decided yet.\n")
   }
 
   private static func outcome(_ past: ConsentReport.Decision) -> String {

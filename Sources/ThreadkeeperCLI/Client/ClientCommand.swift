@@ -2,17 +2,12 @@
 
 import ArgumentParser
 import Broker
+import FoundationEssentials
 import Glibc
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper client`
 struct ClientCommand: ParsableCommand {

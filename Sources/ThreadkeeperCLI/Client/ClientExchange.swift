@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import SodiumCrypto
 import Synchronization
 import ThreadRequests
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.
 struct ClientExchange: Sendable {
@@ -46,7 +41,7 @@ struct ClientExchange: Sendable {
       outcome = try await exchange.perform(
         broker.configuration(subscribingTo: answerTopic), within: limit)
     } catch let error as MosquittoError {
-      throw CommandFailure(broker: error)
+      throw failure(error)
     }
     switch outcome {
     case nil where command.needsConsent:
@@ -58,12 +53,16 @@ struct ClientExchange: Sendable {
       throw CommandFailure(
         .temporary, "nobody answers",
         remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
-    case .failed(let error): throw CommandFailure(broker: error)
+    case .failed(let error): throw failure(error)
     case .answer(let payload):
       return try ClientAnswer(
         payload, to: transaction, keys: keys, topic: answerTopic,
         needsSeal: keys != nil && command.disclosesSecrets)
     }
+  }
+
+  private func failure(_ error: MosquittoError) -> CommandFailure {
+    CommandFailure(error.exitStatus, BrokerOptions.words(error))
   }
 
   /// The fields and the transaction, sealed where the daemon's key is known.
@@ -86,17 +85,6 @@ struct ClientExchange: Sendable {
       return start + Array(",\"sealed\":".utf8) + envelope + [UInt8(ascii: "}")]
     } catch {
       throw CommandFailure(.badInput, error.message)
-    }
-  }
-}
-
-extension CommandFailure {
-  fileprivate init(broker error: MosquittoError) {
-    let words = BrokerOptions.words(error)
-    switch error.reason {
-    case .credentials, .notAuthorized, .clientIdentifier: self.init(.notPermitted, words)
-    case .configuration, .protocolVersion, .tlsFiles: self.init(.configuration, words)
-    default: self.init(.unavailable, words)
     }
   }
 }

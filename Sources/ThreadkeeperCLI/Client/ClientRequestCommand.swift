@@ -3,16 +3,11 @@
 import ArgumentParser
 import BorderRouterAgent
 import Broker
+import FoundationEssentials
 import SodiumCrypto
 import ThreadRequests
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper client request`
 struct ClientRequestCommand: AsyncParsableCommand {

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
+import Glibc
 import Home
 import HomeStore
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.
 struct Doctor: Sendable {
@@ -47,7 +40,7 @@ struct Doctor: Sendable {
 
   private func findings(_ settings: Settings) async throws -> [Finding] {
     waits("Asking the daemon")
-    let status = try await StatusClient(settings: settings).report()
+    let status = try await DaemonClient(settings: settings).statusIfThere()
     let location = OpenStore.location(settings)
     let holder = status == nil ? StoreLock.holder(of: location) : nil
     var findings = DaemonCheck.findings(
@@ -106,7 +99,7 @@ struct Doctor: Sendable {
   ) -> [Finding] {
     let location = OpenStore.location(settings)
     guard OpenStore.exists(settings) else {
-      return absence(settings) + StoreCheck.disk(settings.store.path)
+      return [StoreCheck.absence(settings)] + StoreCheck.disk(settings.store.path)
     }
     let condition = status?.store.condition ?? opened.keychain?.condition.words
     return StoreCheck.findings(
@@ -116,21 +109,6 @@ struct Doctor: Sendable {
       + StoreCheck.keySlots((try? Keychain.slots(at: location))?.map(\.kind))
       + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil)))
       + StoreCheck.disk(settings.store.path)
-  }
-
-  private func absence(_ settings: Settings) -> [Finding] {
-    if let failure = Self.refusal(settings, OpenStore.checkAccess) {
-      return [StoreCheck.hidden(failure)]
-    }
-    if let failure = Self.refusal(settings, OpenStore.checkNotLost) {
-      return [StoreCheck.lost(failure)]
-    }
-    return [
-      StoreCheck.absent(
-        CommandFailure(
-          .noInput, "There is no store in \(settings.store.path) yet",
-          remedy: "The daemon makes it when it starts"))
-    ]
   }
 
   private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {

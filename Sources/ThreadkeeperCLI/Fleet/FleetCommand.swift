@@ -48,8 +48,7 @@ struct FleetInitCommand: ParsableCommand {
   var name: String?
   @Flag(help: "Print schema, roles, grants and views for an administrator; connect to nothing.")
   var printSQL = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard shards.map(HomeAddress.shards.contains) != false else {
@@ -62,12 +61,12 @@ struct FleetInitCommand: ParsableCommand {
 
   func run() throws {
     if printSQL { return try StandardStream.output.write(FleetInit.script) }
-    let settings = try options.load()
+    let settings = try options.settings.load()
     let report = try WaitingLine.during { show throws(CommandFailure) in
       try FleetInit(settings, FleetDatabase(settings))
         .run(shards: shards, name: name, progress: show)
     }
-    try output.show(
+    try options.output.show(
       report,
       text:
         "The fleet `\(report.fleet)` has \(report.shards) shards, \(report.keysMade) of them new.\n"
@@ -109,53 +108,40 @@ struct FleetStatusCommand: ParsableCommand {
         threadkeeper fleet status --json | jq '.shards[] | select(.node == null) | .shard'
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() throws {
-    let status = try FleetStatus(FleetDatabase(options.load()))
-    try output.show(status, text: status.text)
+    let status = try FleetStatus(FleetDatabase(options.settings.load()))
+    try options.output.show(status, text: status.text)
   }
 }
 
 extension FleetStatus {
   var text: String {
-    func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
-    func tenths(_ number: Double?, _ unit: String) -> String {
-      number.map { "\(($0 * 10).rounded() / 10) \(unit)" } ?? ""
+    func tenths(_ number: Double?, _ unit: String) -> String? {
+      number.map { "\(($0 * 10).rounded() / 10) \(unit)" }
     }
-    var shards = Table(
-      columns: "SHARD", "NODE", "LEASE", "HOMES", "ROUTERS", "ALERTS", "WAITING", "COMMIT", "STATE")
-    for shard in self.shards {
-      shards.add(
-        "\(shard.shard)", shard.node ?? "", tenths(shard.leaseAge, "s"), "\(shard.homes)",
-        text(shard.routers), text(shard.alerts), text(shard.waiting), tenths(shard.commitMs, "ms"),
-        shard.state)
-    }
-    var nodes = Table(columns: "NODE", "ADDRESS", "VERSION", "SHARDS", "SEEN", "STATE")
-    for node in self.nodes {
-      nodes.add(
-        node.name, node.address, node.version, "\(node.shards) of \(node.capacity)",
-        tenths(node.seenAgo, "s ago"), node.isSilent ? "silent" : node.draining ? "draining" : "")
-    }
+    let shards = Table(
+      shards,
+      [
+        "SHARD": { $0.shard }, "NODE": { $0.node }, "LEASE": { tenths($0.leaseAge, "s") },
+        "HOMES": { $0.homes }, "ROUTERS": { $0.routers }, "ALERTS": { $0.alerts },
+        "WAITING": { $0.waiting }, "COMMIT": { tenths($0.commitMs, "ms") },
+        "STATE": { $0.state },
+      ])
+    let nodes = Table(
+      nodes,
+      [
+        "NODE": { $0.name }, "ADDRESS": { $0.address }, "VERSION": { $0.version },
+        "SHARDS": { "\($0.shards) of \($0.capacity)" }, "SEEN": { tenths($0.seenAgo, "s ago") },
+        "STATE": { $0.isSilent ? "silent" : $0.draining ? "draining" : nil },
+      ])
     return "Fleet \(fleet.name)\n\n\(shards.text())\n\(nodes.text())"
-      + (unclaimed.isEmpty ? "" : "\nNobody has these shards: \(Self.list(unclaimed)).\n")
+      + (unclaimed.isEmpty ? "" : "\nNobody has these shards: \(String(ranges: unclaimed)).\n")
       + (rolledBack.isEmpty
         ? ""
-        : "\nOlder in the database than the broker's anchor: \(Self.list(rolledBack)). Where you have "
+        : "\nOlder in the database than the broker's anchor: \(String(ranges: rolledBack)). Where you have "
           + "restored the database, run `threadkeeper fleet accept SHARD`.\n")
-  }
-
-  /// In ranges: `1-16, 18`.
-  static func list(_ shards: [Int]) -> String {
-    var ranges: [ClosedRange<Int>] = []
-    for shard in shards {
-      let isNext = ranges.last?.upperBound == shard - 1
-      let first = isNext ? ranges.removeLast().lowerBound : shard
-      ranges.append(first...shard)
-    }
-    return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-      .joined(separator: ", ")
   }
 }
 
@@ -178,11 +164,10 @@ struct FleetDrainCommand: AsyncParsableCommand {
   var node: String
   @Flag(help: "Let it have shards again.")
   var undo = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let database = try options.loadFleet().database
+    let database = try options.settings.loadFleet().database
     try database.run(
       "UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
     let line = WaitingLine()
@@ -198,7 +183,7 @@ struct FleetDrainCommand: AsyncParsableCommand {
       if undo || found.shards == 0 {
         line.end()
         let words = undo ? "may have shards again" : "has no shard any more"
-        return try output.show(found, text: "\(node) \(words).\n")
+        return try options.output.show(found, text: "\(node) \(words).\n")
       }
       guard ContinuousClock.now < deadline else {
         throw CommandFailure(
@@ -228,8 +213,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
   var shard: Int
   @Flag(help: "Without a question.")
   var yes = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   private struct Report: Encodable {
     let shard: Int
@@ -237,7 +221,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (settings, database) = try options.loadFleet()
+    let (settings, database) = try options.settings.loadFleet()
     if !yes {
       guard TerminalPrompt.isPossible else {
         throw CommandFailure(.usage, "there is no terminal to ask on", remedy: "say --yes")
@@ -252,7 +236,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
       shard: shard, by: OpenStore.actor(user: getuid()), settings, database,
       progress: line.show)
     line.end()
-    try output.show(
+    try options.output.show(
       Report(shard: shard, accepted: accepted),
       text: accepted
         ? "Shard \(shard) is accepted; a node takes it within seconds.\n"

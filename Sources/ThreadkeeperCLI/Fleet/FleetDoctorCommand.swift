@@ -21,11 +21,10 @@ struct FleetDoctorCommand: AsyncParsableCommand {
         threadkeeper fleet doctor --json | jq '.findings[] | select(.result == "problem")'
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let loaded = options.read()
+    let loaded = options.settings.read()
     let line = WaitingLine()
     defer { line.end() }
     var findings = SettingsCheck.findings(loaded)
@@ -34,7 +33,7 @@ struct FleetDoctorCommand: AsyncParsableCommand {
     }
     line.end()
     let report = DoctorReport(findings)
-    try output.show(report, text: report.text(style: TerminalStyle(of: .output)))
+    try options.output.show(report, text: report.text(style: TerminalStyle(of: .output)))
     if let status = report.status { throw ExitCode(status.rawValue) }
   }
 }
@@ -55,15 +54,10 @@ private struct FleetDoctor {
       findings.append(try key(database))
       findings += try shards(database)
     } catch {
-      findings.append(problem("database", error))
+      findings.append(Check(.database, "database").problem(error))
     }
     waits("Asking the broker")
     return findings + (await broker())
-  }
-
-  private func problem(_ name: String, _ error: CommandFailure) -> Finding {
-    Check(.database, name).problem(
-      Check.sentence(error.message), Check.sentence(error.remedy ?? "try again"), error.status)
   }
 
   /// - Parameter status: nil where it is only a warning.
@@ -137,7 +131,7 @@ private struct FleetDoctor {
     do throws(CommandFailure) {
       _ = try ShardKeys.opened(shard, settings, database)
     } catch {
-      return problem("key_command", error)
+      return check.problem(error)
     }
     let took = Int(began.duration(to: .now) / .milliseconds(1))
     return check.ok("`fleet.unseal_command` opens shard \(shard), in \(took) ms")
@@ -177,7 +171,7 @@ private struct FleetDoctor {
       return shards.isEmpty
         ? nil
         : Check(.shards, "shards").problem(
-          "Shards \(FleetStatus.list(shards)): \(kind.problem)", kind.remedy, kind.status)
+          "Shards \(String(ranges: shards)): \(kind.problem)", kind.remedy, kind.status)
     }
     return
       (found.isEmpty

@@ -38,22 +38,21 @@ struct FleetHomesListCommand: ParsableCommand {
 
   @Option(help: "Of this shard only.")
   var shard: Int?
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() throws {
-    let homes = try options.loadFleet().database.homes(of: shard)
-    var table = Table(columns: "HOME", "SETTINGS")
-    for home in homes {
-      table.add(
-        "\(home.shard)/\(home.name)",
-        home.settings.values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: " ")
-      )
-    }
-    try output.show(
+    let homes = try options.settings.loadFleet().database.homes(of: shard)
+    let table = Table(
       homes,
-      text: homes.isEmpty ? "There is no home yet: `threadkeeper fleet homes add`.\n" : table.text()
-    )
+      [
+        "HOME": { "\($0.shard)/\($0.name)" },
+        "SETTINGS": {
+          $0.settings.values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+            .joined(separator: " ")
+        },
+      ])
+    try options.output.show(
+      homes, text: table.text(none: "There is no home yet: `threadkeeper fleet homes add`.\n"))
   }
 }
 
@@ -85,8 +84,7 @@ struct FleetHomesAddCommand: ParsableCommand {
   var assignments: [String] = []
   @Option(help: "A file with homes; `-` is standard input.", completion: .file())
   var file: String?
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard !homes.isEmpty || file != nil else { throw ValidationError("Name a home, or --file.") }
@@ -108,11 +106,11 @@ struct FleetHomesAddCommand: ParsableCommand {
         rows.append(try Self.row(name, standard.merging(Self.values(words.dropFirst())) { $1 }))
       }
     }
-    let database = try options.loadFleet().database
+    let database = try options.settings.loadFleet().database
     let added = try WaitingLine.during { show throws(CommandFailure) in
       try database.add(rows) { show("\($0) of \(rows.count) homes") }
     }
-    try output.show(
+    try options.output.show(
       added,
       text: "Homes: \(added.added) added, \(added.changed) changed, \(added.unchanged) unchanged.\n"
     )
@@ -159,15 +157,14 @@ struct FleetHomesMoveCommand: ParsableCommand {
   var home: String
   @Argument(help: "The number of its new shard.")
   var shard: Int
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() throws {
-    let (settings, database) = try options.loadFleet()
+    let (settings, database) = try options.settings.loadFleet()
     let report = try WaitingLine.during { show throws(CommandFailure) in
       try HomeMove(HomeAddress(home), to: shard, settings, database).run(progress: show)
     }
-    try output.show(
+    try options.output.show(
       report,
       text: """
         The home is \(report.home) now, with \(report.records) records.

@@ -25,6 +25,11 @@ struct DatasetArgument: ExpressibleByArgument {
     if !allowPartial { try dataset.requireComplete() }
     return dataset
   }
+
+  /// The same of a whole one, where a bad one ends the command.
+  func readWhole(_ output: OutputOptions) throws -> OperationalDataset {
+    try DatasetErrorReport.ending(output) { try read(allowPartial: false) }
+  }
 }
 
 /// Hexadecimal digits of a secret, as people paste them: on the command line, `-` for standard input, or `@` and the

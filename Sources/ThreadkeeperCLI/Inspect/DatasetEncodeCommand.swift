@@ -65,17 +65,15 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    do {
+    let dataset = try DatasetErrorReport.ending(output) {
       var random = SystemRandomNumberGenerator()
-      let dataset = try OperationalDataset(completing: components(), from: &random)
-      if dataset.networkKey?.isWellKnown == true {
-        try StandardStream.error.write(
-          "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
-      }
-      try output.show(Report(dataset: dataset.hex), text: dataset.hex + "\n")
-    } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output)
+      return try OperationalDataset(completing: components(), from: &random)
     }
+    if dataset.networkKey?.isWellKnown == true {
+      try StandardStream.error.write(
+        "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
+    }
+    try output.show(Report(dataset: dataset.hex), text: dataset.hex + "\n")
   }
 
   private func components() throws(CommandFailure) -> [DatasetComponent] {

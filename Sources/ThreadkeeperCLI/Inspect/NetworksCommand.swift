@@ -30,8 +30,7 @@ struct NetworksListCommand: AsyncParsableCommand {
 
   @Option(help: "Look on the local network for this many seconds instead, 1 to 60.")
   var scan: Int?
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     if let scan, !(1...60).contains(scan) {
@@ -42,27 +41,26 @@ struct NetworksListCommand: AsyncParsableCommand {
   func run() async throws {
     if let scan {
       let (networks, unlisted) = try await NetworkScan(seconds: scan).run()
-      try output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      try options.output.show(networks, text: text(networks, none: "No border router was found.\n"))
       for record in unlisted { try StandardStream.error.write("\(record.sentence).\n") }
       return
     }
-    let client = DaemonClient(settings: try options.loadOfStore())
-    let networks = NetworkListing.all(
-      try await client.list(ListNetworks()).rows, try await client.list(ListRouters()).rows)
-    try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
+    try await options.show {
+      NetworkListing.all(
+        try await $0.list(ListNetworks()).rows, try await $0.list(ListRouters()).rows)
+    } text: {
+      text($0, none: "No network is known yet.\n")
+    }
   }
 
   private func text(_ networks: [NetworkListing], none: String) -> String {
     // Most homes have none.
     let isShared = networks.contains { $0.state?.sharedBy != nil }
-    var table =
-      isShared
-      ? Table(
-        columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS", "SHARED BY"
-      )
-      : Table(columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
+    var table = Table(
+      ["NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS"]
+        + (isShared ? ["SHARED BY"] : []))
     for network in NetworkListing.toldApart(networks) { table.add(network.cells) }
-    return table.isEmpty ? none : table.text(style: .init(of: .output))
+    return table.text(none: none)
   }
 }
 
@@ -99,15 +97,15 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
   var undo = false
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptNetwork(
-        home: home.name(settings), extPanId: network, accepted: !undo))
-    try output.show(report, text: text(report))
+    try await options.show {
+      try await $0.perform(
+        AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo))
+    } text: {
+      text($0)
+    }
   }
 
   private func text(_ report: AcceptNetwork.Reply) -> String {
@@ -143,17 +141,15 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
   var network: String?
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptCredentials(home: home.name(settings), extPanId: network))
-    try output.show(
-      report,
-      text: "The preferred network \(report.networkName.printable) (\(report.extPanId)) "
-        + (report.changed ? "has these credentials now.\n" : "has these credentials already.\n"))
+    try await options.show {
+      try await $0.perform(AcceptCredentials(home: home.name($0), extPanId: network))
+    } text: {
+      "The preferred network \($0.networkName.printable) (\($0.extPanId)) "
+        + ($0.changed ? "has these credentials now.\n" : "has these credentials already.\n")
+    }
   }
 }
 
@@ -177,19 +173,13 @@ struct NetworksForgetCommand: AsyncParsableCommand {
   var network: String
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let deleted: [FormerNetworkRecord]
     let remaining: [String]
     /// Logins whose shared credentials were deleted; nil: none.
     let sharedBy: [String]?
-
-    enum CodingKeys: String, CodingKey {
-      case deleted, remaining
-      case sharedBy = "shared_by"
-    }
   }
 
   func run() async throws {
@@ -204,12 +194,14 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
           + "show --history` lists")
     }
-    let settings = try options.loadOfStore()
-    request.home = try home.name(settings)
-    let data = try await DaemonClient(settings: settings).perform(request)
-    let report = Report(
-      deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
-    try output.show(report, text: text(report))
+    try await options.show {
+      request.home = try home.name($0)
+      let data = try await $0.perform(request)
+      return Report(
+        deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
+    } text: {
+      text($0)
+    }
   }
 
   private func text(_ report: Report) -> String {

@@ -43,22 +43,17 @@ struct RoutersListCommand: AsyncParsableCommand {
       the router, and `mdns` where only its record on the local network says that it is there.
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let list = try await DaemonClient(settings: options.loadOfStore()).list(ListRouters())
-    var table = Table(
-      columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
-      "CREDENTIALS", "PREFERRED", "SOURCE")
-    for router in list.rows {
-      table.add(
-        router.borderAgentID, router.name ?? "", router.networkName ?? "",
-        router.channel.map(String.init) ?? "", thread(router), availability(router),
-        router.credentials.word.description, router.preferred, router.source)
-    }
-    try output.show(
-      list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))
+    try await options.list(
+      { _ in ListRouters() },
+      [
+        "BORDER AGENT ID": { $0.borderAgentID }, "NAME": { $0.name },
+        "NETWORK": { $0.networkName }, "CHANNEL": { $0.channel }, "THREAD": thread,
+        "AVAILABILITY": availability, "CREDENTIALS": { $0.credentials.word },
+        "PREFERRED": { $0.preferred }, "SOURCE": { $0.source },
+      ])
   }
 
   private func thread(_ router: RouterState) -> String {
@@ -96,15 +91,16 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      RemoveRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
-    let credentials = report.credentials ? ", and so are its credentials" : ""
-    try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
+    try await options.show {
+      try await $0.perform(
+        RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    } text: {
+      let credentials = $0.credentials ? ", and so are its credentials" : ""
+      return "\($0.borderAgentId) is removed\(credentials).\n"
+    }
   }
 }
 
@@ -126,18 +122,16 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
-    try output.show(
-      report,
-      text: report.changed
-        ? "\(report.borderAgentId) is accepted.\n"
-        : "\(report.borderAgentId) needs no acceptance: it was there before, or is accepted already.\n"
-    )
+    try await options.show {
+      try await $0.perform(
+        AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    } text: {
+      $0.changed
+        ? "\($0.borderAgentId) is accepted.\n"
+        : "\($0.borderAgentId) needs no acceptance: it was there before, or is accepted already.\n"
+    }
   }
 }

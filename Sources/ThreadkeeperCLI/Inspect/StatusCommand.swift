@@ -22,48 +22,17 @@ struct StatusCommand: AsyncParsableCommand {
         threadkeeper status --json | jq .alerts
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let report = try await DaemonClient(settings: options.loadOfStore()).status()
-    #if Fleet
-    try FleetHome.noteShard()
-    #endif
-    try output.show(report, text: report.text)
-  }
-}
-
-/// Asks the daemon how it is, where one may run.
-struct StatusClient {
-  let settings: Settings
-
-  private static let timeout = Duration.seconds(10)
-  /// How long a process that has the store and does not listen is given: it may be starting.
-  private static let startTimeout = Duration.seconds(2)
-
-  /// - Returns: nil where no daemon answers: none runs, this user has no access to it, it is another version, or it cannot
-  ///   read its store.
-  /// - Throws: `CancellationError`.
-  func report() async throws -> StatusReport? {
-    let end = ContinuousClock.now + Self.startTimeout
-    while true {
-      if let report = try await reportNow() { return report }
-      guard ContinuousClock.now < end,
-        StoreLock.holder(of: OpenStore.location(settings)) != nil
-      else { return nil }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-  }
-
-  private func reportNow() async throws -> StatusReport? {
-    do {
-      return try await DaemonClient(settings: settings).call(
-        StatusMethods.get, VarlinkNothing(), within: Self.timeout
-      )?.status
-    } catch {
-      try Task.checkCancellation()
-      return nil
+    try await options.show {
+      let report = try await $0.status()
+      #if Fleet
+      try FleetHome.noteShard()
+      #endif
+      return report
+    } text: {
+      $0.text
     }
   }
 }
@@ -242,19 +211,15 @@ struct AlertsCommand: AsyncParsableCommand {
   @Flag(help: "Also those that were resolved within the last day.")
   var all = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let alerts = try await DaemonClient(settings: options.loadOfStore())
-      .list(ListAlerts(all: all)).rows
-    try output.show(alerts, text: text(alerts))
-  }
-
-  private func text(_ alerts: [AlertState]) -> String {
-    guard !alerts.isEmpty else { return "No alert is firing.\n" }
-    let style = TerminalStyle(of: .output)
-    return alerts.map { $0.text(style: style) }.joined()
+    try await options.show {
+      try await $0.list(ListAlerts(all: all)).rows
+    } text: {
+      let style = TerminalStyle(of: .output)
+      return $0.isEmpty ? "No alert is firing.\n" : $0.map { $0.text(style: style) }.joined()
+    }
   }
 }
 

@@ -31,6 +31,14 @@ package enum TerminalPrompt {
     }
   }
 
+  /// The same, where the end of the input is that of the command.
+  static func answer(to question: String, isHidden: Bool = false) async throws -> String {
+    guard let answer = try await ask(question, isHidden: isHidden) else {
+      throw CancellationError()
+    }
+    return answer
+  }
+
   /// The same for commands that do nothing else meanwhile, and have done nothing yet. A signal ends the
   /// question, too.
   package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
@@ -157,14 +165,22 @@ package enum StandardInput {
 enum InputFile {
   /// Reads to the end, but never more than one byte beyond the limit. A pipe will do.
   ///
+  /// - Parameter isSecret: whether it is refused where every user can read it.
   /// - Returns: the bytes; `nil` when there are more than the limit.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
+  static func read(
+    _ path: String, limit: Int, isSecret: Bool = false
+  ) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
+    var status = stat()
+    guard !isSecret || fstat(descriptor, &status) == 0 && status.st_mode & 0o007 == 0 else {
+      throw CommandFailure(
+        .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
+    }
     return try StandardInput.read(descriptor, named: path, limit: limit)
   }
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import Glibc
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// What a person has to add to the broker, in steps with lines to copy.
 struct BrokerAdvice: Sendable {

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The configuration file with the answers in it, and the settings that it then means.
 struct SetupDraft: Sendable {

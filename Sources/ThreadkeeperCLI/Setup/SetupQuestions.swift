@@ -308,8 +308,3 @@ struct SetupQuestions: Sendable {
     return words.lowercased().hasPrefix("y")
   }
 }
-
-extension MosquittoError {
-  /// The broker was reached, and does not let this login in.
-  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
-}

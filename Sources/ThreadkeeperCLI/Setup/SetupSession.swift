@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import KeychainCore
 import Settings
 import Synchronization
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
 struct SetupSession: Sendable {
@@ -96,14 +91,15 @@ struct SetupSession: Sendable {
     let isOwn = files?.accessList.map { advice.list.takeRoles(ofOwn: $0) } ?? false
     advice.list.addHomeAssistant(settings)
     let readers = Set(advice.list.monitors + advice.list.approvers).subtracting(advice.list.kept)
+    func look() throws(AccessListError) { advice.gaps = try files?.gaps(advice.list) ?? [] }
     do {
-      advice.gaps = try files?.gaps(advice.list) ?? []
+      try look()
       if mqtt.username != nil {
         if settings.homeAssistant.discovery == .on,
           let reader = try await homeAssistant(advice)
         {
           advice.list.add(reader, to: \.monitors)
-          advice.gaps = try files?.gaps(advice.list) ?? []
+          try look()
         }
         advice.list.kept = try await kept(advice, but: readers)
         // Other approvers decide by what every login may do, unless the list has lines of theirs.
@@ -111,7 +107,7 @@ struct SetupSession: Sendable {
         where settings.consent.isApprover(login) {
           advice.list.add(login, to: \.approvers)
         }
-        advice.gaps = try files?.gaps(advice.list) ?? []
+        try look()
       }
       advice.list.isAddition = files?.accessList != nil && !isOwn
       if files?.accessList == nil {

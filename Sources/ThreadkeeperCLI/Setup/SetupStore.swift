@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import KeychainCore
 import SQLiteDatabase
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The store of the settings that are being set up.
 struct SetupStore: Sendable {
@@ -32,7 +27,7 @@ struct SetupStore: Sendable {
   }
 
   private func checkOwnDaemon() async throws {
-    guard let status = try await StatusClient(settings: settings).report() else { return }
+    guard let status = try await DaemonClient(settings: settings).statusIfThere() else { return }
     let broker = status.broker
     let isSame =
       BrokerAddress(settings.mqtt)?.host.lowercased() == broker.host.lowercased()

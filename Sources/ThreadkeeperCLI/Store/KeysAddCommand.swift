@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import KeychainCore
 import SodiumCrypto
 import ThreadkeeperDaemon
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper keys add`
 struct KeysAddCommand: AsyncParsableCommand {
@@ -54,8 +49,7 @@ struct KeysAddCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("What `keys list` says of it.", valueName: "text"))
   var label: String?
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let slot: KeySlotReport
@@ -82,14 +76,14 @@ struct KeysAddCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.loadOfStore()
+    let daemon = try options.daemon()
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)
     let label = systemdCredential ?? label
     let added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await StoreClient(settings: settings).perform(
-        AddKeySlot(secret: secret, label: label), needsAll: true)
+      return try await daemon.perform(
+        onKeys: AddKeySlot(secret: secret, label: label), needsAll: true)
     }
     var text = "Key slot \(added.slot.id) is added.\n"
     if let file = added.keyFileMade {
@@ -107,7 +101,7 @@ struct KeysAddCommand: AsyncParsableCommand {
 
         """
     }
-    try output.show(
+    try options.output.show(
       Report(
         slot: added.slot, recoveryCode: code?.revealed(), keyFileMade: added.keyFileMade,
         deviceKeyWritten: added.deviceKeyWritten), text: text)
@@ -132,11 +126,9 @@ struct KeysAddCommand: AsyncParsableCommand {
 
   private static func newPassphrase() async throws -> StoreSecret {
     guard TerminalPrompt.isPossible else { throw SecretInput.noTerminal }
-    guard
-      let first = try await TerminalPrompt.ask("New passphrase of the store: ", isHidden: true),
-      let second = try await TerminalPrompt.ask("The same again: ", isHidden: true)
-    else { throw CancellationError() }
-    guard first == second else {
+    let first = try await TerminalPrompt.answer(
+      to: "New passphrase of the store: ", isHidden: true)
+    guard try await first == TerminalPrompt.answer(to: "The same again: ", isHidden: true) else {
       throw CommandFailure(.badInput, "the two passphrases are not the same")
     }
     return try SecretInput.newPassphrase(first)

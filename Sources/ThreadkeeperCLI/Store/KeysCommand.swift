@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Settings
 import ThreadkeeperDaemon
 
 /// `threadkeeper keys`
@@ -12,21 +11,6 @@ struct KeysCommand: ParsableCommand {
     subcommands: [
       KeysListCommand.self, KeysAddCommand.self, KeysRemoveCommand.self, KeysRotateCommand.self,
     ])
-}
-
-extension Table {
-  init(_ slots: [KeySlotReport]) {
-    self.init(columns: "ID", "KIND", "LABEL", "ADDED", "OPENS")
-    for slot in slots {
-      let opens =
-        switch slot.opens {
-        case .yes: "yes"
-        case .no: "no"
-        case .notTried: "not tried"
-        }
-      add("\(slot.id)", slot.kind, slot.label, slot.created, opens)
-    }
-  }
 }
 
 /// `threadkeeper keys list`
@@ -43,12 +27,20 @@ struct KeysListCommand: AsyncParsableCommand {
         threadkeeper keys list --json | jq '.slots[].kind'
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let report = try await StoreClient(settings: options.loadOfStore()).list()
-    try output.show(report, text: Table(report.slots).text())
+    try await options.show {
+      try await $0.keySlots()
+    } text: {
+      Table(
+        $0.slots,
+        [
+          "ID": { $0.id }, "KIND": { $0.kind }, "LABEL": { $0.label }, "ADDED": { $0.created },
+          "OPENS": { $0.opens == .notTried ? "not tried" : $0.opens.rawValue },
+        ]
+      ).text()
+    }
   }
 }
 
@@ -72,14 +64,15 @@ struct KeysRemoveCommand: AsyncParsableCommand {
   @Flag(help: "Also where this says what is lost.")
   var yes = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let client = StoreClient(settings: try options.loadOfStore())
-    let removal = RemoveKeySlot(slot: id, isConfirmed: yes)
-    let report = try await Interruptible.run { try await client.perform(removal) }
-    try output.show(report, text: "Key slot \(id) is removed.\n")
+    try await options.show { daemon in
+      let removal = RemoveKeySlot(slot: id, isConfirmed: yes)
+      return try await Interruptible.run { try await daemon.perform(onKeys: removal) }
+    } text: { _ in
+      "Key slot \(id) is removed.\n"
+    }
   }
 }
 
@@ -118,19 +111,20 @@ struct KeysRotateCommand: AsyncParsableCommand {
         + " and cannot be read."))
   var deleteDeviceItems = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let client = StoreClient(settings: try options.loadOfStore())
-    let rotation = RotateKeys(
-      secrets: try await secrets(client), isConfirmed: yes, deletesDeviceItems: deleteDeviceItems)
-    let report = try await Interruptible.run { try await client.perform(rotation) }
-    try output.show(report, text: report.text)
+    try await options.show { daemon in
+      let rotation = RotateKeys(
+        secrets: try await secrets(daemon), isConfirmed: yes, deletesDeviceItems: deleteDeviceItems)
+      return try await Interruptible.run { try await daemon.perform(onKeys: rotation) }
+    } text: {
+      $0.text
+    }
   }
 
   /// What is to open the store from then on.
-  private func secrets(_ client: StoreClient) async throws -> [StoreSecret] {
+  private func secrets(_ client: DaemonClient) async throws -> [StoreSecret] {
     let settings = client.settings
     var secrets = [StoreSecret(kind: .keyFile, value: settings.store.keyFile)]
     for file in passphraseFile {
@@ -142,7 +136,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
       return secrets + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
     guard TerminalPrompt.isPossible,
-      try await client.list().slots.contains(where: { $0.kind == "passphrase" }),
+      try await client.keySlots().slots.contains(where: { $0.kind == "passphrase" }),
       let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
     else { return secrets }
     return secrets + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]

@@ -56,8 +56,7 @@ struct StoreRestoreCommand: ParsableCommand {
   @Flag(help: "Take the older store that is there: you copied it back yourself.")
   var inPlace = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let storeID: String
@@ -100,7 +99,7 @@ struct StoreRestoreCommand: ParsableCommand {
 
   func run() throws {
     guard let file else { return try accept() }
-    let settings = try options.load()
+    let settings = try options.settings.load()
     guard settings.store.url == nil else {
       throw CommandFailure(
         .usage, "a fleet has its store in PostgreSQL",
@@ -145,18 +144,18 @@ struct StoreRestoreCommand: ParsableCommand {
       newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
-    try output.show(report, text: text(report, keyFileOpens: keyFileOpens))
+    try options.output.show(report, text: text(report, keyFileOpens: keyFileOpens))
   }
 
   private func accept() throws {
-    let keychain = try OpenStore.forWriting(options.loadOfStore())
+    let keychain = try OpenStore.forWriting(options.settings.loadOfStore())
     defer { keychain.close() }
     do {
       try keychain.acceptRollback()
     } catch {
       throw CommandFailure(error)
     }
-    try output.show(
+    try options.output.show(
       Acceptance(condition: keychain.condition.words),
       text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
   }

@@ -2,17 +2,12 @@
 
 import Bridge
 import Broker
+import FoundationEssentials
 import KeychainCore
 import Logging
 import ServiceLifecycle
 import Settings
 import StatusPage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The composition root: store, broker and bridge, put together from the settings.
 package struct Daemon {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import Glibc
 import KeychainCore
 import SQLiteDatabase
 import Settings
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension MosquittoConfiguration {
   /// The connection to a broker that is not ours.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Glibc
 import Settings
 import StatusPage
-
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// How the daemon is while it runs: what only its own process knows, and the local API tells.
 package struct DaemonState: Equatable, Sendable {
