@@ -7,7 +7,7 @@ import LocalAPI
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
 /// may have none.
-package struct FollowAudit: StreamOperation {
+package struct FollowAudit: StreamOperation, ReadOperation {
   /// Another call goes on behind what has come.
   package static let isRepeatable = false
   /// From one look for new records to the next.
@@ -19,7 +19,6 @@ package struct FollowAudit: StreamOperation {
   package var last: Int64?
   /// End with the newest record instead of waiting for more.
   package var untilNow: Bool?
-  package var access: VarlinkAccess { .reader }
 
   package init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
     self.after = after
@@ -63,9 +62,7 @@ package struct FollowAudit: StreamOperation {
 }
 
 /// Goes through all records of the audit.
-package struct VerifyAudit: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct VerifyAudit: ReadOperation {
   package init() {}
 
   package struct Reply: Codable, Sendable {

@@ -4,7 +4,6 @@ import Bridge
 import Broker
 import Home
 import HomeStore
-import LocalAPI
 import Logging
 
 /// What is taken from a user of the broker.
@@ -75,10 +74,9 @@ package struct EnrollClient: Operation {
 }
 
 /// The enrolled users, and the daemon's own keys.
-package struct ListClients: Operation {
+package struct ListClients: ReadOperation {
   /// Nil for all.
   package var home: String?
-  package var access: VarlinkAccess { .reader }
 
   package init(home: String? = nil) { self.home = home }
 

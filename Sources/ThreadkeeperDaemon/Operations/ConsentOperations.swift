@@ -11,9 +11,7 @@ import ThreadRequests
 import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
-package struct ListConsents: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListConsents: ReadOperation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.List {
@@ -23,13 +21,11 @@ package struct ListConsents: Operation {
 }
 
 /// The same now, and whenever it has changed.
-package struct WatchConsents: StreamOperation {
+package struct WatchConsents: StreamOperation, ReadOperation {
   package typealias Reply = ConsentReport.List
 
   /// From one look to the next.
   private static let interval = Duration.milliseconds(300)
-
-  package var access: VarlinkAccess { .reader }
 
   package init() {}
 
@@ -105,9 +101,7 @@ package struct AskConsent: Operation {
 }
 
 /// Who is given credentials without a question.
-package struct ListGrants: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListGrants: ReadOperation {
   package init() {}
 
   package struct Reply: Codable, Sendable {
@@ -158,10 +152,9 @@ package struct RevokeGrant: Operation {
 }
 
 /// What was decided, the newest first.
-package struct ListDecisions: Operation {
+package struct ListDecisions: ReadOperation {
   /// The most decisions; nil is all that are kept.
   package var limit: Int?
-  package var access: VarlinkAccess { .reader }
 
   package init(limit: Int? = nil) { self.limit = limit }
 

@@ -4,7 +4,6 @@ import Broker
 import Glibc
 import Home
 import KeychainCore
-import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
@@ -83,9 +82,7 @@ package struct OpenedStore: Sendable {
 }
 
 /// What opens the store.
-package struct ListKeySlots: KeyOperation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListKeySlots: KeyOperation, ReadOperation {
   package init() {}
 
   package struct Reply: Codable, Sendable {

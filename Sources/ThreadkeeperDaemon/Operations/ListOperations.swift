@@ -25,7 +25,7 @@ extension RouterState: VarlinkFieldNames {}
 
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
 /// rest of `Rows`.
-package protocol ListOperation: StreamOperation where Reply == Rows<Row> {
+package protocol ListOperation: StreamOperation, ReadOperation where Reply == Rows<Row> {
   associatedtype Row: Codable & Sendable
 
   /// All of it. May wait for the disk.
@@ -61,7 +61,6 @@ extension Rows {
 package struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
   package var all: Bool
-  package var access: VarlinkAccess { .reader }
 
   package init(all: Bool) { self.all = all }
 
@@ -76,8 +75,6 @@ package struct ListAlerts: ListOperation {
 
 /// Border routers; `note` says why there are none.
 package struct ListRouters: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<RouterState> {
@@ -108,8 +105,6 @@ package struct ListRouters: ListOperation {
 
 /// Thread networks.
 package struct ListNetworks: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<NetworkState> {
@@ -119,8 +114,6 @@ package struct ListNetworks: ListOperation {
 
 /// Whose credentials are stored.
 package struct ListCredentials: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
@@ -137,7 +130,6 @@ package struct ListCredentials: ListOperation {
 /// The networks that were preferred before, the newest first.
 package struct ListFormerNetworks: ListOperation {
   package var home: String
-  package var access: VarlinkAccess { .reader }
 
   package init(home: String) { self.home = home }
 
