@@ -132,25 +132,20 @@ struct Doctor: Sendable {
       ]
     }
     var connection = MosquittoConfiguration(settings.mqtt, host: host)
-    var loginRemedy: String?
-    if settings.mqtt.password != nil {
-      loginRemedy =
-        "Correct `mqtt.username` and `mqtt.password` in the settings, or the login on the broker: "
+    let loginRemedy = settings.mqtt.password.map { _ in
+      "Correct `mqtt.username` and `mqtt.password` in the settings, or the login on the broker: "
         + "`sudo mosquitto_passwd FILE USER`"
     }
     if settings.mqtt.password == nil {
       if let keychain = opened.keychain {
-        do {
-          let login = try LoginInUse.find(settings, keychain)
-          connection.username = login.username
-          connection.password = login.password?.revealed
-        } catch {
+        guard let login = try? LoginInUse.find(settings, keychain) else {
           return [
             check.problem(
               "The broker's password in the store cannot be read", BrokerCheck.newLogin,
               .notPermitted)
           ]
         }
+        (connection.username, connection.password) = (login.username, login.password?.revealed)
       } else if let failure = opened.failure {
         return [
           check.notChecked(
@@ -222,10 +217,10 @@ struct Doctor: Sendable {
     guard let keychain, let stored = try? HomeSnapshot.read(SealedRecords(keychain)) else {
       return nil
     }
-    let topics = settings.homes.flatMap { home in
-      let routers = stored.homes[home.name]?.routers.filter(\.isPresent) ?? []
-      return routers.map { "\(home.base)/router/\($0.agent)" }
-    }
-    return Set(topics)
+    return Set(
+      settings.homes.flatMap { home in
+        (stored.homes[home.name]?.routers.filter(\.isPresent) ?? [])
+          .map { "\(home.base)/router/\($0.agent)" }
+      })
   }
 }

@@ -63,21 +63,16 @@ struct SetupStore: Sendable {
     var settings = current
     settings.mqtt = mqtt
     let named = settings
-    return try? await StoreOwner.run(named) { () -> SecretText? in
-      let login = BrokerAddress(named.mqtt).flatMap { stored(named, at: $0) }
-      return login.map { SecretText($0.text) }
-    }
+    return try? await StoreOwner.run(named) { stored(named)?.password }
   }
 
   /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
-  private static func stored(_ settings: Settings, at address: BrokerAddress) -> BrokerLogin? {
+  private static func stored(_ settings: Settings) -> LoginInUse? {
     guard OpenStore.exists(settings),
       let keychain = try? OpenStore.forReading(settings, ask: { _ in nil })
     else { return nil }
     defer { keychain.close() }
-    return try? keychain.database.read {
-      try BrokerLoginStore(keychain, address).find(username: settings.mqtt.username, $0)
-    }
+    return try? LoginInUse.find(settings, keychain)
   }
 
   /// By the daemon, where one runs.
@@ -118,10 +113,10 @@ struct SetupStore: Sendable {
       result.isRunning = StoreLock.holder(of: OpenStore.location(settings)) != nil
       if let username, let password {
         let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
-        let known = Self.stored(settings, at: address)
+        let known = Self.stored(settings)
         let login = BrokerLogin(
           username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
-        if known?.username != username || known?.password != login.password {
+        if known?.username != username || known?.password != password {
           if result.isRunning { try await checkOwnDaemon() }
           do {
             result.madeStore = try await store(login, at: address)
