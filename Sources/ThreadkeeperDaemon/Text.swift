@@ -18,6 +18,11 @@ extension String {
   }
 }
 
+extension Sequence<String> {
+  /// `a, b, c`
+  package var listed: String { joined(separator: ", ") }
+}
+
 extension Unicode.Scalar {
   package var isTreacherous: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }

@@ -458,7 +458,7 @@ extension String {
 }
 
 extension ConsentReport.Request {
-  var networkNames: String { networks.map(\.description).joined(separator: ", ") }
+  var networkNames: String { networks.map(\.description).listed }
 
   /// With the router that would get it: `"home-thread" (1111111122222222) for deadbeefcafe0042 "Attic"`. One
   /// requester may speak for several.

@@ -119,7 +119,7 @@ struct LoginCommand: AsyncParsableCommand {
       }
       return report
     } text: {
-      let users = $0.deleted.map(\.printable).joined(separator: ", ")
+      let users = $0.deleted.map(\.printable).listed
       let note =
         $0.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
       return "The password of \(users) at \($0.broker) is deleted.\n\(note)"

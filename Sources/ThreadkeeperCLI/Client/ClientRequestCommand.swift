@@ -243,8 +243,8 @@ struct ClientExchange: Sendable {
       throw CommandFailure(
         .temporary, "nobody answers",
         remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
-    case .failed(let error): throw failure(error)
-    case .answer(let payload):
+    case .failure(let error): throw failure(error)
+    case .success(let payload):
       return try ClientAnswer(
         payload, to: transaction, keys: keys, topic: answerTopic,
         needsSeal: keys != nil && command.disclosesSecrets)
@@ -281,26 +281,22 @@ struct ClientExchange: Sendable {
 
 /// Publishes one request and waits for its answer.
 final class RequestExchange: MosquittoHandler {
-  enum Outcome: Sendable {
-    case answer([UInt8])
-    case failed(MosquittoError)
-  }
+  typealias Outcome = Result<[UInt8], MosquittoError>
 
   private struct State {
-    var outcome: Outcome?
+    var client: MosquittoClient?
     var isSubscribed = false
-    var isSent = false
-    var told: @Sendable () -> Void = {}
-    var wake: @Sendable () -> Void = {}
+    /// The request, until it is on its way.
+    var waiting: [Publication]
+    var outcome: Outcome?
   }
 
-  private let request: Publication
   private let isAnswer: @Sendable (IncomingMessage) -> Bool
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameter isAnswer: tells the answer from those to others who share the login.
   init(_ request: Publication, isAnswer: @escaping @Sendable (IncomingMessage) -> Bool) {
-    self.request = request
+    state = Mutex(State(waiting: [request]))
     self.isAnswer = isAnswer
   }
 
@@ -310,10 +306,7 @@ final class RequestExchange: MosquittoHandler {
     -> Outcome?
   {
     let client = MosquittoClient(configuration, handler: self)
-    state.withLock {
-      $0.told = { client.stop() }
-      $0.wake = { client.wake() }
-    }
+    state.withLock { $0.client = client }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await client.run() }
       group.addTask {
@@ -322,7 +315,7 @@ final class RequestExchange: MosquittoHandler {
       defer {
         group.cancelAll()
         client.stop()
-        state.withLock { ($0.told, $0.wake) = ({}, {}) }
+        state.withLock { $0.client = nil }
       }
       try await group.next()
     }
@@ -335,39 +328,39 @@ final class RequestExchange: MosquittoHandler {
 
   /// Only now is an answer heard.
   func subscribed(refused: [SubscriptionRefusal]) {
-    let wake = state.withLock { state in
+    let client = state.withLock { state in
       state.isSubscribed = true
-      return state.wake
+      return state.client
     }
-    wake()
+    client?.wake()
   }
 
   func publications(upTo limit: Int) -> [Publication] {
     state.withLock { state in
-      guard state.isSubscribed, !state.isSent, limit > 0 else { return [] }
-      state.isSent = true
-      return [request]
+      guard state.isSubscribed, limit > 0 else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
     }
   }
 
   func received(_ batch: [IncomingMessage]) {
     for message in batch where !message.isRetained && isAnswer(message) {
-      return end(.answer(message.payload))
+      return end(.success(message.payload))
     }
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    if case .refused(let error) = outcome { end(.failed(error)) }
+    if case .refused(let error) = outcome { end(.failure(error)) }
   }
 
-  func disconnected(_ event: MosquittoDisconnection) { end(.failed(event.error)) }
+  func disconnected(_ event: MosquittoDisconnection) { end(.failure(event.error)) }
 
   private func end(_ outcome: Outcome) {
-    let told = state.withLock { state in
+    let client = state.withLock { state in
       if state.outcome == nil { state.outcome = outcome }
-      return state.told
+      return state.client
     }
-    told()
+    client?.stop()
   }
 }
 

@@ -180,12 +180,12 @@ extension IncomingMessage {
 /// A participant of the demonstration: publishes what it is given, and hands on what it hears.
 final class DemoClient: MosquittoHandler {
   private struct State {
+    var client: MosquittoClient?
     var waiting: [Publication] = []
     var messages: [IncomingMessage] = []
   }
 
   private let state = Mutex(State())
-  private let client = Mutex<MosquittoClient?>(nil)
   private let onMessage: @Sendable (IncomingMessage) -> Void
 
   init(
@@ -197,7 +197,7 @@ final class DemoClient: MosquittoHandler {
     configuration.subscriptions = filters.map { .init($0) }
     configuration.cleanStart = true
     let client = MosquittoClient(configuration, handler: self)
-    self.client.withLock { $0 = client }
+    state.withLock { $0.client = client }
   }
 
   func run() async throws {
@@ -215,7 +215,7 @@ final class DemoClient: MosquittoHandler {
 
   var messages: [IncomingMessage] { state.withLock { $0.messages } }
 
-  private var current: MosquittoClient? { client.withLock { $0 } }
+  private var current: MosquittoClient? { state.withLock { $0.client } }
 
   // MARK: - MosquittoHandler
 

@@ -177,7 +177,7 @@ final class Timeline: Sendable {
 
     var words: String {
       let router = borderAgentId ?? ""
-      let changes = differs.map { " (\($0.joined(separator: ", ")))" } ?? ""
+      let changes = differs.map { " (\($0.listed))" } ?? ""
       switch eventType {
       case "router_discovered": return "event: router \(router) is seen on the local network"
       case "router_announced": return "event: router \(router) is here"

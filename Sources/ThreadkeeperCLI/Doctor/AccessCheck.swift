@@ -63,7 +63,7 @@ enum AccessCheck {
           "By the broker's access list \($0), though the settings promise it", renewed)
       }
     }
-    let names = logins.map { "`\($0)`" }.joined(separator: ", ")
+    let names = logins.map { "`\($0)`" }.listed
     return [promises.ok("The broker's access list gives \(names) what the settings promise")]
   }
 
@@ -102,7 +102,7 @@ enum AccessCheck {
     let well = Dictionary(
       grouping: report.own.filter { $0.outcome == .delivered }, by: \.topic.base)
     return well.sorted { $0.key < $1.key }.map { base, own in
-      let groups = own.map { "`\($0.topic.group.rawValue)`" }.joined(separator: ", ")
+      let groups = own.map { "`\($0.topic.group.rawValue)`" }.listed
       return check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)")
     }
       + refused(report, login, check) + lost(report, check)
@@ -141,7 +141,7 @@ enum AccessCheck {
   private static func lost(_ report: AccessReport, _ check: Check) -> [Finding] {
     func topics(_ isIncluded: (AccessReport.Own) -> Bool) -> String? {
       let topics = report.own.filter(isIncluded).map { "`\($0.topic.text)`" }
-      return topics.isEmpty ? nil : topics.joined(separator: ", ")
+      return topics.isEmpty ? nil : topics.listed
     }
     let needed = topics { $0.outcome == .lost && !isOnlyWritten($0) }
     let unread = topics { own in

@@ -284,7 +284,7 @@ enum RetainedCheck {
 
   private static func list(_ topics: [String]) -> String {
     let more = topics.count - shown
-    return topics.prefix(shown).map { "`\($0)`" }.joined(separator: ", ")
+    return topics.prefix(shown).map { "`\($0)`" }.listed
       + (more > 0 ? " and \(more) more" : "")
   }
 }

@@ -115,9 +115,7 @@ enum DaemonCheck {
   private static func alerts(_ status: StatusReport) -> [Finding] {
     let check = Check(.daemon, "alerts")
     guard !status.alertsFiring.isEmpty else { return [check.ok("No alert fires")] }
-    let names = status.alertsFiring.map {
-      "\($0.alertname.word)\($0.count > 1 ? " (\($0.count))" : "")"
-    }.joined(separator: ", ")
+    let names = status.alertsFiring.map(\.words).listed
     let remedy = "`threadkeeper alerts` has the reason and the remedy of each"
     return status.alertsFiring.contains { $0.severity != .info }
       ? [check.warning("Alerts fire: \(names)", remedy)]

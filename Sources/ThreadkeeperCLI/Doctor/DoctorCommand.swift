@@ -114,8 +114,6 @@ struct DoctorReport: Encodable, Sendable {
     healthy = counts.problem == 0
   }
 
-  private enum CodingKeys: CodingKey { case version, healthy, counts, findings }
-
   /// That of the first problem; nil without one.
   var status: ExitStatus? { findings.first { $0.result == .problem }?.status }
 
@@ -150,7 +148,7 @@ struct DoctorReport: Encodable, Sendable {
     guard !parts.isEmpty else {
       return counts.ok == 1 ? "The only check is well." : "All \(counts.ok) checks are well."
     }
-    return "\(healthy ? "No problem; " : "")\(parts.joined(separator: ", ")); \(counts.ok) well."
+    return "\(healthy ? "No problem; " : "")\(parts.listed); \(counts.ok) well."
   }
 }
 

@@ -301,7 +301,7 @@ struct FleetHomesAddCommand: ParsableCommand {
     abstract: "Add homes to shards.",
     discussion: """
       They are served within seconds. One that is there gets the settings that are named. A home can \
-      have its own \(HomeOverrides.names.joined(separator: ", ")).
+      have its own \(HomeOverrides.names.listed).
 
       --file has lines as `17/smith alerts.hold=60`; `-` is standard input.
 

@@ -113,7 +113,7 @@ private struct FleetDoctor {
       Check(.database, "schema").ok("The schema has version \(version)"),
       judge(
         .database, "rights", missing.isEmpty, "The role can do what a node does",
-        "The role may not \(missing.joined(separator: ", "))", remedy, .notPermitted),
+        "The role may not \(missing.listed)", remedy, .notPermitted),
       judge(
         .database, "excess", held.isDisjoint(with: excess + ["CREATE"]), "It can do no more",
         "The role may change key slots or the schema, as a superuser may", remedy, nil),

@@ -36,7 +36,7 @@ struct CredentialsListCommand: AsyncParsableCommand {
         "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extPanId },
         "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp },
       ],
-      ifAny: ["LACKS": { $0.lacks?.joined(separator: ", ") }, "SHARED BY": { $0.sharedBy }],
+      ifAny: ["LACKS": { $0.lacks?.listed }, "SHARED BY": { $0.sharedBy }],
       none: "No credentials are stored.")
   }
 }
@@ -53,7 +53,7 @@ extension CommandFailure {
     let option = homes.count == 1 ? " --home \(first.key.printable.quoted)" : ""
     throw CommandFailure(
       .badInput,
-      "\(counts.joined(separator: ", ")) cannot be read, and each may be of one more",
+      "\(counts.listed) cannot be read, and each may be of one more",
       remedy: "restore a backup, or give up what none has with"
         + " `threadkeeper store forget-damaged\(option)`")
   }

@@ -232,7 +232,8 @@ extension String {
       let first = isNext ? ranges.removeLast().lowerBound : number
       ranges.append(first...number)
     }
-    self = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-      .joined(separator: ", ")
+    self =
+      ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      .listed
   }
 }

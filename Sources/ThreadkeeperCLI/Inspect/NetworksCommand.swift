@@ -314,8 +314,8 @@ struct NetworkListing: Encodable, Sendable {
     let mark = state.map { $0.isPreferred ? "yes" : $0.isAccepted ? "accepted" : "" } ?? ""
     return [
       extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
-      state?.channel.map(String.init) ?? "", mark, routers.map(\.text).joined(separator: ", "),
-      (state?.sharedBy ?? []).joined(separator: ", "),
+      state?.channel.map(String.init) ?? "", mark, routers.map(\.text).listed,
+      (state?.sharedBy ?? []).listed,
     ]
   }
 

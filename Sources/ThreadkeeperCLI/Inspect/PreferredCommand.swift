@@ -143,7 +143,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       guard let result = answer.result else { throw DaemonClient.unreadable }
       return Report(result: result, differs: answer.differs ?? [])
     } text: {
-      let differs = $0.differs.joined(separator: ", ")
+      let differs = $0.differs.listed
       return $0.result.rawValue + (differs.isEmpty ? "" : ": \(differs)") + "\n"
     }
     if report.result != .match { throw ExitCode(1) }

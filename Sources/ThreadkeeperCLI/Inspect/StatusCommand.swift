@@ -63,7 +63,7 @@ extension StatusReport {
       (routersElsewhere, "not on the network that they are configured for"),
     ]
     let shown = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
+    return shown.isEmpty ? "" : " (\(shown.listed))"
   }
 
   private static let labelWidth = 13
@@ -81,7 +81,7 @@ extension StatusReport {
     return preferredNetworks.map {
       let home = homes > 1 ? "\($0.home.printable): " : ""
       return "\(home)\($0.networkName.printable) (\($0.extPanId.printable))"
-    }.joined(separator: ", ")
+    }.listed
   }
 
   /// One line for each severity that fires.
@@ -89,14 +89,17 @@ extension StatusReport {
     let lines = AlertSeverity.allCases.compactMap { severity -> String? in
       let alerts = alertsFiring.filter { $0.severity == severity }
       guard !alerts.isEmpty else { return nil }
-      let names = alerts.map { "\($0.alertname.word)" + ($0.count > 1 ? " (\($0.count))" : "") }
       // The report may be another user's.
       let count = alerts.map(\.count).reduce(0, &+)
-      return "\(count) \(severity.word): \(names.joined(separator: ", "))"
+      return "\(count) \(severity.word): \(alerts.map(\.words).listed)"
     }
     guard !lines.isEmpty else { return [("alerts", "none")] }
     return lines.enumerated().map { ($0 == 0 ? "alerts" : "", $1) }
   }
+}
+
+extension StatusReport.Alert {
+  var words: String { "\(alertname.word)" + (count > 1 ? " (\(count))" : "") }
 }
 
 extension DaemonState.Login {
@@ -230,7 +233,7 @@ extension AlertState {
       severity == .critical
       ? style.red(severity.word.description) : style.bold(severity.word.description)
     var lines = [facts.summary.printable]
-    if let differs = facts.differs { lines.append("differs: \(differs.joined(separator: ", "))") }
+    if let differs = facts.differs { lines.append("differs: \(differs.listed)") }
     lines.append(facts.remedy.printable)
     return "\(mark) \(name.word) (\(period))\n"
       + lines.map { "  \($0)\n" }.joined()

@@ -39,11 +39,10 @@ package enum TerminalPrompt {
     return answer
   }
 
-  /// The same for commands that do nothing else meanwhile, and have done nothing yet. A signal ends the
-  /// question, too.
-  package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
+  /// Asks for what is not shown, in a command that does nothing else meanwhile, and has done nothing yet. A signal ends
+  /// the question, too.
+  static func askNow(_ question: String) throws -> String? {
     let withdrawal = QuestionWithdrawal()
-    guard isHidden else { return try line(question, isHidden: false, unless: withdrawal) }
     let signals = QuestionSignals(withdrawal)
     let answer = Result { try line(question, isHidden: true, unless: withdrawal) }
     // Whoever was asked has left, whatever was typed before.
@@ -52,12 +51,10 @@ package enum TerminalPrompt {
   }
 
   /// The same where signals are caught already: the flag ends the question.
-  static func askNow(
-    _ question: String, isHidden: Bool, until stop: StopFlag
-  ) throws -> String? {
+  static func askNow(_ question: String, until stop: StopFlag) throws -> String? {
     let withdrawal = QuestionWithdrawal()
     return try stop.ending(by: { withdrawal.withdraw() }) {
-      try line(question, isHidden: isHidden, unless: withdrawal)
+      try line(question, isHidden: true, unless: withdrawal)
     }
   }
 

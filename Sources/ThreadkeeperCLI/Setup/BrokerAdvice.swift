@@ -177,7 +177,7 @@ struct BrokerAdvice: Sendable {
   private var writing: String {
     let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
     guard !readers.isEmpty, !list.isAddition, list.keptWrites.isEmpty else { return "" }
-    let names = readers.map(\.printable).joined(separator: ", ")
+    let names = readers.map(\.printable).listed
     return ". Name with --writes where \(names) publishes, such as zigbee2mqtt/#"
       + "; without it that is \(list.discoveryPrefix.printable)/# alone"
   }

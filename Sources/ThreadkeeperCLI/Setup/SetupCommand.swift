@@ -183,15 +183,15 @@ struct SetupReport: Sendable, Encodable {
 
     /// `broker.local:1883`, or `embedded`.
     let address: String
-    let username: String?
+    var username: String?
     /// Why it is not reached, or refuses the login.
-    let problem: String?
+    var problem: String?
     let access: Access
     /// Why the access list is not as it has to be, or what is not known of it.
-    let reasons: [String]
-    let steps: [BrokerAdvice.Step]
+    var reasons: [String] = []
+    var steps: [BrokerAdvice.Step] = []
     /// What the steps add; nil where no lines are to be added.
-    let accessList: String?
+    var accessList: String?
   }
 
   let settings: String

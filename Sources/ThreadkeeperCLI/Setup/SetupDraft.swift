@@ -109,7 +109,7 @@ struct SetupDraft: Sendable {
   }
 
   private static func byHand(_ changes: [Change], _ why: String) -> CommandFailure {
-    let lines = changes.map { "`\($0.key)`: \($0.to)" }.joined(separator: ", ")
+    let lines = changes.map { "`\($0.key)`: \($0.to)" }.listed
     return CommandFailure(
       .configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")
   }

@@ -77,9 +77,7 @@ struct SetupSession: Sendable {
   {
     let mqtt = settings.mqtt
     guard case .named(let host) = mqtt.host else {
-      return SetupReport.Broker(
-        address: "embedded", username: nil, problem: nil, access: .complete, reasons: [], steps: [],
-        accessList: nil)
+      return SetupReport.Broker(address: "embedded", access: .complete)
     }
     let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
     var advice = BrokerAdvice(
@@ -167,7 +165,7 @@ struct SetupSession: Sendable {
         ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
       kept = Set(kept).subtracting(list.daemons + list.kept + flags.router).sorted()
       let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable)
-        .joined(separator: ", ")
+        .listed
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
         questions.warn(
           "The access list denies threadkeeper's topics to \(others). Name border routers' logins with --router."

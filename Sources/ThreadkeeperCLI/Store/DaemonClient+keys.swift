@@ -179,12 +179,12 @@ extension StoreSecret {
   ///
   /// - Throws: `CancellationError` when the question is broken off: then nothing is to be done.
   static func askNow(_ why: String) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question, isHidden: true) }
+    try asked(why) { try TerminalPrompt.askNow(question) }
   }
 
   /// The same where signals are caught: the flag ends the question.
   static func ask(_ why: String, until stop: StopFlag) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question, isHidden: true, until: stop) }
+    try asked(why) { try TerminalPrompt.askNow(question, until: stop) }
   }
 
   private static let question = "Passphrase or recovery code of the store: "

@@ -28,7 +28,7 @@ extension Settings {
       guard homes.contains(where: { $0.name == name }) else {
         throw CommandFailure(
           .usage, "there is no home \(name)",
-          remedy: "homes: \(homes.map(\.name).joined(separator: ", "))")
+          remedy: "homes: \(homes.map(\.name).listed)")
       }
       return name
     }

@@ -6,10 +6,8 @@ import KeychainCore
 import LocalAPI
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
-/// may have none.
-package struct FollowAudit: StreamOperation, ReadOperation {
-  /// Another call goes on behind what has come.
-  package static let isRepeatable = false
+/// may have none. Another call goes on behind what has come.
+package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   /// From one look for new records to the next.
   private static let interval = Duration.milliseconds(300)
 

@@ -106,11 +106,8 @@ package struct ListClients: ReadOperation {
   }
 }
 
-/// Forgets the keys of a user of the broker.
-package struct RevokeClient: Operation {
-  /// A second revocation finds nobody.
-  package static let isRepeatable = false
-
+/// Forgets the keys of a user of the broker. A second revocation finds nobody.
+package struct RevokeClient: OneTimeOperation {
   package var home: String
   package var user: String
   /// Nothing is kept of it: what it says in plaintext is believed again.

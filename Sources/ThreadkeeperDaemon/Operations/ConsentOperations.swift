@@ -38,11 +38,8 @@ package struct WatchConsents: StreamOperation, ReadOperation {
   }
 }
 
-/// Gives a program the credentials that it asks for.
-package struct ApproveConsent: Operation {
-  /// A second decision finds nothing that waits.
-  package static let isRepeatable = false
-
+/// Gives a program the credentials that it asks for. A second decision finds nothing that waits.
+package struct ApproveConsent: OneTimeOperation {
   package var id: String
   package var scope: ConsentScope
 
@@ -57,10 +54,7 @@ package struct ApproveConsent: Operation {
 }
 
 /// Refuses a program the credentials that it asks for.
-package struct DenyConsent: Operation {
-  /// As of `ApproveConsent`.
-  package static let isRepeatable = false
-
+package struct DenyConsent: OneTimeOperation {
   package var id: String
 
   package init(id: String) { self.id = id }
@@ -123,11 +117,8 @@ package struct ListGrants: ReadOperation {
   }
 }
 
-/// Takes an "always" back.
-package struct RevokeGrant: Operation {
-  /// A second revocation finds nothing.
-  package static let isRepeatable = false
-
+/// Takes an "always" back. A second revocation finds nothing.
+package struct RevokeGrant: OneTimeOperation {
   package var id: String
 
   package init(id: String) { self.id = id }

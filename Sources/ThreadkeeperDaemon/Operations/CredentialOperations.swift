@@ -152,7 +152,7 @@ package struct CredentialReport: Codable, Sendable {
       "channel          \(channel.map { String($0) } ?? "")",
       "timestamp        \(activeTimestamp.map { String($0) } ?? "")",
     ]
-    if let lacks { lines.append("lacks            \(lacks.joined(separator: ", "))") }
+    if let lacks { lines.append("lacks            \(lacks.listed)") }
     lines.append("dataset          \(dataset ?? "not shown; --show-secrets prints it")")
     return lines.map { $0 + "\n" }.joined()
   }

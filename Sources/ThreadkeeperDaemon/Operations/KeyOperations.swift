@@ -97,9 +97,7 @@ package struct ListKeySlots: KeyOperation, ReadOperation {
 }
 
 /// Adds a key slot.
-package struct AddKeySlot: KeyOperation {
-  package static let isRepeatable = false
-
+package struct AddKeySlot: KeyOperation, OneTimeOperation {
   package var secret: StoreSecret
   /// What `keys list` says of it.
   package var label: String?
@@ -166,9 +164,7 @@ package struct AddKeySlot: KeyOperation {
 }
 
 /// Removes a key slot, never the last one.
-package struct RemoveKeySlot: KeyOperation {
-  package static let isRepeatable = false
-
+package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
   package var slot: Int64
   /// Also the last passphrase, or what leaves no slot that is known to open.
   package var isConfirmed: Bool?
@@ -234,9 +230,7 @@ package struct RemoveKeySlot: KeyOperation {
 /// Gives the store new root keys, and puts every record and item under new keys. What was given to stay must open a slot: nobody
 /// loses a key slot by a slip of the fingers, whatever was confirmed. What systemd hands over here stays without being
 /// given.
-package struct RotateKeys: KeyOperation {
-  package static let isRepeatable = false
-
+package struct RotateKeys: KeyOperation, OneTimeOperation {
   /// What is to open the store from then on.
   package var secrets: [StoreSecret]
   /// Also when slots go.
@@ -294,7 +288,7 @@ package struct RotateKeys: KeyOperation {
       throw CommandFailure(.notPermitted, "none of the given keys opens the store")
     }
     guard going.isEmpty || isConfirmed == true else {
-      let names = going.map { "\($0.number) (\($0.kind.name))" }.joined(separator: ", ")
+      let names = going.map { "\($0.number) (\($0.kind.name))" }.listed
       throw CommandFailure(
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")

@@ -44,11 +44,8 @@ extension StoreLogin: CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: ["broker": broker]) }
 }
 
-/// Deletes the password of `StoreLogin`.
-package struct DeleteLogin: Operation {
-  /// A second deletion finds nothing.
-  package static let isRepeatable = false
-
+/// Deletes the password of `StoreLogin`. A second deletion finds nothing.
+package struct DeleteLogin: OneTimeOperation {
   /// As of `StoreLogin`.
   package var broker: String
 

@@ -41,6 +41,13 @@ extension ReadOperation {
   package var access: VarlinkAccess { .reader }
 }
 
+/// One that is not done again when the daemon ends before it answers: something else would come of it.
+package protocol OneTimeOperation: Operation {}
+
+extension OneTimeOperation {
+  package static var isRepeatable: Bool { false }
+}
+
 /// An operation with any number of replies, which has to be called with `more`.
 package protocol StreamOperation: Operation {
   /// - Returns: the last reply.

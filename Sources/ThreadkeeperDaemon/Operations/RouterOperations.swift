@@ -7,10 +7,8 @@ import Settings
 import ThreadDataset
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
-package struct RemoveRouter: Operation {
-  /// A second removal finds nothing.
-  package static let isRepeatable = false
-
+/// A second removal finds nothing.
+package struct RemoveRouter: OneTimeOperation {
   package var home: String
   /// 16 or 32 hexadecimal digits.
   package var borderAgentId: String

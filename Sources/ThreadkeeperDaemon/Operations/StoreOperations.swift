@@ -33,11 +33,8 @@ package struct VerifyStore: Operation {
 }
 
 /// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as
-/// whole again.
-package struct ForgetDamaged: Operation {
-  /// A second call finds none.
-  package static let isRepeatable = false
-
+/// whole again. A second call finds none.
+package struct ForgetDamaged: OneTimeOperation {
   /// Also one that the settings name no more; nil: all of the store.
   package var home: String?
 

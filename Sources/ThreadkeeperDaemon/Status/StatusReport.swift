@@ -106,7 +106,7 @@ package struct StatusReport: Codable {
     if let problem { return "\(Self.notWritable): \(problem)" }
     return damaged.isEmpty
       ? condition.words
-      : "damaged: records of home \(damaged.joined(separator: ", ")) cannot be read"
+      : "damaged: records of home \(damaged.listed) cannot be read"
   }
 }
 
