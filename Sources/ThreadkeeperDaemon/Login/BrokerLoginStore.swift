@@ -23,7 +23,7 @@ package struct BrokerLoginStore: Sendable {
   private static let authenticationType = "dflt"
 
   let keychain: Keychain
-  package let address: BrokerAddress
+  let address: BrokerAddress
 
   package init(_ keychain: Keychain, _ address: BrokerAddress) {
     self.keychain = keychain
@@ -34,7 +34,7 @@ package struct BrokerLoginStore: Sendable {
   ///
   /// - Parameter username: nil: of any user; the one that was changed last, should there be several.
   /// - Throws: `interactionNotAllowed` while the class is locked, `decode` when the row was altered.
-  package func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError)
+  func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError)
     -> BrokerLogin?
   {
     let found = try items(username: username, tx).max { $0.modified < $1.modified }
@@ -92,7 +92,7 @@ extension BrokerLoginStore {
   /// Deletes every login of this broker.
   ///
   /// - Returns: the user names; none when there was nothing.
-  package func deleteAll(_ tx: WriteTransaction) throws(KeychainError) -> [String] {
+  func deleteAll(_ tx: WriteTransaction) throws(KeychainError) -> [String] {
     var names: [String] = []
     for item in try items(username: nil, tx) {
       try keychain.delete(item, in: tx)

@@ -12,11 +12,11 @@ package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   private static let interval = Duration.milliseconds(300)
 
   /// Begin after the record of this number, 0 or more.
-  package var after: Int64?
+  var after: Int64?
   /// Without `after`: begin with so many of the last records. Nil is 0.
-  package var last: Int64?
+  var last: Int64?
   /// End with the newest record instead of waiting for more.
-  package var untilNow: Bool?
+  var untilNow: Bool?
 
   package init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
     self.after = after
@@ -115,13 +115,13 @@ private struct AuditPage {
 /// A record of the audit as it is shown, or a part of one on its way to a client.
 package struct AuditEntry: Codable, Equatable, Sendable {
   package struct Change: Codable, Equatable, Sendable {
-    package let action: String
-    package let subject: String
+    let action: String
+    let subject: String
   }
 
   package let number: Int64
-  package let time: String
-  package let actor: String
+  let time: String
+  let actor: String
   package private(set) var changes: [Change]
   /// Whether the next entry has more changes of this record.
   package private(set) var continues: Bool?

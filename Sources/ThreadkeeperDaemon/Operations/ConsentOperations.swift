@@ -40,8 +40,8 @@ package struct WatchConsents: StreamOperation, ReadOperation {
 
 /// Gives a program the credentials that it asks for. A second decision finds nothing that waits.
 package struct ApproveConsent: OneTimeOperation {
-  package var id: String
-  package var scope: ConsentScope
+  var id: String
+  var scope: ConsentScope
 
   package init(id: String, scope: ConsentScope) {
     self.id = id
@@ -55,7 +55,7 @@ package struct ApproveConsent: OneTimeOperation {
 
 /// Refuses a program the credentials that it asks for.
 package struct DenyConsent: OneTimeOperation {
-  package var id: String
+  var id: String
 
   package init(id: String) { self.id = id }
 
@@ -66,9 +66,9 @@ package struct DenyConsent: OneTimeOperation {
 
 /// Has a person asked again whether a border router gets the preferred credentials.
 package struct AskConsent: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -119,7 +119,7 @@ package struct ListGrants: ReadOperation {
 
 /// Takes an "always" back. A second revocation finds nothing.
 package struct RevokeGrant: OneTimeOperation {
-  package var id: String
+  var id: String
 
   package init(id: String) { self.id = id }
 
@@ -145,7 +145,7 @@ package struct RevokeGrant: OneTimeOperation {
 /// What was decided, the newest first.
 package struct ListDecisions: ReadOperation {
   /// The most decisions; nil is all that are kept.
-  package var limit: Int?
+  var limit: Int?
 
   package init(limit: Int? = nil) { self.limit = limit }
 

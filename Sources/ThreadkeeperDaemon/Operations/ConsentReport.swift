@@ -12,7 +12,7 @@ package enum ConsentReport {
   /// Whose credentials are asked for.
   package struct Network: Codable, Hashable, Sendable {
     package let id: String
-    package let name: String
+    let name: String
     /// Who has stored them; nil: they are those of the home's preferred network.
     package let team: String?
 
@@ -24,9 +24,9 @@ package enum ConsentReport {
   }
 
   package struct Router: Codable, Hashable, Sendable {
-    package let agent: String
+    let agent: String
     /// What people call it; any login may choose it.
-    package let name: String?
+    let name: String?
     /// The network that it is on; nil: it is on none.
     package let networkName: String?
 
@@ -81,7 +81,7 @@ package enum ConsentReport {
     package var scope: String?
     package var grant: String?
     /// False: it is approved, and nothing was given.
-    package var given: Bool?
+    var given: Bool?
     /// Why not.
     package var notGiven: Obstacle?
   }

@@ -12,11 +12,11 @@ import ThreadRequests
 
 /// The credentials of a border router.
 package struct ShowCredential: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
   /// With the dataset.
-  package var secret: Bool
+  var secret: Bool
   package var access: VarlinkAccess { secret ? .owner : .reader }
 
   package init(home: String, borderAgentId: String, secret: Bool) {
@@ -48,9 +48,9 @@ package struct ShowCredential: Operation {
 
 /// Makes what a login shares of the preferred network its credentials.
 package struct AcceptCredentials: Operation {
-  package var home: String
+  var home: String
   /// 16 hexadecimal digits; nil: the preferred network.
-  package var extPanId: String?
+  var extPanId: String?
 
   package init(home: String, extPanId: String? = nil) {
     self.home = home
@@ -104,7 +104,7 @@ package struct CredentialReport: Codable, Sendable {
   package let team: String
   package let networkName: String?
   package let extPanId: String?
-  package let panId: UInt16?
+  let panId: UInt16?
   package let channel: UInt16?
   package let activeTimestamp: UInt64?
   /// What the dataset lacks to be complete; nil: nothing.
@@ -112,7 +112,7 @@ package struct CredentialReport: Codable, Sendable {
   /// The login that shares them, which is no border router.
   package let sharedBy: String?
   /// The TLVs in hex; only where secrets were asked for.
-  package let dataset: String?
+  let dataset: String?
 
   /// - Parameter dataset: where it is to be shown.
   /// - Returns: nil for a router without credentials.
@@ -160,9 +160,9 @@ package struct CredentialReport: Codable, Sendable {
 
 /// The preferred network of a home.
 package struct ShowPreferred: Operation {
-  package var home: String
+  var home: String
   /// With the dataset.
-  package var secret: Bool
+  var secret: Bool
   package var access: VarlinkAccess { secret ? .owner : .reader }
 
   package init(home: String, secret: Bool) {
@@ -229,17 +229,17 @@ package struct PreferredReport: Codable, Sendable {
   package let networkName: String
   package let extPanId: String
   package let channel: UInt16?
-  package let panId: UInt16?
+  let panId: UInt16?
   package let activeTimestamp: UInt64?
-  package let changedAt: WireTime
+  let changedAt: WireTime
   /// Whether its dataset is here.
   package let credentials: Bool
   /// Border agent ids of routers that report credentials which nobody has vouched for.
-  package let reportedBy: [String]
+  let reportedBy: [String]
   /// Logins that are no border routers and share credentials of it.
   package let sharedBy: [String]
   /// The TLVs in hex; only where secrets were asked for.
-  package let dataset: String?
+  let dataset: String?
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
   package func text(homeOption: String) -> String {

@@ -98,9 +98,9 @@ package struct ListKeySlots: KeyOperation, ReadOperation {
 
 /// Adds a key slot.
 package struct AddKeySlot: KeyOperation, OneTimeOperation {
-  package var secret: StoreSecret
+  var secret: StoreSecret
   /// What `keys list` says of it.
-  package var label: String?
+  var label: String?
 
   package init(secret: StoreSecret, label: String? = nil) {
     self.secret = secret
@@ -165,9 +165,9 @@ package struct AddKeySlot: KeyOperation, OneTimeOperation {
 
 /// Removes a key slot, never the last one.
 package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
-  package var slot: Int64
+  var slot: Int64
   /// Also the last passphrase, or what leaves no slot that is known to open.
-  package var isConfirmed: Bool?
+  var isConfirmed: Bool?
 
   package init(slot: Int64, isConfirmed: Bool) {
     self.slot = slot
@@ -232,11 +232,11 @@ package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
 /// given.
 package struct RotateKeys: KeyOperation, OneTimeOperation {
   /// What is to open the store from then on.
-  package var secrets: [StoreSecret]
+  var secrets: [StoreSecret]
   /// Also when slots go.
-  package var isConfirmed: Bool?
+  var isConfirmed: Bool?
   /// Deletes the items for this device only whose device key is gone.
-  package var deletesDeviceItems: Bool?
+  var deletesDeviceItems: Bool?
 
   package init(
     secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
@@ -329,7 +329,7 @@ package struct KeySlotReport: Codable, Sendable {
 }
 
 extension KeySlot.Kind {
-  package var name: String {
+  var name: String {
     switch self {
     case .keyFile: "key_file"
     case .passphrase: "passphrase"

@@ -60,7 +60,7 @@ extension Rows {
 /// Alerts that are firing.
 package struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
-  package var all: Bool
+  var all: Bool
 
   package init(all: Bool) { self.all = all }
 
@@ -129,7 +129,7 @@ package struct ListCredentials: ListOperation {
 
 /// The networks that were preferred before, the newest first.
 package struct ListFormerNetworks: ListOperation {
-  package var home: String
+  var home: String
 
   package init(home: String) { self.home = home }
 

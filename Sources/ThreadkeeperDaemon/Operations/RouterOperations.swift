@@ -9,9 +9,9 @@ import ThreadDataset
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
 /// A second removal finds nothing.
 package struct RemoveRouter: OneTimeOperation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -23,7 +23,7 @@ package struct RemoveRouter: OneTimeOperation {
     package var home: String
     package var borderAgentId: String
     /// Absent where nobody owned the id.
-    package var previousTeam: String?
+    var previousTeam: String?
     /// Whether credentials were stored under the id.
     package var credentials: Bool
   }
@@ -49,9 +49,9 @@ package struct RemoveRouter: OneTimeOperation {
 
 /// Ends the alert `UnknownRouter` of a router.
 package struct AcceptRouter: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -89,7 +89,7 @@ package struct AcceptRouter: Operation {
 /// A code of a router is no alert: somebody has asked for it here.
 package struct ExpectCredentialSharing: Operation {
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(borderAgentId: String) { self.borderAgentId = borderAgentId }
 
@@ -110,11 +110,11 @@ package struct ExpectCredentialSharing: Operation {
 
 /// Ends the alerts about routers on a network that is not the preferred one and never was theirs.
 package struct AcceptNetwork: Operation {
-  package var home: String
+  var home: String
   /// 16 hexadecimal digits.
-  package var extPanId: String
+  var extPanId: String
   /// False takes it back.
-  package var accepted: Bool
+  var accepted: Bool
 
   package init(home: String, extPanId: String, accepted: Bool) {
     self.home = home

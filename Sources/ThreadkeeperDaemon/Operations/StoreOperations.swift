@@ -36,7 +36,7 @@ package struct VerifyStore: Operation {
 /// whole again. A second call finds none.
 package struct ForgetDamaged: OneTimeOperation {
   /// Also one that the settings name no more; nil: all of the store.
-  package var home: String?
+  var home: String?
 
   package init(home: String? = nil) { self.home = home }
 
@@ -131,7 +131,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
 
   package var records: Int
   package var items: Int
-  package var matchesManifest: Bool
+  var matchesManifest: Bool
   /// Of items.
   package var damagedRows: [Int64]
   package var damagedRecords: [Damage]

@@ -63,7 +63,7 @@ package struct DaemonState: Equatable, Sendable {
   package var login: Login
   package var intake: Intake
   /// Why the store cannot be written, and what to do; nil: it can.
-  package var storeProblem: String?
+  var storeProblem: String?
   /// Nil while it takes everything.
   package var refused: Refused?
   package var discovery: Discovery

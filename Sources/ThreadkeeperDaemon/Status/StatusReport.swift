@@ -47,7 +47,7 @@ package struct StatusReport: Codable {
   /// On another network than the one they are configured for.
   package let routersElsewhere: Int
   package let networks: Int
-  package let alerts: Int
+  let alerts: Int
   /// The worst first.
   package let alertsFiring: [Alert]
   package let credentials: Int

@@ -31,7 +31,7 @@ package struct TeamCheck: Codable {
     }
   }
 
-  package func log(to logger: Logger) {
+  func log(to logger: Logger) {
     for team in empty {
       logger.warning(
         "no user belongs to a team of the settings",

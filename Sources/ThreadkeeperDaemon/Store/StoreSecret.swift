@@ -18,7 +18,7 @@ package struct StoreSecret: Codable, Sendable {
 
   package var kind: Kind
   /// The passphrase or the code, the path, the name.
-  package var value: String
+  var value: String
 
   package init(kind: Kind, value: String) {
     self.kind = kind
@@ -26,7 +26,7 @@ package struct StoreSecret: Codable, Sendable {
   }
 
   /// What it may be, the likeliest first.
-  package func ways() throws(KeychainError) -> [KeySlotSecret] {
+  func ways() throws(KeychainError) -> [KeySlotSecret] {
     switch kind {
     case .keyFile: [.keyFile(path: value)]
     case .passphrase: [.passphrase(SecretBytes(copying: Array(value.utf8)))]
