@@ -49,7 +49,7 @@ struct CommandOptions: ParsableArguments {
 }
 
 /// Which settings a command works with; the same for every command that needs some.
-package struct SettingsOptions: ParsableArguments {
+struct SettingsOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -57,16 +57,14 @@ package struct SettingsOptions: ParsableArguments {
       discussion: "Without it: $THREADKEEPER_CONFIG, ~/.config/threadkeeper/threadkeeper.yaml, "
         + "/etc/threadkeeper/threadkeeper.yaml; without any of them, defaults.",
       valueName: "file"))
-  package var config: String?
+  var config: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
       "Where the store and its key lie unless the configuration says otherwise.",
       valueName: "directory"))
-  package var stateDirectory: String?
-
-  package init() {}
+  var stateDirectory: String?
 
   /// Reads the settings, with everything that is wrong with them.
   ///
@@ -87,7 +85,7 @@ package struct SettingsOptions: ParsableArguments {
   /// Loads the settings, and prints what is wrong with them.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
-  package func load() throws -> Settings {
+  func load() throws -> Settings {
     #if Fleet
     guard FleetHome.target == nil else { throw FleetHome.notForOne }
     #endif

@@ -33,7 +33,7 @@ struct RunCommand: AsyncParsableCommand {
     let settings = try options.load()
     if settings.store.url != nil { return try await runNode(settings) }
     let daemon = try Daemon.start(
-      settings, ask: StoreSecret.askNow, logger: .init(settings.log))
+      settings, ask: { try StoreSecret.ask($0) }, logger: .init(settings.log))
     defer { daemon.end() }
     if let broker = daemon.embeddedBroker {
       try StandardStream.error.write(

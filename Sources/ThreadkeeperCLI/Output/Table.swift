@@ -28,7 +28,7 @@ package struct Table: Sendable {
   }
 
   /// Whether there is no row.
-  package var isEmpty: Bool { rows.isEmpty }
+  var isEmpty: Bool { rows.isEmpty }
 
   /// Adds a row. Control characters in it are escaped; cells without a column are left out.
   package mutating func add(_ cells: String...) {

@@ -166,40 +166,30 @@ extension Password {
 /// As commands open the store: where nothing at hand opens it, they ask at the terminal.
 extension OpenStore {
   static func forReading(_ settings: Settings) throws -> Keychain {
-    try forReading(settings, ask: StoreSecret.askNow)
+    try forReading(settings, ask: { try StoreSecret.ask($0) })
   }
 
   static func forWriting(_ settings: Settings) throws -> Keychain {
-    try forWriting(settings, ask: StoreSecret.askNow)
+    try forWriting(settings, ask: { try StoreSecret.ask($0) })
   }
 }
 
 extension StoreSecret {
   /// Asks a person, if there is one. Nil without a terminal or an answer.
   ///
+  /// - Parameter stop: where signals are caught: ends the question.
   /// - Throws: `CancellationError` when the question is broken off: then nothing is to be done.
-  static func askNow(_ why: String) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question) }
-  }
-
-  /// The same where signals are caught: the flag ends the question.
-  static func ask(_ why: String, until stop: StopFlag) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question, until: stop) }
-  }
-
-  private static let question = "Passphrase or recovery code of the store: "
-
-  private static func asked(_ why: String, _ ask: () throws -> String?) throws -> SecretText? {
+  static func ask(_ why: String, until stop: StopFlag? = nil) throws -> SecretText? {
     guard TerminalPrompt.isPossible else { return nil }
     TerminalPrompt.show(why)
-    let answer: String?
     do {
-      answer = try ask()
+      let answer = try TerminalPrompt.askNow(
+        "Passphrase or recovery code of the store: ", until: stop)
+      return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
     } catch let cancelled as CancellationError {
       throw cancelled
     } catch {
       return nil
     }
-    return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
   }
 }

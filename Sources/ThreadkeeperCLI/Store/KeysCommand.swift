@@ -140,7 +140,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
     guard TerminalPrompt.isPossible,
       try await client.keySlots().slots.contains(where: { $0.kind == "passphrase" }),
-      let answer = try StoreSecret.askNow("New root keys are sealed for the passphrase, too.\n")
+      let answer = try StoreSecret.ask("New root keys are sealed for the passphrase, too.\n")
     else { return secrets }
     return secrets + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
   }

@@ -117,7 +117,7 @@ struct StoreRestoreCommand: ParsableCommand {
     if keyFile == nil {
       restore.further = StoreWays.further(settings) { words in
         do {
-          let typed = try StoreSecret.askNow(words)
+          let typed = try StoreSecret.ask(words)
           lacksAnswer = typed == nil
           return typed
         } catch {

@@ -121,7 +121,7 @@ package struct AuditEntry: Codable, Equatable, Sendable {
 
   package let number: Int64
   let time: String
-  let actor: String
+  package let actor: String
   package private(set) var changes: [Change]
   /// Whether the next entry has more changes of this record.
   package private(set) var continues: Bool?
