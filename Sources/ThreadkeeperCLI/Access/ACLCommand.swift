@@ -85,10 +85,6 @@ struct ACLCommand: ParsableCommand {
     }
   }
 
-  struct Report: Encodable {
-    let acl: String
-  }
-
   func run() throws {
     let settings = try options.settings.load()
     var list = AccessList(settings, daemon: daemon)
@@ -100,7 +96,7 @@ struct ACLCommand: ParsableCommand {
     list.isAddition = append
     do {
       let text = try list.text()
-      try options.output.show(Report(acl: text), text: text)
+      try options.output.show(["acl": text], text: text)
     } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }

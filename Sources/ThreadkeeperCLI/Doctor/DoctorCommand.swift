@@ -60,12 +60,9 @@ struct DoctorCommand: AsyncParsableCommand {
     let line = WaitingLine()
     let doctor = Doctor(options: options.settings, loaded: loaded, other: other) { line.show($0) }
     defer { line.end() }
-    let report = DoctorReport(try await doctor.findings())
+    let findings = try await doctor.findings()
     line.end()
-    try options.output.show(
-      report,
-      text: report.text(style: TerminalStyle(of: .output)))
-    if let status = report.status { throw ExitCode(status.rawValue) }
+    try DoctorReport(findings).end(options.output)
   }
 
   /// Before the password is asked for.
@@ -117,10 +114,17 @@ struct DoctorReport: Encodable, Sendable {
   /// That of the first problem; nil without one.
   var status: ExitStatus? { findings.first { $0.result == .problem }?.status }
 
+  /// Prints it, and ends the command.
+  func end(_ output: OutputOptions) throws {
+    try output.show(self, text: text())
+    if let status { throw ExitCode(status.rawValue) }
+  }
+
   /// Grouped by part; the problems again at the end, where a person looks first.
   ///
   /// - Parameter onlyProblems: whether all else is only counted.
-  func text(style: TerminalStyle, onlyProblems: Bool = false) -> String {
+  func text(style: TerminalStyle = TerminalStyle(of: .output), onlyProblems: Bool = false) -> String
+  {
     var text = ""
     for part in Finding.Part.allCases where !onlyProblems {
       let own = findings.filter { $0.part == part && $0.result != .problem }

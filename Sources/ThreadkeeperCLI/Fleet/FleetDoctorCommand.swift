@@ -32,9 +32,7 @@ struct FleetDoctorCommand: AsyncParsableCommand {
       findings += await FleetDoctor(settings: settings) { line.show($0) }.findings()
     }
     line.end()
-    let report = DoctorReport(findings)
-    try options.output.show(report, text: report.text(style: TerminalStyle(of: .output)))
-    if let status = report.status { throw ExitCode(status.rawValue) }
+    try DoctorReport(findings).end(options.output)
   }
 }
 

@@ -116,10 +116,6 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
   @OptionGroup var argument: CredentialArgument
   @OptionGroup var options: CommandOptions
 
-  struct Report: Encodable {
-    let deleted: String
-  }
-
   func run() async throws {
     let agent = try argument.agent()
     try await options.show {
@@ -128,9 +124,9 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
       request.home = try argument.home.name($0)
       // Done twice, the second time there is nothing to delete.
       _ = try await $0.perform(request)
-      return Report(deleted: agent.description)
-    } text: {
-      "The credentials of \($0.deleted) are deleted.\n"
+      return ["deleted": agent.description]
+    } text: { _ in
+      "The credentials of \(agent) are deleted.\n"
     }
   }
 }

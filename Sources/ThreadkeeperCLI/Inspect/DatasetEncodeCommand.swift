@@ -54,10 +54,6 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
   @OptionGroup
   var output: OutputOptions
 
-  struct Report: Encodable {
-    let dataset: String
-  }
-
   func validate() throws {
     guard networkKey?.isStandardInput != true || pskc?.isStandardInput != true else {
       throw ValidationError("Only one of --network-key and --pskc can be - for standard input.")
@@ -73,63 +69,57 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
       try StandardStream.error.write(
         "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
     }
-    try output.show(Report(dataset: dataset.hex), text: dataset.hex + "\n")
+    try output.show(["dataset": dataset.hex], text: dataset.hex + "\n")
   }
 
-  private func components() throws(CommandFailure) -> [DatasetComponent] {
-    var components: [DatasetComponent] = []
-    if let activeTimestamp {
-      guard let timestamp = Timestamp(seconds: activeTimestamp) else {
-        throw Self.failure("--active-timestamp", "at most 281474976710655")
-      }
-      components.append(.activeTimestamp(timestamp))
-    }
-    if let channel { components.append(.channel(Channel(number: channel))) }
-    if let extPanId {
-      guard let identity = ExtendedPANID(hex: PastedDigits.digits(in: extPanId)) else {
-        throw Self.failure("--ext-pan-id", "16 hex digits")
-      }
-      components.append(.extendedPANID(identity))
-    }
-    if let meshLocalPrefix {
-      guard let prefix = Self.prefix(of: meshLocalPrefix) else {
-        throw Self.failure("--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64")
-      }
-      components.append(.meshLocalPrefix(prefix))
-    }
-    if let networkKey {
-      guard let digits = try networkKey.read(as: "a Network Key"), let key = NetworkKey(hex: digits)
-      else { throw Self.failure("--network-key", "32 hex digits") }
-      components.append(.networkKey(key))
-    }
-    if let networkName { components.append(.networkName(networkName)) }
-    if let panId {
-      // Only with 0x: routers print the number in hex, JSON has it in decimal.
-      guard panId.lowercased().hasPrefix("0x"), let number = UInt16(panId.dropFirst(2), radix: 16)
-      else { throw Self.failure("--pan-id", "0x0000 to 0xFFFE") }
-      components.append(.panID(number))
-    }
-    if let pskc {
-      guard let digits = try pskc.read(as: "a PSKc"), let key = PSKc(hex: digits) else {
-        throw Self.failure("--pskc", "32 hex digits")
-      }
-      components.append(.pskc(key))
-    }
-    if let securityPolicy {
-      guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: securityPolicy)),
-        bytes.count >= 3,
-        let policy = SecurityPolicy(
-          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2)))
-      else { throw Self.failure("--security-policy", "6 or 8 hex digits, as 02a0f7f8") }
-      components.append(.securityPolicy(policy))
-    }
-    return components
+  private func components() throws -> [DatasetComponent] {
+    [
+      try Self.value(activeTimestamp, of: "--active-timestamp", "at most 281474976710655") {
+        Timestamp(seconds: $0).map { .activeTimestamp($0) }
+      },
+      channel.map { .channel(Channel(number: $0)) },
+      try Self.value(extPanId, of: "--ext-pan-id", "16 hex digits") {
+        ExtendedPANID(hex: PastedDigits.digits(in: $0)).map { .extendedPANID($0) }
+      },
+      try Self.value(
+        meshLocalPrefix, of: "--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64"
+      ) {
+        Self.prefix(of: $0).map { .meshLocalPrefix($0) }
+      },
+      try Self.value(networkKey, of: "--network-key", "32 hex digits") {
+        try $0.read(as: "a Network Key").flatMap { NetworkKey(hex: $0) }.map { .networkKey($0) }
+      },
+      networkName.map { .networkName($0) },
+      try Self.value(panId, of: "--pan-id", "0x0000 to 0xFFFE") {
+        // Only with 0x: routers print the number in hex, JSON has it in decimal.
+        guard $0.lowercased().hasPrefix("0x") else { return nil }
+        return UInt16($0.dropFirst(2), radix: 16).map { .panID($0) }
+      },
+      try Self.value(pskc, of: "--pskc", "32 hex digits") {
+        try $0.read(as: "a PSKc").flatMap { PSKc(hex: $0) }.map { .pskc($0) }
+      },
+      try Self.value(securityPolicy, of: "--security-policy", "6 or 8 hex digits, as 02a0f7f8") {
+        guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: $0)), bytes.count >= 3 else {
+          return nil
+        }
+        return SecurityPolicy(
+          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2))
+        ).map { .securityPolicy($0) }
+      },
+    ].compactMap(\.self)
   }
 
-  /// Never with the value: it may be a key that stands in the wrong place.
-  private static func failure(_ option: String, _ expected: String) -> CommandFailure {
-    CommandFailure(
-      .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+  /// Nil where the option is not given. The failure never has the value: it may be a key that stands in the wrong place.
+  private static func value<Given>(
+    _ given: Given?, of option: String, _ expected: String,
+    _ read: (Given) throws -> DatasetComponent?
+  ) throws -> DatasetComponent? {
+    guard let given else { return nil }
+    guard let value = try read(given) else {
+      throw CommandFailure(
+        .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+    }
+    return value
   }
 
   /// Hex digits, or an IPv6 prefix of 64 bits; older versions of OpenThread leave out the `::`.

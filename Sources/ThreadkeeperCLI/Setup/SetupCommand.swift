@@ -231,8 +231,7 @@ struct SetupReport: Sendable, Encodable {
     let text = lines.joined(separator: "\n") + "\n"
     guard let doctor else { return text }
     return text + "\nthreadkeeper doctor, now:\n"
-      + doctor.text(
-        style: TerminalStyle(of: .output), onlyProblems: true)
+      + doctor.text(onlyProblems: true)
   }
 
   private var brokerLines: [String] {

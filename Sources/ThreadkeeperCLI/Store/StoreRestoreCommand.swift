@@ -84,10 +84,6 @@ struct StoreRestoreCommand: ParsableCommand {
     let access: RestoredAccess?
   }
 
-  struct Acceptance: Encodable {
-    let condition: String
-  }
-
   func validate() throws {
     guard inPlace != (file != nil) else {
       throw ValidationError("Name the file of a backup, or say --in-place.")
@@ -156,7 +152,7 @@ struct StoreRestoreCommand: ParsableCommand {
       throw CommandFailure(error)
     }
     try options.output.show(
-      Acceptance(condition: keychain.condition.words),
+      ["condition": keychain.condition.words],
       text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
   }
 

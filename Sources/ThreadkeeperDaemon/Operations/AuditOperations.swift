@@ -115,7 +115,7 @@ private struct AuditPage {
 /// A record of the audit as it is shown, or a part of one on its way to a client.
 package struct AuditEntry: Codable, Equatable, Sendable {
   package struct Change: Codable, Equatable, Sendable {
-    let action: String
+    package let action: String
     let subject: String
   }
 
