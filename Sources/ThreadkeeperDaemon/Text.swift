@@ -23,6 +23,11 @@ extension Sequence<String> {
   package var listed: String { joined(separator: ", ") }
 }
 
+extension Sequence where Element: Equatable {
+  /// Each once, where it comes first.
+  package var uniqued: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+}
+
 extension Unicode.Scalar {
   package var isTreacherous: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }

@@ -42,10 +42,7 @@ enum AccessCheck {
   ///   - gaps: nil where the broker's files are not seen here.
   ///   - tried: a login whose rights are tried at the broker.
   static func promises(_ list: AccessList, _ gaps: [AccessGap]?, tried: String?) -> [Finding] {
-    var logins: [String] = []
-    for login in list.monitors + list.deciders where !logins.contains(login) {
-      logins.append(login)
-    }
+    let logins = (list.monitors + list.deciders).uniqued
     guard !logins.isEmpty else { return [] }
     guard let gaps else {
       return logins.filter { $0 != tried }.map {

@@ -274,11 +274,7 @@ struct NetworkListing: Encodable, Sendable {
   /// Of each home: each network with its routers; then those that no router is configured for, and the routers
   /// without a network.
   static func all(_ networks: [NetworkState], _ routers: [RouterState]) -> [NetworkListing] {
-    var homes: [String] = []
-    for home in networks.map(\.home) + routers.map(\.home) where !homes.contains(home) {
-      homes.append(home)
-    }
-    return homes.flatMap { home in
+    (networks.map(\.home) + routers.map(\.home)).uniqued.flatMap { home in
       let known = networks.filter { $0.home == home }
       let ids = Set(known.map(\.extendedPANID))
       let placed = Dictionary(grouping: routers.filter { $0.home == home }) {

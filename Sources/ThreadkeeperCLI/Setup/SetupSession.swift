@@ -186,9 +186,7 @@ struct SetupSession: Sendable {
           + " They keep what they do. Leave out border routers' own.", "Other logins")
     }
     let further = (list.monitors + list.approvers).filter { !readers.contains($0) }
-    var seen: Set<String> = []
-    return (list.kept.filter { !flags.router.contains($0) } + kept + further)
-      .filter { seen.insert($0).inserted }
+    return (list.kept.filter { !flags.router.contains($0) } + kept + further).uniqued
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {
