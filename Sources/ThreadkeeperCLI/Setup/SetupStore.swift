@@ -68,11 +68,10 @@ struct SetupStore: Sendable {
 
   /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
   private static func stored(_ settings: Settings) -> LoginInUse? {
-    guard OpenStore.exists(settings),
-      let keychain = try? OpenStore.forReading(settings, ask: { _ in nil })
-    else { return nil }
-    defer { keychain.close() }
-    return try? LoginInUse.find(settings, keychain)
+    guard OpenStore.exists(settings) else { return nil }
+    return try? OpenStore.reading(settings, ask: { _ in nil }) {
+      try LoginInUse.find(settings, $0)
+    }
   }
 
   /// By the daemon, where one runs.

@@ -13,17 +13,10 @@ extension DaemonClient {
 
   func keySlots() async throws -> ListKeySlots.Reply {
     try await perform(ListKeySlots(), within: Self.keyLimit) {
-      try withStore {
+      try OpenStore.reading(settings) {
         try ListKeySlots().perform(OpenedStore(keychain: $0, settings: settings))
       }
     }
-  }
-
-  /// Reads the store, which may be beside others that use it.
-  func withStore<R>(_ body: (Keychain) throws -> R) throws -> R {
-    let keychain = try OpenStore.forReading(settings)
-    defer { keychain.close() }
-    return try body(keychain)
   }
 
   /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as
@@ -163,14 +156,17 @@ extension Password {
   }
 }
 
-/// As commands open the store: where nothing at hand opens it, they ask at the terminal.
 extension OpenStore {
-  static func forReading(_ settings: Settings) throws -> Keychain {
-    try forReading(settings, ask: { try StoreSecret.ask($0) })
-  }
-
-  static func forWriting(_ settings: Settings) throws -> Keychain {
-    try forWriting(settings, ask: { try StoreSecret.ask($0) })
+  /// Opens the store for as long as it is read, which may be beside others that use it.
+  ///
+  /// - Parameter ask: where nothing at hand opens it; by default at the terminal.
+  static func reading<R>(
+    _ settings: Settings, ask: @escaping StoreWays.Ask = { try StoreSecret.ask($0) },
+    _ body: (Keychain) throws -> R
+  ) throws -> R {
+    let keychain = try forReading(settings, ask: ask)
+    defer { keychain.close() }
+    return try body(keychain)
   }
 }
 

@@ -38,7 +38,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
     let report = try await options.show { daemon in
       try await daemon.perform(VerifyStore(), within: Self.longest) {
         // Beside others that use the store; it is not locked for that.
-        try daemon.withStore { try VerificationOutcome(verifying: $0) }
+        try OpenStore.reading(daemon.settings) { try VerificationOutcome(verifying: $0) }
       }
     } text: {
       $0.text

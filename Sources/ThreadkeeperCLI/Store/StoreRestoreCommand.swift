@@ -144,7 +144,9 @@ struct StoreRestoreCommand: ParsableCommand {
   }
 
   private func accept() throws {
-    let keychain = try OpenStore.forWriting(options.settings.loadOfStore())
+    let keychain = try OpenStore.forWriting(options.settings.loadOfStore()) {
+      try StoreSecret.ask($0)
+    }
     defer { keychain.close() }
     do {
       try keychain.acceptRollback()

@@ -135,7 +135,7 @@ extension ConsentReport.Request {
   /// Whether the requester has credentials, which the home would use, and gets none.
   package var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
 
-  private init(
+  fileprivate init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
     at created: WireTime
   ) {
@@ -146,41 +146,32 @@ extension ConsentReport.Request {
       router: subject.router.map(ConsentReport.Router.init),
       createdAt: created.description)
   }
-
-  fileprivate init(_ question: ConsentQuestion, in home: String) {
-    self.init(
-      question.id.questionText, question.requester, question.subject, in: home,
-      at: question.createdAt)
-  }
-
-  fileprivate init(_ grant: ConsentGrant, in home: String) {
-    self.init(grant.id.grantText, grant.requester, grant.subject, in: home, at: grant.createdAt)
-  }
-
-  fileprivate init(_ record: ConsentRecord, in home: String) {
-    self.init(record.idText, record.requester, record.subject, in: home, at: record.createdAt)
-  }
 }
 
 extension ConsentReport.Pending {
   /// - Parameter namingHome: where the daemon has several.
   init(_ one: OfHome<ConsentQuestion>, namingHome: Bool) {
+    let question = one.value
     self.init(
-      request: .init(one.value, in: one.home),
+      request: .init(
+        question.id.questionText, question.requester, question.subject, in: one.home,
+        at: question.createdAt),
       more: .init(
-        reason: one.value.reason(home: namingHome ? one.home : nil),
-        expiresAt: one.value.expiresAt.description))
+        reason: question.reason(home: namingHome ? one.home : nil),
+        expiresAt: question.expiresAt.description))
   }
 }
 
 extension ConsentReport.Grant {
   /// - Parameter preferred: the network that its home prefers.
   package init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
+    let grant = one.value
     self.init(
-      request: .init(one.value, in: one.home),
+      request: .init(
+        grant.id.grantText, grant.requester, grant.subject, in: one.home, at: grant.createdAt),
       more: .init(
-        grantedBy: one.value.by.shown,
-        asksAgain: one.value.isOutdated(preferred: preferred) ? true : nil))
+        grantedBy: grant.by.shown,
+        asksAgain: grant.isOutdated(preferred: preferred) ? true : nil))
   }
 }
 
@@ -188,7 +179,8 @@ extension ConsentReport.Decision {
   init(_ one: OfHome<ConsentRecord>) {
     let record = one.value
     self.init(
-      request: .init(record, in: one.home),
+      request: .init(
+        record.idText, record.requester, record.subject, in: one.home, at: record.createdAt),
       more: .init(
         outcome: record.outcome.wireName, decidedAt: record.decidedAt.description,
         decidedBy: record.by?.shown, scope: record.scope.map { $0 == .always ? "always" : "once" },
