@@ -178,22 +178,22 @@ final class Timeline: Sendable {
     var words: String {
       let router = borderAgentId ?? ""
       let changes = differs.map { " (\($0.listed))" } ?? ""
-      switch eventType {
-      case "router_discovered": return "event: router \(router) is seen on the local network"
-      case "router_announced": return "event: router \(router) is here"
-      case "router_online": return "event: router \(router) is back"
-      case "router_left": return "event: router \(router) left; its credentials are deleted"
+      return switch eventType {
+      case "router_discovered": "event: router \(router) is seen on the local network"
+      case "router_announced": "event: router \(router) is here"
+      case "router_online": "event: router \(router) is back"
+      case "router_left": "event: router \(router) left; its credentials are deleted"
       case "dataset_stored":
-        return "event: credentials of \(networkName ?? "") stored, encrypted"
+        "event: credentials of \(networkName ?? "") stored, encrypted"
       case "dataset_updated":
-        return "event: credentials updated to \(networkName ?? "")\(changes)"
-      case "preferred_changed": return "event: \(networkName ?? "") is the preferred network"
+        "event: credentials updated to \(networkName ?? "")\(changes)"
+      case "preferred_changed": "event: \(networkName ?? "") is the preferred network"
       case "ssid_changed":
-        return "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
-      case "alert_raised": return "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
-      case "alert_updated": return "ALERT \(alertname ?? "") changed: \(summary ?? "")"
-      case "alert_resolved": return "RESOLVED \(alertname ?? ""): \(summary ?? "")"
-      default: return "event: \(eventType)"
+        "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
+      case "alert_raised": "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
+      case "alert_updated": "ALERT \(alertname ?? "") changed: \(summary ?? "")"
+      case "alert_resolved": "RESOLVED \(alertname ?? ""): \(summary ?? "")"
+      default: "event: \(eventType)"
       }
     }
   }

@@ -15,18 +15,20 @@ enum AccessCheck {
   static func findings(
     _ report: AccessReport, login: String?, other: String?, prefix: String
   ) -> [Finding] {
-    let anonymous = others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
+    let common =
+      own(report, login) + filters(report, prefix: prefix)
+      + others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
     let check = Check(.access, "other_login")
     guard let other, let client = report.other else {
-      return own(report, login) + filters(report, prefix: prefix) + anonymous + [
+      return common + [
         check.notChecked(
           "Whether another login reads or writes what is not its own",
           "Name one that the broker has, of a border router for instance: "
             + "`threadkeeper doctor --login USER`")
       ]
     }
-    return own(report, login) + filters(report, prefix: prefix) + anonymous
-      + others(client, .login(other), check) + positive(client, name: other) + rights(client, other)
+    return common + others(client, .login(other), check) + positive(client, name: other)
+      + rights(client, other)
   }
 
   // MARK: What the settings promise

@@ -83,7 +83,7 @@ struct Doctor: Sendable {
     }
   }
 
-  private static func refusal(
+  static func refusal(
     _ settings: Settings, _ check: (Settings) throws(CommandFailure) -> Void
   ) -> CommandFailure? {
     do {

@@ -56,17 +56,13 @@ enum StoreCheck {
 
   /// Of a store that is not there, or that this user may not see.
   static func absence(_ settings: Settings) -> Finding {
-    do throws(CommandFailure) {
-      try OpenStore.checkAccess(settings)
-    } catch {
-      return check.notChecked(error)
+    if let failure = Doctor.refusal(settings, OpenStore.checkAccess) {
+      return check.notChecked(failure)
     }
-    do throws(CommandFailure) {
-      try OpenStore.checkNotLost(settings)
-    } catch {
+    if let failure = Doctor.refusal(settings, OpenStore.checkNotLost) {
       // It was there, by what is left of it.
-      return error.status == .noInput
-        ? check.problem(error, otherwise: "", .inputOutput) : check.notChecked(error)
+      return failure.status == .noInput
+        ? check.problem(failure, otherwise: "", .inputOutput) : check.notChecked(failure)
     }
     return check.warning(
       "There is no store in \(settings.store.path) yet", "The daemon makes it when it starts")

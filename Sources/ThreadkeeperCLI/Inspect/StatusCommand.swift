@@ -105,12 +105,12 @@ extension StatusReport.Alert {
 extension DaemonState.Login {
   var words: String {
     let name = username ?? "nobody"
-    switch passwordFrom {
-    case .settings: return "\(name), password from the settings"
-    case .keychain: return "\(name), password from the store"
-    case .none: return "\(name), without a password"
-    case .unreadable: return "\(name), the stored password cannot be read"
-    case .embedded: return "made by the private broker"
+    return switch passwordFrom {
+    case .settings: "\(name), password from the settings"
+    case .keychain: "\(name), password from the store"
+    case .none: "\(name), without a password"
+    case .unreadable: "\(name), the stored password cannot be read"
+    case .embedded: "made by the private broker"
     }
   }
 }
@@ -138,9 +138,9 @@ extension TeamCheck {
 extension DaemonState.Broker {
   var words: String {
     let place = "\(embedded ? "embedded, " : "")\(HostAndPort(host, port))"
-    switch state {
-    case .connected: return "\(place), connected"
-    case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
+    return switch state {
+    case .connected: "\(place), connected"
+    case .connecting: "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
     }
   }
 }

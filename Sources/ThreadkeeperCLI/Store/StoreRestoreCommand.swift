@@ -209,19 +209,19 @@ struct StoreRestoreCommand: ParsableCommand {
 
   private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
     guard let error = error as? KeychainError else { return error }
-    switch error.status {
+    return switch error.status {
     case .duplicateKeychain:
-      return CommandFailure(
+      CommandFailure(
         .cannotCreate, error.message,
         remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
     case .noSuchKeychain:
-      return CommandFailure(.noInput, error.message)
+      CommandFailure(.noInput, error.message)
     case .writePermission:
-      return CommandFailure(.cannotCreate, error.message)
+      CommandFailure(.cannotCreate, error.message)
     case .notAvailable where error.lockHolder != nil:
-      return CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
+      CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
     default:
-      return StoreWays.failure(error, lacksAnswer: lacksAnswer)
+      StoreWays.failure(error, lacksAnswer: lacksAnswer)
     }
   }
 }
