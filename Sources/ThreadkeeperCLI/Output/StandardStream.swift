@@ -20,16 +20,21 @@ enum StandardStream: Int32, Sendable {
     receiver(self, text)
   }
 
-  /// The same to any descriptor.
-  static func write(_ text: String, to descriptor: Int32) throws(CommandFailure) {
+  /// The same to any descriptor. One that is shared with other programs may be set not to block.
+  ///
+  /// - Parameter limit: milliseconds for which a reader may take nothing; below 0: any time.
+  static func write(
+    _ text: String, to descriptor: Int32, waiting limit: Int32 = -1
+  ) throws(CommandFailure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
+      guard count < 0 else {
         rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        waitUntilWritable(descriptor)
-      } else if errno != EINTR {
+        continue
+      }
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard errno == EINTR || errno == EAGAIN && poll(&waiting, 1, limit) != 0 else {
         throw CommandFailure(.inputOutput, "can't write: \(String(cString: strerror(errno)))")
       }
     }
@@ -45,12 +50,6 @@ enum StandardStream: Int32, Sendable {
       return nil
     }
     return Int(size.ws_col)
-  }
-
-  /// A stream that is shared with other programs may be set not to block.
-  private static func waitUntilWritable(_ descriptor: Int32) {
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&waiting, 1, -1)
   }
 }
 
