@@ -140,7 +140,7 @@ struct StoreRestoreCommand: ParsableCommand {
       newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
-    try options.output.show(report, text: text(report, keyFileOpens: keyFileOpens))
+    try options.output.show(report, text: report.text(keyFileOpens: keyFileOpens))
   }
 
   private func accept() throws {
@@ -156,55 +156,6 @@ struct StoreRestoreCommand: ParsableCommand {
     try options.output.show(
       ["condition": keychain.condition.words],
       text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
-  }
-
-  private func text(_ report: Report, keyFileOpens: Bool) -> String {
-    let contents = String.contents(records: report.records, items: report.items)
-    var text = "\(contents) are restored.\n"
-    if report.replaced { text += "The store that was there is gone.\n" }
-    switch report.changesLost {
-    case 0: break
-    case let count?:
-      text +=
-        "The backup is \(count) changes older than the store was; they are lost."
-        + " The daemon goes on from here.\n"
-    case nil where !report.replaced: break
-    case nil:
-      text +=
-        "What was changed since \(report.backupMade), when the backup was made, is lost. The daemon goes"
-        + " on from here.\n"
-    }
-    if report.leftOut > 0 {
-      text +=
-        "\(report.leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
-    }
-    if report.locked > 0 {
-      text += "\(report.locked) items could not be tried: they are locked.\n"
-    }
-    if report.damaged > 0 {
-      text +=
-        "\(report.damaged) of them do not open: they were damaged when the backup was made. An older backup may"
-        + " have them; `threadkeeper store verify` names them.\n"
-    }
-    let path = report.keyFile.printable
-    if let slot = report.newKeySlot {
-      text +=
-        report.keyFileMade
-        ? "The key file \(path) is made, with key slot \(slot): the daemon starts with it. Keep a copy of it in"
-          + " another place.\n"
-        : "The key file \(path) opens the store now, with key slot \(slot): the daemon starts with it.\n"
-    } else if !keyFileOpens {
-      text +=
-        "The key file \(path) does not open the store: the daemon needs what opened it now, or"
-        + " `threadkeeper keys add --key-file \(path)`.\n"
-    }
-    if let problem = report.anchorProblem {
-      text += "The anchor is not written yet: \(problem). The next start writes it.\n"
-    }
-    let unseen =
-      "Who has access could not be read. It is as of \(report.backupMade):"
-      + " look at `threadkeeper clients list`, `threadkeeper consent list --grants` and `threadkeeper keys list`.\n"
-    return text + (report.access?.text(made: report.backupMade) ?? unseen)
   }
 
   private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
@@ -223,6 +174,58 @@ struct StoreRestoreCommand: ParsableCommand {
     default:
       StoreWays.failure(error, lacksAnswer: lacksAnswer)
     }
+  }
+}
+
+extension StoreRestoreCommand.Report {
+  /// - Parameter keyFileOpens: whether the key file of this machine opens the store.
+  fileprivate func text(keyFileOpens: Bool) -> String {
+    let contents = String.contents(records: records, items: items)
+    var text = "\(contents) are restored.\n"
+    if replaced { text += "The store that was there is gone.\n" }
+    switch changesLost {
+    case 0: break
+    case let count?:
+      text +=
+        "The backup is \(count) changes older than the store was; they are lost."
+        + " The daemon goes on from here.\n"
+    case nil where !replaced: break
+    case nil:
+      text +=
+        "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes"
+        + " on from here.\n"
+    }
+    if leftOut > 0 {
+      text +=
+        "\(leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
+    }
+    if locked > 0 {
+      text += "\(locked) items could not be tried: they are locked.\n"
+    }
+    if damaged > 0 {
+      text +=
+        "\(damaged) of them do not open: they were damaged when the backup was made. An older backup may"
+        + " have them; `threadkeeper store verify` names them.\n"
+    }
+    let path = keyFile.printable
+    if let slot = newKeySlot {
+      text +=
+        keyFileMade
+        ? "The key file \(path) is made, with key slot \(slot): the daemon starts with it. Keep a copy of it in"
+          + " another place.\n"
+        : "The key file \(path) opens the store now, with key slot \(slot): the daemon starts with it.\n"
+    } else if !keyFileOpens {
+      text +=
+        "The key file \(path) does not open the store: the daemon needs what opened it now, or"
+        + " `threadkeeper keys add --key-file \(path)`.\n"
+    }
+    if let problem = anchorProblem {
+      text += "The anchor is not written yet: \(problem). The next start writes it.\n"
+    }
+    let unseen =
+      "Who has access could not be read. It is as of \(backupMade):"
+      + " look at `threadkeeper clients list`, `threadkeeper consent list --grants` and `threadkeeper keys list`.\n"
+    return text + (access?.text(made: backupMade) ?? unseen)
   }
 }
 
