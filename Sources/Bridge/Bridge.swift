@@ -6,6 +6,7 @@ import HomeStore
 import KeychainCore
 import Logging
 import ServiceLifecycle
+import Settings
 
 /// The service: messages in, homes on disk, states and events out.
 ///

@@ -2,6 +2,7 @@
 
 import CLibMicroHTTPD
 import Glibc
+import Settings
 import Synchronization
 import ThreadkeeperSupport
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Settings
+
 /// The blueprints that Home Assistant imports by their address, by their path. It names its copy after the last part of
 /// the path without five characters, `.yaml`. Nothing of a home is in them, so nobody has to show the token.
 enum Blueprints {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import HomeStore
 import ServiceDiscovery
 import Synchronization
 

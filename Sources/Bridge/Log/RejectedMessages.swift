@@ -2,6 +2,7 @@
 
 import Broker
 import Home
+import ThreadRequests
 
 /// Messages that were rejected for the same reason.
 struct Rejections: Equatable {

@@ -4,6 +4,7 @@ import Broker
 import Home
 import HomeStore
 import KeychainCore
+import Settings
 import Synchronization
 import ThreadDataset
 

@@ -4,6 +4,7 @@ import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// What happened in one home, as finished messages: `bridge/event`, `bridge/event/alert`, `router/<id>/event`. They are

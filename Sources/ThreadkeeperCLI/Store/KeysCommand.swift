@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import KeychainCore
+import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 

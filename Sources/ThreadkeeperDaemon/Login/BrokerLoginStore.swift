@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// The daemon's login at its broker, kept as an internet password (`inet`):

@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import Settings
 import SodiumCrypto
+import ThreadRequests
 
 /// What opens a key slot, as it goes over the socket.
 package struct StoreSecret: Codable, Sendable {

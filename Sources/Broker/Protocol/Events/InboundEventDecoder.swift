@@ -2,6 +2,7 @@
 
 import Home
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// Reads the JSON of events.
