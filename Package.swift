@@ -99,7 +99,8 @@ let package = Package(
     .target(
       name: "Broker",
       dependencies: [
-        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport", "Wire",
+        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", "Wire",
       ]),
     .target(
       name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),
@@ -107,7 +108,13 @@ let package = Package(
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
 
-    // Floor 2: the encrypted store.
+    // Floor 2: the settings; the encrypted store.
+    .target(
+      name: "Settings",
+      dependencies: [
+        "Broker", "CLibYAML", "Home", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
     .target(
       name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 
@@ -117,7 +124,7 @@ let package = Package(
       swiftSettings: librarySettings),
     .target(name: "LocalAuthentication", dependencies: ["Security"]),
 
-    // Floor 4: homes in the store, the service around them, and its settings.
+    // Floor 4: homes in the store, and the service around them.
     // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
     .target(
       name: "HomeStore",
@@ -130,11 +137,11 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery",
-        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "Settings", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        "Wire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
-    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "ThreadkeeperSupport"]),
 
     // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
     .target(
@@ -146,7 +153,8 @@ let package = Package(
     .target(
       name: "StatusPage",
       dependencies: [
-        "CLibMicroHTTPD", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "CLibMicroHTTPD", "Settings", "ThreadkeeperSupport",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ], resources: [.embedInCode("Resources")]),
     .target(
@@ -274,14 +282,16 @@ let package = Package(
       name: "BridgeTests",
       dependencies: [
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
-        "ServiceDiscovery", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", "Wire", .product(name: "Logging", package: "swift-log"),
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "TestKit", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        .product(name: "Logging", package: "swift-log"),
       ], exclude: ["Golden"]),
     .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [
-        "StatusPage", "TestKit", .product(name: "Logging", package: "swift-log"),
+        "Settings", "StatusPage", "TestKit",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(

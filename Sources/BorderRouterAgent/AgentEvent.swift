@@ -113,7 +113,7 @@ package struct EventOutcome: Equatable, Sendable {
 }
 
 extension EventOutcome {
-  /// threadkeeper's answer, as `EventAnswer` writes it.
+  /// threadkeeper's answer, a `ThreadAnswer`.
   ///
   /// - Returns: nil for what is no answer to an event.
   init?(_ answer: IncomingMessage) {

@@ -6,6 +6,7 @@ import HomeStore
 import KeychainCore
 import Logging
 import ServiceLifecycle
+import Settings
 
 /// The service: messages in, homes on disk, states and events out.
 ///
@@ -51,6 +52,7 @@ package final class Bridge: Service {
     let now: @Sendable () -> WireTime = { clock.now() }
     let hashKey = try store.hashKey()
 
+    let discovers = configuration.settings.discovery == .auto
     let callers = WaitingCallers()
     let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
     var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
@@ -66,19 +68,22 @@ package final class Bridge: Service {
     let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }
+    var reading = IntakeReading(hashKey: hashKey)
+    reading.limits = configuration.settings.limits
+    reading.identity = { identity.keys }
+    reading.request = requests.read
+    reading.isOfShard = configuration.topics.parent != nil
     let loop = try HomeLoop(
-      homes, discovers: configuration.discoversRouters,
-      devicePrefix: configuration.homeAssistant.isOn ? configuration.homeAssistant.prefix : nil,
+      homes, discovers: discovers,
+      devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
       consent: configuration.consentAlert, isWritable: isWritable, store: store,
-      reading: configuration.intakeReading(
-        hashKey: hashKey, identity: { identity.keys }, request: requests.read),
-      follower: follower, clock: now)
+      reading: reading, follower: follower, clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
         identity: { identity.keys }, instanceID: store.id.description,
         formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
       loop.homes.snapshot, store, stored: try store.storedMessages(),
-      rules: HomeRules { .random(in: .min ... .max) }, now: now,
+      now: now,
       acknowledged: { monitor.figures.publish.add($0) })
     let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
     let statusConnection = StatusConnection(
@@ -100,7 +105,7 @@ package final class Bridge: Service {
         firstHome: homes.first?.name, loginRemedy: configuration.loginRemedy, clock: clock,
         wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
-      guard configuration.discoversRouters else { return nil }
+      guard discovers else { return nil }
       return DiscoveryIntake(
         loop, home: home.name, path: store.place, clock: clock, logger: logger)
     }
@@ -201,7 +206,7 @@ package final class Bridge: Service {
     // A shard has no Home Assistant, and what the broker of a fleet drops says nothing about one home.
     let others =
       bridge.topics.parent == nil
-      ? [bridge.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
+      ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
     // the next one, besides all that is kept.
     status.subscriptions =

@@ -1,87 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import HomeStore
+import Settings
 
-/// What the settings decide for the bridge. Values only.
+/// The settings, and what they decide for each part of the bridge. Values only.
 package struct BridgeConfiguration: Sendable {
+  package var settings: Settings
   package var version: String
   package var topics: BaseTopics
-  /// The `instance_id` of a daemon that is gone, whose base topics this one takes over.
-  package var takesOver: String?
-  /// The teams that users of the broker speak for.
-  package var teams = BrokerTeams()
-  /// Events of one login: how many a second, and how many at once after a rest.
-  package var eventsPerSecond = 100
-  package var eventsBurst = 100_000
-  /// Border agent ids of one team in one home.
-  package var routersPerTeam = 64
-  /// Border agent ids of all teams in one home, and as many networks that logins share.
-  package var routersPerHome = 1_000
-  /// Logins that may report the SSID of other teams' routers.
-  package var reportersOfSSID: [String] = []
-  /// Whether border routers are looked for on the local network.
-  package var discoversRouters = false
-  /// Seconds for which a condition must last before its alert is raised.
-  package var alertsHold = 30
-  /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil:
-  /// a router on another network is an alert and no more.
-  package var adoptTimeout: Int?
-  /// Seconds of silence after which a router that sends heartbeats counts as offline; 0 = never.
-  package var offlineAfter = 300
-  /// Settings of single homes that differ from those above, by name.
-  package var ofHome: [String: HomeOverrides] = [:]
+  /// Settings of single homes that differ, by name.
+  package var ofHome: [String: HomeSettings] = [:]
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
-  package var homeAssistant = HomeAssistant()
   /// Of this process: what a button of Home Assistant has to publish.
-  let buttonTokens = ButtonTokens()
-  /// The users of the broker who may decide about what others ask for.
-  package var approvers: [String] = []
-  /// Whether a decision over MQTT counts only when it is sealed and signed. Else all rests on the broker's access list.
-  package var approversMustSign = true
+  private let buttonTokens = ButtonTokens()
 
-  /// Home Assistant's MQTT discovery.
-  package struct HomeAssistant: Hashable, Sendable {
-    /// Whether the daemon announces itself and its routers there.
-    package var isOn = false
-    /// Home Assistant's discovery prefix: a topic.
-    package var prefix = "homeassistant"
-    /// What its login may decide about without a signature.
-    package var consent = Consent.off
-    /// Its login at the broker; nil: it decides nothing.
-    package var login: String?
-    /// Logins whose credentials of the preferred network are used without a question.
-    package var trusted: [String] = []
+  /// - Parameter parent: of a shard: see `BaseTopics`.
+  package init(_ settings: Settings, version: String, below parent: String? = nil) {
+    (self.settings, self.version) = (settings, version)
+    topics = BaseTopics(settings.homes, below: parent)
+  }
 
-    package init() {}
+  private var team: @Sendable (ExactName) -> ExactName {
+    { [teams = settings.brokerTeams] in ExactName(teams.team(of: $0.text)) }
+  }
 
-    package enum Consent: String, Hashable, Sendable {
-      case off
-      /// Whether an enrolled router is given the preferred credentials.
-      case adoptions
-      /// Whatever waits for a person.
-      case all
+  private func settings(of home: BaseTopics.Home) -> HomeSettings {
+    ofHome[home.name] ?? settings.eachHome
+  }
+
+  /// What is announced elsewhere, the loop knows.
+  ///
+  /// - Parameters:
+  ///   - canSeal: whether the daemon has keys.
+  ///   - callers: who wait on this machine for what is decided.
+  func servedHomes(
+    canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
+  ) -> [ServedHome] {
+    var rules = HomeRules()
+    rules.team = team
+    rules.canSeal = canSeal
+    rules.isAwaited = { callers.isAwaited($0) }
+    return topics.homes.map { home in
+      rules.settings = settings(of: home)
+      return ServedHome(name: home.name, base: home.base, rules: rules)
     }
-
-    /// Where Home Assistant publishes that it has started.
-    var birthTopic: String { "\(prefix)/status" }
   }
 
-  package init(version: String, topics: BaseTopics) {
-    self.version = version
-    self.topics = topics
+  var requestRules: RequestRules {
+    var rules = RequestRules(tokens: buttonTokens)
+    rules.approvers = Set(settings.consent.approvers.map { ExactName($0) })
+    rules.approversMustSign = settings.consent.approversTrust == .signed
+    rules.homeAssistant = .init(rawValue: settings.homeAssistant.consent.rawValue)
+    rules.homeAssistantLogin = settings.homeAssistant.login.map { ExactName($0) }
+    return rules
   }
 
-  /// `adoptTimeout` where routers on another network are to be adopted.
-  package static let adoptTimeoutSeconds = 300
-}
+  /// Nil unless Home Assistant decides about everything.
+  var consentAlert: AlertFacts? {
+    guard settings.homeAssistant.consent == .all else { return nil }
+    return settings.homeAssistant.login.map { .consentByHomeAssistant(login: $0) }
+  }
 
-/// Settings of one home that differ from those of all homes; nil: the same.
-package struct HomeOverrides: Hashable, Sendable {
-  package var alertsHold: Int?
-  package var offlineAfter: Int?
-  package var adopts: Bool?
-
-  package init() {}
+  /// - Parameters:
+  ///   - identity: the daemon's own keys, as they are now.
+  ///   - instanceID: 32 hex digits of the store.
+  ///   - formerBases: base topics that are in use no more.
+  ///   - formerPrefixes: prefixes of Home Assistant's discovery that are in use no more.
+  func publisherSettings(
+    identity: @escaping @Sendable () -> Identity?, instanceID: String, formerBases: [String] = [],
+    formerPrefixes: [String] = []
+  ) -> PublisherSettings {
+    var published = PublisherSettings(topics)
+    published.version = version
+    published.instanceID = instanceID
+    published.takesOver = settings.mqtt.takeOver
+    published.homes = topics.homes.map(settings)
+    published.identity = { identity().map { ($0.keys.line, $0.keys.fingerprint) } }
+    published.discoveryPrefix = settings.homeAssistant.discoveryPrefix
+    published.birthTopic = settings.homeAssistant.birthTopic
+    published.requests = requestRules
+    published.team = team
+    published.formerBases = formerBases
+    published.formerPrefixes = formerPrefixes
+    return published
+  }
 }

@@ -12,7 +12,7 @@ extension Home {
   mutating func checkAdoption(
     of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool
   ) -> PreferredCheck {
-    let isEnabled = rules.adoptTimeout != nil
+    let isEnabled = rules.settings.adoptTimeout != nil
     guard rules.hasDaemon else { return check }
     // No login has announced it, so there is none that could be sent something.
     guard router.source == .mqtt || router.adoption != nil,
@@ -143,7 +143,9 @@ extension Home {
     of stored: Router, _ link: Link, _ tooMany: inout Set<ExactName>
   ) {
     guard let adoption = stored.adoption else { return }
-    guard let timeout = rules.adoptTimeout else { return replaceAdoption(of: stored, by: nil) }
+    guard let timeout = rules.settings.adoptTimeout else {
+      return replaceAdoption(of: stored, by: nil)
+    }
     // Another network or key is another question.
     if let terms = adoption.terms, isOutdated(terms, stored) { return finish(stored, stored) }
     switch adoption.state {
@@ -178,7 +180,7 @@ extension Home {
     case .notEnrolled, .damagedKeys:
       return addressee(of: router, nil)?.key.obstacle != adoption.state
     case .asked, .agreed, .sent: return true
-    default: return rules.adoptTimeout == nil
+    default: return rules.settings.adoptTimeout == nil
     }
   }
 
@@ -375,9 +377,10 @@ extension Home {
     case .expired, .revoked: return failAdoption(of: stored, as: .expired)
     case .approved: break
     }
-    guard rules.adoptTimeout != nil, !isOutdated(terms, stored), let target = target(of: stored)
+    guard rules.settings.adoptTimeout != nil, !isOutdated(terms, stored),
+      let target = target(of: stored)
     else {
-      replaceAdoption(of: stored, by: rules.adoptTimeout == nil ? nil : .due)
+      replaceAdoption(of: stored, by: rules.settings.adoptTimeout == nil ? nil : .due)
       return noteNotGiven(record.id, .changed)
     }
     (terms.preferred, terms.reported) = target
@@ -392,7 +395,7 @@ extension Home {
       return .refused(.unknownRouter(agent))
     }
     guard let adoption = stored.adoption, adoption.state.canBeAskedAgain,
-      rules.adoptTimeout != nil, target(of: stored) != nil
+      rules.settings.adoptTimeout != nil, target(of: stored) != nil
     else { return .refused(.nothingToAskAgain(agent, stored.adoption?.state)) }
     if let terms = adoption.terms {
       let (requester, subject) = question(about: stored, terms)

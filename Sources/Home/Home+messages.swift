@@ -39,7 +39,9 @@ extension Home {
       // A Wi-Fi watcher is often not the router and has a login of its own. The settings name it, where it is of
       // another team: a new name of the Wi-Fi has people asked about a router that differs.
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
-      guard rules.reportsSSID(user) || stored.owner ?? stored.team == team(of: user) else {
+      guard
+        rules.settings.ssidReporters.contains(user) || stored.owner ?? stored.team == team(of: user)
+      else {
         throw .mayNotReportSSID
       }
       takeSSID(message, stored)
@@ -163,7 +165,8 @@ extension Home {
   ) throws(HomeRejection) -> [Router] {
     let most = Self.mostBehindAccessPoint
     let teams =
-      rules.reportsSSID(user) ? routers.teams(behind: accessPoint, atMost: most) : [team(of: user)]
+      rules.settings.ssidReporters.contains(user)
+      ? routers.teams(behind: accessPoint, atMost: most) : [team(of: user)]
     let found = teams.map { routers.behind(accessPoint, of: $0, atMost: most + 1) }
     let allowed = found.filter { $0.count <= most }
     if allowed.isEmpty, !found.isEmpty { throw .tooManyBehindAccessPoint(most) }
@@ -180,8 +183,8 @@ extension Home {
     let team = team(of: user)
     switch makeRoom(for: team, stored) {
     case .there: break
-    case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
-    case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
+    case .teamIsFull: throw .tooManyRouters(rules.settings.routersPerTeam)
+    case .homeIsFull: throw .homeIsFull(rules.settings.routersPerHome)
     }
     if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     describe(&router, by: message, team)

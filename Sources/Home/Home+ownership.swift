@@ -20,13 +20,15 @@ extension Home {
   mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Room {
     if let stored, stored.owner ?? stored.team == team { return .there }
     var first: Router?
-    if routers.counts.ids[team, default: 0] >= rules.routersPerTeam {
+    if routers.counts.ids[team, default: 0] >= rules.settings.routersPerTeam {
       let left = routers.left(of: team, atMost: Self.mostForRoom)
       first = left.first { !isFormerMember($0) }
       if first == nil { return .teamIsFull }
     }
     let countsAlready = stored.map { !($0.isPresent && $0.source == .mdns) } ?? false
-    if first == nil, !countsAlready, routers.count - routers.counts.seen >= rules.routersPerHome {
+    if first == nil, !countsAlready,
+      routers.count - routers.counts.seen >= rules.settings.routersPerHome
+    {
       let newest = routers.newest(atMost: Self.mostForRoom)
       guard let last = newest.first(where: { !isFormerMember($0) }) else { return .homeIsFull }
       evict(last)

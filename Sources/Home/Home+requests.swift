@@ -55,8 +55,8 @@ extension Home {
     if stored?.dataset == nil {
       switch makeRoom(for: team, stored) {
       case .there: break
-      case .teamIsFull: throw .tooManyRouters(rules.routersPerTeam)
-      case .homeIsFull: throw .homeIsFull(rules.routersPerHome)
+      case .teamIsFull: throw .tooManyRouters(rules.settings.routersPerTeam)
+      case .homeIsFull: throw .homeIsFull(rules.settings.routersPerHome)
       }
     }
     var router = stored ?? Router(agent, at: now)

@@ -15,8 +15,8 @@ extension Home {
     guard stored != nil || own.count < SharedCredentials.most else {
       throw .tooManyNetworks(SharedCredentials.most)
     }
-    guard stored != nil || sharedCount < rules.routersPerHome else {
-      throw .tooManyShared(rules.routersPerHome)
+    guard stored != nil || sharedCount < rules.settings.routersPerHome else {
+      throw .tooManyShared(rules.settings.routersPerHome)
     }
     var one =
       stored
@@ -123,7 +123,7 @@ extension Home {
     SharedDecision(
       one, preferred: preferred?.dataset,
       needsChoice: needsChoice || preferred == nil && isOffTheAir(one.network),
-      isTrusted: one.isSigned && rules.trustsShared(one.user), at: now)
+      isTrusted: one.isSigned && rules.settings.trusted.contains(one.user), at: now)
   }
 
   /// Whether no border router is online on a network, and some are listed on others: it may have been given up long

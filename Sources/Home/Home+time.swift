@@ -67,7 +67,7 @@ extension Home {
 
   /// A daemon that was away, or a broker that was, has received nothing: that is no silence of the routers.
   private mutating func noticeSilence(_ link: Link) {
-    let limit = rules.offlineAfter
+    let limit = rules.settings.offlineAfter
     guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else {
       return
     }
@@ -100,7 +100,7 @@ extension Home {
     note(disputeDue)
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
-    let limit = rules.offlineAfter
+    let limit = rules.settings.offlineAfter
     for router in routers {
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached,
@@ -179,8 +179,8 @@ extension Home {
   func hold(of name: AlertName, _ message: AlertFacts.Message?) -> Int {
     guard name == .borderRouterOffline, message?.isAway == true,
       routers.counts.away + routers.counts.there > 1
-    else { return rules.alertsHold }
-    return Self.holdsOfRouter * rules.alertsHold
+    else { return rules.settings.alertsHold }
+    return Self.holdsOfRouter * rules.settings.alertsHold
   }
 
   /// Whether so few are there, by the counts alone.
@@ -327,7 +327,7 @@ extension Home {
   ) -> SequenceWindow.Verdict {
     let key = SignerKey(user: user, issuer: signature.issuer)
     // Routers, and access points and networks beside them.
-    let most = max(1, 2 * rules.routersPerTeam)
+    let most = max(1, 2 * rules.settings.routersPerTeam)
     step.signer = .signer(key, subject)
     let (verdict, gone) =
       signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)

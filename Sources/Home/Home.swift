@@ -214,7 +214,7 @@ extension Home {
       needs.isCharged = true
       step.work += routers.count + sharedCount
     }
-    if rules.adoptTimeout != nil {
+    if rules.settings.adoptTimeout != nil {
       for agent in step.raisedMismatches {
         guard var router = routers[agent], router.isAnnounced, router.adoption == nil else {
           continue

@@ -301,7 +301,7 @@ package struct ConsentDecision: Hashable, Sendable {
   }
 
   /// How far Home Assistant decides without a signature.
-  package enum Extent: Hashable, Sendable {
+  package enum Extent: String, Hashable, Sendable {
     /// Whether an enrolled router is given the preferred credentials.
     case adoptions
     /// Whatever waits for a person.
@@ -382,18 +382,8 @@ package struct Sightings: Hashable, Sendable {
   }
 }
 
-/// What the settings decide for a home.
-package struct HomeRules: Sendable {
-  /// The team of a user of the broker.
-  package var team: @Sendable (ExactName) -> ExactName = { $0 }
-  /// Border agent ids of one team.
-  package var routersPerTeam = 10_000
-  /// Of all teams together, and as many networks that logins share.
-  package var routersPerHome = 10_000
-  /// Logins that may report the SSID of an access point whose routers are other teams'.
-  package var reportsSSID: @Sendable (ExactName) -> Bool = { _ in false }
-  /// Users whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
-  package var trustsShared: @Sendable (ExactName) -> Bool = { _ in false }
+/// The settings that each home has, as the table of settings takes them, with their defaults.
+package struct HomeSettings: Hashable, Sendable {
   /// Seconds for which a condition must last before its alert is raised.
   package var alertsHold = 30
   /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router
@@ -401,6 +391,35 @@ package struct HomeRules: Sendable {
   package var adoptTimeout: Int?
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0: never.
   package var offlineAfter = 300
+  /// Border agent ids of one team.
+  package var routersPerTeam = 64
+  /// Of all teams together, and as many networks that logins share.
+  package var routersPerHome = 1_000
+  /// Logins that may report the SSID of an access point whose routers are other teams'.
+  package var ssidReporters: Set<ExactName> = []
+  /// Logins whose credentials count for a network that is preferred by its Extended PAN ID alone, without a question.
+  package var trusted: Set<ExactName> = []
+
+  package init() {}
+
+  /// What happens when a router is on another network.
+  package enum OnMismatch: String, Sendable, CaseIterable {
+    case alert
+    /// That, and a person is asked whether it may be given the preferred credentials.
+    case adopt
+  }
+
+  package var onMismatch: OnMismatch {
+    get { adoptTimeout == nil ? .alert : .adopt }
+    set { adoptTimeout = newValue == .adopt ? 300 : nil }
+  }
+}
+
+/// What the settings decide for a home.
+package struct HomeRules: Sendable {
+  package var settings = HomeSettings()
+  /// The team of a user of the broker.
+  package var team: @Sendable (ExactName) -> ExactName = { $0 }
   /// The number of the user that the daemon runs as.
   package var ownUser: UInt32 = 0
   /// Whether the daemon's own keys can be read: without them nothing can be sealed.

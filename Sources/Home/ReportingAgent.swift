@@ -67,7 +67,7 @@ extension Home {
     let own = agents[user]
     let stored = own?[name]
     // Whoever makes up logins does not fill the home.
-    guard own != nil || agents.count < rules.routersPerHome else { return }
+    guard own != nil || agents.count < rules.settings.routersPerHome else { return }
     var agent =
       stored ?? ReportingAgent(user: user, name: name, firstReportedAt: now, reportedAt: now)
     switch agent.order.take(message.order) {

@@ -94,52 +94,54 @@ extension KeychainError {
   }
 
   init(_ error: SQLiteError, while what: String) {
-    switch error.kind {
-    case .full:
-      self.init(
-        .diskFull, "the disk is full while \(what): free some space; \(error)", cause: error)
-    case .readOnly:
-      self.init(
-        .readOnly, "the store cannot be written while \(what): \(error)", cause: error)
-    case .busy:
-      self.init(
-        .notAvailable, "another process holds the database while \(what): \(error)",
-        isTemporary: true, cause: error)
-    case .corrupt, .notADatabase:
-      self.init(
-        .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)",
-        isFileDamaged: true, cause: error)
-    case .moved:
-      self.init(.io, "\(error) while \(what)", cause: error)
-    case .io:
-      self.init(.io, "the disk failed while \(what): \(error)", cause: error)
-    case .otherVersion:
-      self.init(.notAvailable, "\(error)")
-    case .interrupted:
-      self.init(.userCanceled, "interrupted while \(what)")
-    // SQLITE_CONSTRAINT_UNIQUE: the index of primary keys is the only one that can answer so.
-    case .constraint where error.code == 2067:
-      self.init(.duplicateItem, "there is such an item already, found while \(what)")
-    case .outOfMemory:
-      self.init(.allocate, "not enough memory while \(what)")
-    case .misuse:
-      self.init(.notAvailable, "\(error) while \(what)")
-    case .constraint, .other:
-      self.init(.internalError, "\(error) while \(what)")
-    }
+    self =
+      switch error.kind {
+      case .full:
+        .init(
+          .diskFull, "the disk is full while \(what): free some space; \(error)", cause: error)
+      case .readOnly:
+        .init(
+          .readOnly, "the store cannot be written while \(what): \(error)", cause: error)
+      case .busy:
+        .init(
+          .notAvailable, "another process holds the database while \(what): \(error)",
+          isTemporary: true, cause: error)
+      case .corrupt, .notADatabase:
+        .init(
+          .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)",
+          isFileDamaged: true, cause: error)
+      case .moved:
+        .init(.io, "\(error) while \(what)", cause: error)
+      case .io:
+        .init(.io, "the disk failed while \(what): \(error)", cause: error)
+      case .otherVersion:
+        .init(.notAvailable, "\(error)")
+      case .interrupted:
+        .init(.userCanceled, "interrupted while \(what)")
+      // SQLITE_CONSTRAINT_UNIQUE: the index of primary keys is the only one that can answer so.
+      case .constraint where error.code == 2067:
+        .init(.duplicateItem, "there is such an item already, found while \(what)")
+      case .outOfMemory:
+        .init(.allocate, "not enough memory while \(what)")
+      case .misuse:
+        .init(.notAvailable, "\(error) while \(what)")
+      case .constraint, .other:
+        .init(.internalError, "\(error) while \(what)")
+      }
   }
 
   init(_ error: SodiumError, while what: String) {
-    switch error {
-    case .notAuthentic, .badPadding, .wrongLength, .unusableKey:
-      self.init(.decode, "the store was altered or is damaged, found while \(what): \(error)")
-    case .outOfMemory:
-      self.init(.allocate, "not enough memory while \(what)")
-    case .refusedParameters(let reason):
-      self.init(.authFailed, "\(reason), found while \(what)")
-    case .notInitialized, .notHardened:
-      self.init(.notAvailable, "\(error) while \(what)")
-    }
+    self =
+      switch error {
+      case .notAuthentic, .badPadding, .wrongLength, .unusableKey:
+        .init(.decode, "the store was altered or is damaged, found while \(what): \(error)")
+      case .outOfMemory:
+        .init(.allocate, "not enough memory while \(what)")
+      case .refusedParameters(let reason):
+        .init(.authFailed, "\(reason), found while \(what)")
+      case .notInitialized, .notHardened:
+        .init(.notAvailable, "\(error) while \(what)")
+      }
   }
 
   /// The error of the system call that has just failed.

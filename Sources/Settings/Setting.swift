@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadkeeperSupport
 
 /// A row of the table: what a key is called, takes, defaults to and does, and where its value goes.
@@ -234,6 +235,12 @@ extension SettingKind<Settings.MQTT.Host> {
       }
       throw UnfitValue(hint: HostName.hasPort(host) ? "; the port goes to `mqtt.port`" : "")
     }
+  }
+}
+
+extension SettingKind<Set<ExactName>> {
+  static var logins: Self {
+    .list("a list of user names") { Set($0.users($1, of: $2).map { ExactName($0) }) }
   }
 }
 

@@ -2,6 +2,8 @@
 
 import Broker
 import Glibc
+import Home
+import Logging
 
 /// All that a person can set, checked: a value of this type is fit to run with.
 ///
@@ -9,25 +11,25 @@ import Glibc
 package struct Settings: Sendable, Equatable {
   package var mqtt = MQTT()
   package var store: Store
-  package var alerts = Alerts()
-  package var preferred = Preferred()
-  package var presence = Presence()
-  package var discovery = Discovery()
+  /// What each home has, unless a fleet's has it otherwise.
+  package var eachHome = HomeSettings()
+  /// Of border routers on the local network.
+  package var discovery = Discovery.auto
   package var http = HTTP()
   package var log = Log()
-  package var ssid = SSID()
   package var consent = Consent()
   package var limits = Limits()
   package var homeAssistant = HomeAssistant()
   package var fleet = Fleet()
   /// Team → the broker's user names in it. No user is in two of them.
   package var teams: [String: [String]] = [:]
-  /// Where programs of other users of this machine call.
-  package var clients = Clients()
+  /// Where programs of other users of this machine call; without a path nowhere. Everybody may connect, and who is no
+  /// client is sent away. The socket in the store's directory is for the daemon's own user and root.
+  package var clientSocket: String?
   /// User of this machine, by number → the team that its programs speak for.
   package var clientUsers: [UInt32: String] = [:]
   /// At least one; no base topic equals another or lies inside it.
-  package var homes = [Home(name: "home", baseTopic: MQTT().baseTopic)]
+  package var homes = [BaseTopics.Home(name: "home", base: MQTT().baseTopic)]
   /// Where state lies that has no path of its own; see `StateDirectory`.
   package var stateDirectory: String
 
@@ -83,37 +85,14 @@ package struct Settings: Sendable, Equatable {
     }
   }
 
-  package struct Alerts: Sendable, Equatable {
-    /// How long a condition must hold before its alert is raised. Seconds.
-    package var holdSeconds: Int = 30
-  }
-
-  package struct Presence: Sendable, Equatable {
-    /// Silence after which a router counts as offline. Seconds; 0 = never.
-    package var offlineAfterSeconds: Int = 300
-  }
-
-  /// What one login, or one team, may make of work and rows.
-  package struct Limits: Sendable, Equatable {
+  /// What one login may make of work.
+  package struct Limits: Hashable, Sendable {
     /// Events of one login, a second.
     package var eventsPerSecond: Int = 100
     /// Events of one login at once, after a rest.
     package var eventsBurst: Int = 100_000
-    /// Border agent ids of one team in one home.
-    package var routersPerTeam: Int = 64
-    /// Border agent ids of all teams in one home.
-    package var routers: Int = 1_000
-  }
 
-  /// A home: its credentials, routers and alerts are its own, and so is its base topic.
-  package struct Home: Sendable, Equatable {
-    package var name: String
-    package var baseTopic: String
-
-    package init(name: String, baseTopic: String) {
-      self.name = name
-      self.baseTopic = baseTopic
-    }
+    package init() {}
   }
 }
 
@@ -130,9 +109,9 @@ extension Settings {
     package var baseTopic: String = "threadkeeper"
     /// The `instance_id` of a daemon that is gone, whose base topics this one takes over.
     package var takeOver: String?
-    package var protocolVersion: ProtocolVersion = .v5
+    package var protocolVersion: MosquittoConfiguration.ProtocolVersion = .v5
     /// Without it the connection is not encrypted.
-    package var tls: TLS?
+    package var tls: MosquittoConfiguration.TLS?
     /// Users of this machine that may be a broker on it without TLS, besides root, the own user and `mosquitto`.
     package var brokerUsers: [UInt32] = []
 
@@ -144,61 +123,12 @@ extension Settings {
       /// A host name or an IP address.
       case named(String)
     }
-
-    package enum ProtocolVersion: String, Sendable, Equatable, CaseIterable {
-      case v5 = "5"
-      case v311 = "3.1.1"
-    }
-
-    package struct TLS: Sendable, Equatable {
-      /// PEM file with the authorities that may vouch for the broker.
-      package var caFile: String
-      /// PEM file with the client's certificate; comes with `keyFile`.
-      package var certFile: String?
-      package var keyFile: String?
-
-      package init(caFile: String, certFile: String? = nil, keyFile: String? = nil) {
-        self.caFile = caFile
-        self.certFile = certFile
-        self.keyFile = keyFile
-      }
-    }
   }
 
-  /// The rules of the preferred network.
-  package struct Preferred: Sendable, Equatable {
-    package var onMismatch: OnMismatch = .alert
-
-    /// What happens when a router is on another network.
-    package enum OnMismatch: String, Sendable, Equatable, CaseIterable {
-      case alert
-      /// That, and a person is asked whether it may be given the preferred credentials.
-      case adopt
-    }
-  }
-
-  /// Border routers that are found on the local network.
-  package struct Discovery: Sendable, Equatable {
-    package var mdns = MDNS.auto
-
-    package enum MDNS: String, Sendable, CaseIterable {
-      /// On where avahi-daemon answers.
-      case auto
-      case off
-    }
-  }
-
-  /// A second socket, for programs of other users of this machine. The one in the store's directory
-  /// is for the daemon's own user and root.
-  package struct Clients: Sendable, Equatable {
-    /// Its path; without one there is none. Everybody may connect, and who is no client is sent away.
-    package var socket: String?
-  }
-
-  /// The Wi-Fi beside border routers.
-  package struct SSID: Sendable, Equatable {
-    /// Logins of the broker that may report it for routers of other teams.
-    package var reporters: [String] = []
+  package enum Discovery: String, Sendable, CaseIterable {
+    /// On where avahi-daemon answers.
+    case auto
+    case off
   }
 
   /// Who says whether credentials are given out.
@@ -229,8 +159,6 @@ extension Settings {
     package var consent: Consent = .adoptions
     /// Home Assistant's login at the broker. Nil: it decides nothing.
     package var login: String?
-    /// Logins whose credentials of the preferred network are used without a question.
-    package var trusted: [String] = []
 
     /// What Home Assistant may decide about, in plaintext.
     package enum Consent: String, Sendable, Equatable, CaseIterable {
@@ -247,6 +175,11 @@ extension Settings {
       /// What was announced before is removed.
       case off
     }
+
+    /// The prefix, where devices are announced.
+    package var discoveryPrefix: String? { discovery == .on ? prefix : nil }
+    /// Where Home Assistant publishes that it has started.
+    package var birthTopic: String { "\(prefix)/status" }
 
     /// The login that decides about something.
     package var approver: String? { consent == .off ? nil : login }
@@ -273,6 +206,8 @@ extension Settings {
     /// Whether what comes from it may also change something without the token.
     package var trustedProxyChanges = false
 
+    package init() {}
+
     /// Whether the token comes from its file beside the store.
     package var isTokenFromFile = false
     /// Whether there is, or may be, a file with a token that this user cannot read. Then nobody is let in without one.
@@ -283,13 +218,9 @@ extension Settings {
   }
 
   package struct Log: Sendable, Equatable {
-    package var level: Level = .info
+    /// The least severe level that is written.
+    package var level: Logger.Level = .info
     package var format: Format = .text
-
-    /// The least severe level that is written. The names are swift-log's.
-    package enum Level: String, Sendable, Equatable, CaseIterable {
-      case trace, debug, info, notice, warning, error, critical
-    }
 
     package enum Format: String, Sendable, Equatable, CaseIterable {
       /// Lines for people.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Glibc
 import ThreadkeeperSupport
 
@@ -64,7 +65,7 @@ extension SettingsReader {
   }
 
   private mutating func clients(_ settings: Settings) {
-    guard let socket = settings.clients.socket else { return }
+    guard let socket = settings.clientSocket else { return }
     if FilePath.isInside(socket, settings.store.path) {
       report(
         "clients.socket",
@@ -114,7 +115,7 @@ extension SettingsReader {
     var useless = [
       "mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket",
     ]
-    if settings.discovery.mdns != .off { useless.append("discovery.mdns") }
+    if settings.discovery != .off { useless.append("discovery.mdns") }
     if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
     for name in useless where isGiven(name) {
       report(name, "has no effect with `store.url`", .warning)
@@ -126,17 +127,16 @@ extension SettingsReader {
   private mutating func homes(_ settings: inout Settings) {
     let (topic, homes) = (settings.mqtt.baseTopic, settings.homes)
     guard given["homes"]?.node != nil, !homes.isEmpty else {
-      settings.homes = [Settings.Home(name: "home", baseTopic: topic)]
+      settings.homes = [.init(name: "home", base: topic)]
       return
     }
     guard isGiven("mqtt.base_topic") else { return }
-    if let other = homes.first(where: { BaseTopic.isHeard(topic, on: $0.baseTopic) }) {
+    if let other = homes.first(where: { BaseTopic.isHeard(topic, on: $0.base) }) {
       report(
         "mqtt.base_topic",
         "\(topic.shown) lies where routers speak to the home `\(other.name)` "
-          + "(\((other.baseTopic + "/in/#").shown))")
-    } else if topic != Settings.MQTT().baseTopic, !homes.contains(where: { $0.baseTopic == topic })
-    {
+          + "(\((other.base + "/in/#").shown))")
+    } else if topic != Settings.MQTT().baseTopic, !homes.contains(where: { $0.base == topic }) {
       report(
         "mqtt.base_topic", "has no effect while `homes` names base topics of its own", .warning)
     }
@@ -145,12 +145,12 @@ extension SettingsReader {
   private mutating func homeAssistant(_ settings: Settings) {
     let prefix = settings.homeAssistant.prefix
     guard isGiven("home_assistant.prefix") || settings.homeAssistant.discovery == .on,
-      let home = settings.homes.first(where: { BaseTopic.overlap($0.baseTopic, prefix) })
+      let home = settings.homes.first(where: { BaseTopic.overlap($0.base, prefix) })
     else { return }
     // Where no prefix was written, it is the base topic that a person has to look at.
     report(
       "home_assistant.prefix", else: "mqtt.base_topic",
-      "\(prefix.shown) equals the base topic of the home `\(home.name)` (\(home.baseTopic.shown)), "
+      "\(prefix.shown) equals the base topic of the home `\(home.name)` (\(home.base.shown)), "
         + "or one lies in the other; choose another base topic, or set "
         + "`home_assistant.discovery: off`")
   }

@@ -216,8 +216,8 @@ extension SettingsReader {
   }
 
   /// In the order of the file.
-  mutating func homes(_ pairs: Pairs) -> [Settings.Home] {
-    var homes: [Settings.Home] = []
+  mutating func homes(_ pairs: Pairs) -> [BaseTopics.Home] {
+    var homes: [BaseTopics.Home] = []
     var taken = TakenTopics()
     for (name, key, value) in pairs {
       let isNamed =
@@ -238,7 +238,7 @@ extension SettingsReader {
           "\(topic.shown) equals the base topic of the home `\(other)`, "
             + "or one lies in the other")
       } else {
-        homes.append(Settings.Home(name: name, baseTopic: topic))
+        homes.append(.init(name: name, base: topic))
       }
     }
     return homes

@@ -18,7 +18,7 @@ extension Setting {
       title: "Alerts",
       settings: [
         Setting(
-          "alerts.hold", .seconds(0...86_400), \.alerts.holdSeconds,
+          "alerts.hold", .seconds(0...86_400), \.eachHome.alertsHold,
           """
           How long a condition must hold before its alert is raised. When a network migrates, its routers follow within \
           some ten seconds: with less, every migration raises alerts that resolve by themselves.
@@ -28,7 +28,7 @@ extension Setting {
       title: "The preferred network",
       settings: [
         Setting(
-          "preferred.on_mismatch", .choice, \.preferred.onMismatch,
+          "preferred.on_mismatch", .choice, \.eachHome.onMismatch,
           """
           What happens when a router is on another network. `alert` changes no router. With `adopt` a person is asked, \
           too, whether the router may have the preferred credentials, sealed for its enrolled login.
@@ -38,7 +38,7 @@ extension Setting {
       title: "Presence of routers",
       settings: [
         Setting(
-          "presence.offline_after", .seconds(0...604_800), \.presence.offlineAfterSeconds,
+          "presence.offline_after", .seconds(0...604_800), \.eachHome.offlineAfter,
           """
           Silence after which a router that has sent heartbeats counts as offline; 0 = never. One is due each 60 to \
           120 seconds, so with 300 two may be lost without an alert.
@@ -52,15 +52,14 @@ extension Setting {
         """,
       settings: [
         Setting(
-          "discovery.mdns", .choice, \.discovery.mdns,
+          "discovery.mdns", .choice, \.discovery,
           "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs.")
       ]),
     Section(
       title: "The Wi-Fi beside routers",
       settings: [
         Setting(
-          "ssid.reporters", .list("a list of user names") { $0.users($1, of: $2) },
-          \.ssid.reporters,
+          "ssid.reporters", .logins, \.eachHome.ssidReporters,
           """
           Logins of the broker that may [report the SSID](../guides/ssid.md) of every router: `[hall]`. Any other login \
           reports it for the routers of its own team only.
@@ -83,13 +82,13 @@ extension Setting {
           64 MiB of mosquitto.conf hold some 60,000.
           """),
         Setting(
-          "limits.routers_per_team", .whole(1...100_000), \.limits.routersPerTeam,
+          "limits.routers_per_team", .whole(1...100_000), \.eachHome.routersPerTeam,
           """
           Border agent ids that one team may have in one home, with those of stored credentials and of routers that \
           left, of which the oldest make room.
           """),
         Setting(
-          "limits.routers", .whole(1...1_000_000), \.limits.routers,
+          "limits.routers", .whole(1...1_000_000), \.eachHome.routersPerHome,
           """
           Border agent ids that all teams together may have in one home, and networks that logins may share. At the \
           limit the id that came last makes room for a new one, but no member of the preferred network.
@@ -99,7 +98,7 @@ extension Setting {
       title: "Programs of other users",
       settings: [
         Setting(
-          "clients.socket", .path("the path of a socket"), \.clients.socket,
+          "clients.socket", .path("the path of a socket"), \.clientSocket,
           """
           A second socket, for [programs of other users](../reference/threadnetwork.md#programs-of-other-users) of \
           this machine; not inside `store.path`. Best `/run/threadkeeper/client.sock`: programs look there by \
@@ -181,11 +180,11 @@ extension Setting {
     Setting(
       "mqtt.tls.ca_file", .file(), default: "none",
       "PEM file of authorities; switches TLS on. For public ones: `/etc/ssl/certs/ca-certificates.crt`."
-    ) { $0.mqtt.tls = Settings.MQTT.TLS(caFile: $1) },
+    ) { $0.mqtt.tls = .init(caFile: $1) },
     Setting(
       "mqtt.tls.cert_file", .file(), default: "none",
       "PEM file with the daemon's own certificate, for brokers that ask for one; with `key_file`."
-    ) { $0.mqtt.tls?.certFile = $1 },
+    ) { $0.mqtt.tls?.certificateFile = $1 },
     Setting(
       "mqtt.tls.key_file", .file(isPrivate: true), default: "none",
       "PEM file with its key; with `cert_file`."
@@ -285,8 +284,7 @@ extension Setting {
       `--keep LOGIN` where Home Assistant does more there.
       """),
     Setting(
-      "home_assistant.trusted", .list("a list of user names") { $0.users($1, of: $2) },
-      \.homeAssistant.trusted,
+      "home_assistant.trusted", .logins, \.eachHome.trusted,
       """
       Logins of `threadkeeper agent home-assistant` whose signed credentials of a network that is preferred by its \
       Extended PAN ID alone are used without a question: `[home-assistant]`. Without it, and about what comes in \

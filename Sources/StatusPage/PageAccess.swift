@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Settings
 import Synchronization
 
 /// Who may look. With a token: whoever shows it. With a trusted proxy: whoever it lets in, or shows the token. And who
@@ -12,10 +13,10 @@ package struct PageAccess: Sendable {
   private let proxy: PeerAddress?
   private let mayProxyChange: Bool
 
-  package init(token: String?, trustedProxy: String? = nil, trustedProxyChanges: Bool = false) {
-    self.token = Token(token)
-    mayProxyChange = trustedProxyChanges
-    proxy = trustedProxy.flatMap { PeerAddress($0) }
+  init(_ http: Settings.HTTP) {
+    token = Token(http.token?.revealed)
+    mayProxyChange = http.trustedProxyChanges
+    proxy = http.trustedProxy.flatMap { PeerAddress($0) }
   }
 
   /// Whether the proxy has let the user in.

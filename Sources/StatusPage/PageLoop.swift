@@ -2,6 +2,7 @@
 
 import CLibMicroHTTPD
 import Glibc
+import Settings
 import Synchronization
 import ThreadkeeperSupport
 
@@ -67,7 +68,8 @@ final class PageLoop {
     inbox: PageInbox
   ) throws(PageObstacle) {
     library = try HTTPLibrary(configuration.library)
-    let listener = try ListenSocket(configuration.address, port: configuration.port)
+    let listener = try ListenSocket(
+      configuration.http.address, port: Int(configuration.http.port))
     self.listener = listener
     port = listener.port
     limits = configuration.limits

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Settings
+
 /// The blueprints that Home Assistant imports by their address, by their path. It names its copy after the last part of
 /// the path without five characters, `.yaml`. Nothing of a home is in them, so nobody has to show the token.
 enum Blueprints {
@@ -20,10 +22,8 @@ package struct PageRoutes: Sendable {
   private let metrics: SharedValue<PageReply>
 
   package init(_ configuration: PageConfiguration, source: any PageSource) {
-    hosts = HostCheck(names: configuration.names)
-    access = PageAccess(
-      token: configuration.token, trustedProxy: configuration.trustedProxy,
-      trustedProxyChanges: configuration.trustedProxyChanges)
+    hosts = HostCheck(names: configuration.http.names)
+    access = PageAccess(configuration.http)
     self.source = source
     addressBesideProxy = configuration.addressBesideProxy
     feed = StateFeed(

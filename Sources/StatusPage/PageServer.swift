@@ -3,6 +3,7 @@
 import Glibc
 import Logging
 import ServiceLifecycle
+import Settings
 import Synchronization
 import ThreadkeeperSupport
 
@@ -31,7 +32,7 @@ package struct PageServer: Service {
       most: configuration.limits.connections,
       healthChecks: configuration.limits.healthChecks,
       mostOfPeer: configuration.limits.connectionsOfPeer,
-      unlimited: configuration.trustedProxy.flatMap(PeerAddress.init))
+      unlimited: configuration.http.trustedProxy.flatMap(PeerAddress.init))
     self.logger = logger
     self.listening = listening
   }
@@ -83,7 +84,7 @@ package struct PageServer: Service {
       condition.set(.listening(port: loop.port))
       logger.notice(
         "the HTTP server listens",
-        metadata: ["address": "\(configuration.address)", "port": "\(loop.port)"])
+        metadata: ["address": "\(configuration.http.address)", "port": "\(loop.port)"])
       listening(loop.port)
       loop.run()
       return nil
@@ -103,37 +104,16 @@ package struct PageServer: Service {
 
 /// Where the server listens, and for whom.
 package struct PageConfiguration: Sendable {
-  /// An IP address of this machine.
-  package var address: String
-  /// TCP port; 0: one that is free.
-  package var port: Int
-  /// Host names under which clients reach it, beside `localhost` and IP addresses.
-  package var names: [String]
-  /// What a client has to show, in ASCII. Nil: whoever reaches it may look, and nobody may change anything.
-  package var token: String?
-  /// IP address of a proxy that lets in only users that it knows. Whoever comes from there may look, and everybody else
-  /// needs the token.
-  package var trustedProxy: String?
-  /// Whether whoever comes from there may also change something.
-  package var trustedProxyChanges: Bool
+  /// Port 0: one that is free.
+  package var http: Settings.HTTP
   /// Where programs find it that the proxy does not let in: `http://threadkeeper.home.arpa:8423/`.
   package var addressBesideProxy: String?
   /// The shared library that speaks HTTP.
   package var library = "libmicrohttpd.so.12"
   package var limits = PageLimits()
 
-  package init(
-    address: String, port: Int, names: [String] = [], token: String? = nil,
-    trustedProxy: String? = nil, trustedProxyChanges: Bool = false,
-    addressBesideProxy: String? = nil
-  ) {
-    self.address = address
-    self.port = port
-    self.names = names
-    self.token = token
-    self.trustedProxy = trustedProxy
-    self.trustedProxyChanges = trustedProxyChanges
-    self.addressBesideProxy = addressBesideProxy
+  package init(_ http: Settings.HTTP, addressBesideProxy: String? = nil) {
+    (self.http, self.addressBesideProxy) = (http, addressBesideProxy)
   }
 }
 
@@ -230,26 +210,27 @@ enum PageObstacle: Error {
 
 extension PageCondition.State {
   init(_ obstacle: PageObstacle, at configuration: PageConfiguration) {
-    let (address, port) = (configuration.address, configuration.port)
-    switch obstacle {
-    case .library(let reason):
-      self = .unavailable(
-        "libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
-    case .system(EADDRINUSE):
-      self = .unavailable(
-        "port \(port) of \(address) is taken by another program",
-        remedy: "Choose another `http.port` and restart, or end that program.")
-    case .system(EADDRNOTAVAIL):
-      self = .unavailable(
-        "this machine has no address \(address)",
-        remedy: "Correct `http.address` and restart, or bring the interface up.")
-    case .system(EACCES):
-      self = .unavailable(
-        "the daemon's user may not listen on port \(port)",
-        remedy: "Choose an `http.port` of 1024 or above, and restart.")
-    case .system(let code):
-      self = .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
-    }
+    let (address, port) = (configuration.http.address, configuration.http.port)
+    self =
+      switch obstacle {
+      case .library(let reason):
+        .unavailable(
+          "libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
+      case .system(EADDRINUSE):
+        .unavailable(
+          "port \(port) of \(address) is taken by another program",
+          remedy: "Choose another `http.port` and restart, or end that program.")
+      case .system(EADDRNOTAVAIL):
+        .unavailable(
+          "this machine has no address \(address)",
+          remedy: "Correct `http.address` and restart, or bring the interface up.")
+      case .system(EACCES):
+        .unavailable(
+          "the daemon's user may not listen on port \(port)",
+          remedy: "Choose an `http.port` of 1024 or above, and restart.")
+      case .system(let code):
+        .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
+      }
   }
 }
 

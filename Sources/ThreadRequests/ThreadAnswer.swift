@@ -3,7 +3,10 @@
 import FoundationEssentials
 import ThreadDataset
 
-/// An answer as it is on the wire.
+/// An answer as it is on the wire: to a request, and to an event whose publisher asks for it by a Response Topic.
+///
+///     {"status":"ok","v":1}
+///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
 package struct ThreadAnswer: Codable, Hashable, Sendable {
   package enum Status: String, Codable, Sendable {
     case ok, error
@@ -20,15 +23,12 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
   package var transaction: String?
 
   package init(_ data: AnswerData, transaction: String? = nil) {
-    self.status = .ok
-    self.data = data
-    self.transaction = transaction
+    (status, self.data, self.transaction) = (.ok, data, transaction)
   }
 
-  package init(_ error: AnswerFailure, transaction: String? = nil) {
-    self.status = .error
-    self.error = error
-    self.transaction = transaction
+  /// - Parameter error: nil for an event that was acted upon, or had come before.
+  package init(_ error: AnswerFailure?, transaction: String? = nil) {
+    (status, self.error, self.transaction) = (error == nil ? .ok : .error, error, transaction)
   }
 
   /// Nil for what is no answer, or one of another version.
@@ -88,9 +88,10 @@ package enum AnswerCode: String, CaseIterable, Sendable {
   case store
 }
 
-/// Why a request was not fulfilled, as it is answered.
+/// Why a request was not fulfilled, or an event not acted upon, as it is answered.
 package struct AnswerFailure: Error, Codable, Hashable, Sendable {
-  /// One of `AnswerCode`, or of `DatasetError.Code`.
+  /// One of `AnswerCode`, or of `DatasetError.Code`; of an event one of `Rejection.Code`, and of what is sealed one of
+  /// `EnvelopeRefusal`.
   package var code: String
   /// One sentence: what was expected, what was found. Never a byte of a value.
   package var message: String
@@ -107,21 +108,26 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
 
   package init(
     _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String,
-    help: String? = nil
+    help: String? = nil, exit: Int32? = nil
   ) {
-    self.code = code.rawValue
+    self.init(code: code.rawValue, field: field, offset: offset, message, help: help, exit: exit)
+  }
+
+  package init(
+    code: String, field: String? = nil, offset: Int? = nil, _ message: String,
+    help: String? = nil, exit: Int32? = nil
+  ) {
+    self.code = code
     self.message = message
     self.field = field
     self.offset = offset
     self.help = help
+    self.exit = exit
   }
 
   package init(_ error: DatasetError, field: String = "dataset") {
-    self.code = error.code.rawValue
-    self.message = error.message
-    self.field = field
-    self.tlv = error.tlvName
-    self.offset = error.offset
+    self.init(code: error.code.rawValue, field: field, offset: error.offset, error.message)
+    tlv = error.tlvName
   }
 
   /// Nil for the code of a dataset's rule, and for one that this version does not know.

@@ -33,7 +33,7 @@ struct RunCommand: AsyncParsableCommand {
     let settings = try options.load()
     if settings.store.url != nil { return try await runNode(settings) }
     let daemon = try Daemon.start(
-      settings, ask: StoreSecret.askNow, logger: .init(settings.log))
+      settings, ask: { try StoreSecret.ask($0) }, logger: .init(settings.log))
     defer { daemon.end() }
     if let broker = daemon.embeddedBroker {
       try StandardStream.error.write(
@@ -58,7 +58,7 @@ struct RunCommand: AsyncParsableCommand {
 
 extension Logger {
   init(_ log: Settings.Log) {
-    let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
+    let level = log.level
     switch log.format {
     case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }
     case .json:
@@ -73,7 +73,7 @@ struct EmbeddedBrokerNotice {
   let settings: Settings
 
   var text: String {
-    let base = settings.homes.first?.baseTopic ?? settings.mqtt.baseTopic
+    let base = settings.homes.first?.base ?? settings.mqtt.baseTopic
     // The commands begin at the first column: what ends the input must stand there, too.
     return """
 

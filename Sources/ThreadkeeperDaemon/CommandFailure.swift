@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Settings
-import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
 import FoundationEssentials
-#else
-import Foundation
-#endif
+import Settings
+import ThreadRequests
+import ThreadkeeperSupport
 
 /// Why a command did not do what it was asked for, and what to do about it.
 package struct CommandFailure: Error, Sendable, Equatable {
@@ -18,10 +14,10 @@ package struct CommandFailure: Error, Sendable, Equatable {
   /// What the person can do.
   package let remedy: String?
   /// Of `io.threadkeeper.Failed`, where it is another one than that of the status.
-  package let code: String?
+  package let code: AnswerCode?
 
   package init(
-    _ status: ExitStatus, _ message: String, remedy: String? = nil, code: String? = nil
+    _ status: ExitStatus, _ message: String, remedy: String? = nil, code: AnswerCode? = nil
   ) {
     self.status = status
     self.message = message

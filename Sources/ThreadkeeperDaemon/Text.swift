@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
 import FoundationEssentials
-#else
-import Foundation
-#endif
 
 extension String {
   /// The text with everything escaped that could move the cursor, hide other text or start a line.
@@ -20,6 +16,16 @@ extension String {
       }
     }
   }
+}
+
+extension Sequence<String> {
+  /// `a, b, c`
+  package var listed: String { joined(separator: ", ") }
+}
+
+extension Sequence where Element: Equatable {
+  /// Each once, where it comes first.
+  package var uniqued: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension Unicode.Scalar {

@@ -242,6 +242,8 @@ extension PreferredCheck {
 
 extension DatasetParameter: WireName {}
 
+extension HomeSettings.OnMismatch: WireName {}
+
 extension DatasetDifferences: WireValue {
   package func write(to json: inout JSONWriter) { parameters.write(to: &json) }
 

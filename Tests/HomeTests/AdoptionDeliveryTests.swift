@@ -28,7 +28,7 @@ import ThreadDataset
   @Test("It is sent once to each connection, and again when the envelope is over, as one message")
   func again() throws {
     var scene = try HomeScene(in: .agreed)
-    scene.rules.adoptTimeout = 900
+    scene.rules.settings.adoptTimeout = 900
     scene.live(1)
     scene.arrive()
     scene.live(100)
@@ -111,7 +111,7 @@ import ThreadDataset
   @Test("A lowered setting leaves a router the new time, and no more")
   func lowered() throws {
     var scene = try HomeScene(in: .sent)
-    scene.rules.adoptTimeout = 20
+    scene.rules.settings.adoptTimeout = 20
     scene.live(20)
     #expect(scene.state == .sent)
     scene.live(1)
@@ -151,13 +151,13 @@ import ThreadDataset
       var scene = try HomeScene(in: state)
       let (alerts, terms, waiting) = (scene.home.alerts, scene.terms, scene.waiting)
       scene.rules.hasDaemon = false
-      scene.rules.adoptTimeout = nil
+      scene.rules.settings.adoptTimeout = nil
       scene.store(.of(1, at: 5))
       #expect(scene.dataset == .of(1, at: 5))
       #expect(scene.state == state && scene.terms == terms && scene.waiting == waiting)
       #expect(scene.home.alerts == alerts, "\(state)")
       // Its daemon looks at it.
-      (scene.rules.hasDaemon, scene.rules.adoptTimeout) = (true, 300)
+      (scene.rules.hasDaemon, scene.rules.settings.adoptTimeout) = (true, 300)
       scene.handle(.started)
       #expect(scene.state == nil && scene.routerAlerts.isEmpty, "\(state)")
     }

@@ -95,7 +95,7 @@ import ThreadDataset
   @Test("Only in its last minute that a change is pending is final; until then it is sent again")
   func pendingChange() throws {
     var scene = try HomeScene(in: .asked)
-    scene.rules.adoptTimeout = 900
+    scene.rules.settings.adoptTimeout = 900
     scene.approve()
     scene.live(1)
     scene.handle(.delivered(message: try #require(scene.terms?.message)))

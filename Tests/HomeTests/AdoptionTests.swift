@@ -60,7 +60,7 @@ import ThreadDataset
 
   /// Router 1 of anna's, who is enrolled, has lost its network; or it never had one.
   private static func withoutNetwork(_ had: DatasetSummary?) -> HomeScene {
-    var scene = HomeScene { $0.adoptTimeout = 300 }
+    var scene = HomeScene { $0.settings.adoptTimeout = 300 }
     scene.announce(2, .home, from: "hub")
     scene.enroll("anna")
     scene.announce(1, had, from: "anna") {
@@ -197,13 +197,13 @@ import ThreadDataset
     #expect(scene.state == .due, "without the hold")
     scene.live(1)
     #expect(scene.waiting.count == 1)
-    scene = HomeScene.adopting { $0.alertsHold = 0 }
+    scene = HomeScene.adopting { $0.settings.alertsHold = 0 }
     #expect(scene.state == .due, "where alerts are not held")
-    scene = HomeScene.adopting { $0.adoptTimeout = nil }
+    scene = HomeScene.adopting { $0.settings.adoptTimeout = nil }
     scene.rename()
     scene.live(60)
     #expect(scene.state == nil)
-    scene.rules.adoptTimeout = 300
+    scene.rules.settings.adoptTimeout = 300
     scene.announce(1, .guest, from: "anna") { $0.name = "Hall" }
     #expect(scene.state == .due, "raised before the setting")
   }
@@ -213,12 +213,12 @@ import ThreadDataset
     for state in [.due] + Self.underWay + Self.failed + Self.obstacles {
       var scene = try HomeScene(in: state)
       let count = scene.sent.count
-      scene.rules.adoptTimeout = nil
+      scene.rules.settings.adoptTimeout = nil
       if isTick { scene.live(1) } else { scene.report(.of(7)) }
       #expect(scene.state == nil && scene.waiting.isEmpty && scene.sent.count == count)
     }
     var scene = try HomeScene(in: .asked)
-    scene.rules.adoptTimeout = nil
+    scene.rules.settings.adoptTimeout = nil
     scene.approve()
     #expect(scene.state == nil && scene.home.decisions.last?.obstacle == .changed)
   }
@@ -374,7 +374,7 @@ import ThreadDataset
         scene.announce(2, .guest, from: "hub")
         #expect(scene.home.movedTo == 2)
       } else {
-        scene.rules.adoptTimeout = nil
+        scene.rules.settings.adoptTimeout = nil
       }
       #expect(
         scene.decide(.askAgain(1))

@@ -136,7 +136,7 @@ import ThreadDataset
     arguments: [-year, 0])
   func unknown(_ jump: Int) {
     var scene = Self.scene()
-    scene.rules.alertsHold = 0
+    scene.rules.settings.alertsHold = 0
     scene.see()
     Self.set(&scene, by: jump)
     scene.wait(seconds: 3_600)

@@ -184,7 +184,7 @@ import ThreadDataset
   func deniedKey() {
     let requests = [HomeRequest.getPreferred, .getNetwork(1), .nearbyNetworks]
     for first in requests {
-      var scene = HomeScene { $0.adoptTimeout = 300 }
+      var scene = HomeScene { $0.settings.adoptTimeout = 300 }
       scene.announce(1, .of(1), from: "hub")
       scene.announce(2, .of(2, key: 2), from: "vendor")
       scene.enroll("phone")

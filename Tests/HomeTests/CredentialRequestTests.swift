@@ -165,7 +165,7 @@ import ThreadDataset
       .setPreferred(.dataset(.of(2))),
     ])
   func plaintext(_ request: HomeRequest) {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "hub") { $0.signature = nil }
     for (requester, isSigned) in [(Self.bob, true), (Self.machine, false), (Self.bob, false)] {
       scene.ask(request, by: requester) { $0.isSigned = isSigned }
@@ -179,7 +179,7 @@ import ThreadDataset
 
   @Test("Deleted: the router stays and its credentials are missing; the preferred network stays")
   func delete() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "anna")
     #expect(scene.ask(.deleteCredentials(1), by: Self.bob)?.isRefused == true)
     #expect(scene.ask(.deleteCredentials(1), by: Self.anna) == .deleted)
@@ -207,7 +207,7 @@ import ThreadDataset
   @Test(
     "What does not open and is given up is missing: of a router, of the network, of a former one")
   func lost() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "anna")
     scene.announce(2, .of(2), from: "anna")
     scene.prefer(network: 2)

@@ -8,7 +8,7 @@ import ThreadDataset
 /// Alerts about what was seen on the local network.
 @Suite struct DiscoveryAlertTests {
   private static func scene() -> HomeScene {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1, at: 5))
     return scene
   }
@@ -112,7 +112,7 @@ import ThreadDataset
 
   @Test("A code that opens a router of the home is an alert, unless somebody here has asked for it")
   func code() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let alert = AlertKey.of(.credentialSharingOpen, 1)
     func look(_ isOpen: Bool) {
       scene.see(.of(1) { $0.isOpenForCode = isOpen }, .of(2, on: 5) { $0.isOpenForCode = isOpen })
@@ -149,7 +149,7 @@ import ThreadDataset
 
   @Test("A router that was reset is one row and one alert, and keeps its name when it is accepted")
   func reset() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(Self.box(1, "Attic"))
     scene.wait(seconds: 60)
@@ -198,7 +198,7 @@ import ThreadDataset
 
   @Test("A visitor that was reset is one row without a word")
   func visitorReset() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.handle(.acceptNetwork(5, isAccepted: true))
     scene.see(Self.box(1, on: 5))
@@ -296,7 +296,7 @@ import ThreadDataset
   @Test(
     "Where nobody is or was on the preferred network, that is one alert and none for each router")
   func empty() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.prefer(.of(1, at: 5))
     scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 3))
     let key = AlertKey.of(.preferredNetworkEmpty)
@@ -321,7 +321,7 @@ import ThreadDataset
 
   @Test("Nobody who was announced is explained by it: each of them can be given the credentials")
   func emptyWithLogin() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(2))
     scene.see(.of(1, on: 2))
     scene.prefer(.of(1, at: 5))

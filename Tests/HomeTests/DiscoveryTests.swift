@@ -183,7 +183,7 @@ import ThreadDataset
   @Test(
     "A router whose credentials alone are stored is listed when it is seen, and where it is counts")
   func storedAlone() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     let requester = Requester.program(of: "otbr")
     scene.ask(.storeCredentials(1, .of(1)), by: requester)
@@ -233,7 +233,7 @@ import ThreadDataset
       Update("another address") { $0.extendedAddress = 2 },
     ], [0, 7_200])
   func update(_ update: Update, seconds: Int) {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(Self.before)
     let first = scene.router(1)?.firstSeenAt
@@ -339,7 +339,7 @@ import ThreadDataset
 
   @Test("When discovery ends, what it has brought goes, and other routers keep what they have")
   func end() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     scene.announce(3, .of(1))
     scene.see(.of(1), .of(2), .of(3))

@@ -98,7 +98,7 @@ import ThreadDataset
 
   @Test("A refused event does not use up its number")
   func refused() {
-    var scene = HomeScene { $0.routersPerTeam = 1 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 1 }
     scene.announce(1, .of(1)) { $0.order = .number(5) }
     scene.publish(.heartbeat, 1, from: "mallory") { $0.order = .number(6) }
     #expect(scene.announce(2, .of(1)) { $0.order = .number(1) }.rejection == .tooManyRouters(1))
@@ -195,7 +195,7 @@ import ThreadDataset
 
   @Test("A signed dataset of a user whose plain ones do not count ends the alert about those")
   func plaintextEnds() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let key = AlertKey(.plaintextCredentials, .user("otbr"))
     scene.announce(1, .of(1))
     scene.announce(9, .of(1), from: "other")
@@ -228,7 +228,7 @@ import ThreadDataset
 
   @Test("A signer has a record for each subject, and one for its mark")
   func records() throws {
-    var scene = HomeScene { $0.routersPerTeam = 1 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 1 }
     scene.enroll("otbr")
     let key = SignerKey(user: "otbr", issuer: Hash128(low: 1))
     for agent: UInt64 in 1...3 {

@@ -14,7 +14,7 @@ import ThreadDataset
   /// A member of each of two teams.
   private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
+      $0.settings.alertsHold = 0
       change(&$0)
     }
     scene.announce(1, .of(1), from: "a") { $0.name = "Attic" }
@@ -51,7 +51,7 @@ import ThreadDataset
       scene.handle(.started)
       scene.announce(1, .of(2), from: "a")
     case .removesRoom:
-      scene.rules.routersPerTeam = 1
+      scene.rules.settings.routersPerTeam = 1
       scene.publish(.leave, 1, from: "a")
       scene.announce(9, .of(9), from: "a")
     }
@@ -104,7 +104,7 @@ import ThreadDataset
   /// The keys were changed by the only member.
   private static func changed(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
+      $0.settings.alertsHold = 0
       change(&$0)
     }
     scene.announce(2, .of(1), from: "b") { $0.name = "Cellar" }
@@ -172,7 +172,7 @@ import ThreadDataset
 
   @Test("The question about an adoption says so, too, and one about a network of others does not")
   func adoption() {
-    var scene = Self.changed { $0.adoptTimeout = 300 }
+    var scene = Self.changed { $0.settings.adoptTimeout = 300 }
     scene.enroll("c")
     scene.announce(3, .of(3), from: "c")
     scene.tick()

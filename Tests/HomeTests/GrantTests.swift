@@ -214,7 +214,7 @@ import ThreadDataset
       for isAdoption in [true, false] {
         var scene = scene
         if isAdoption {
-          scene.rules.adoptTimeout = 300
+          scene.rules.settings.adoptTimeout = 300
           scene.enroll("hub")
           scene.wait(seconds: 30)
           for _ in 1...2 { scene.tick() }

@@ -29,7 +29,7 @@ import ThreadDataset
 
   @Test("Takes the place of alerts that were raised for its first routers")
   func replaces() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(2))
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 1)])
     scene.announce(2, .of(2))
@@ -39,7 +39,7 @@ import ThreadDataset
 
   @Test("Is each router's own alert again when most have come back, and when only one is left")
   func splits() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(1...3, .of(2))
     scene.announce(1, .of(1))
     #expect(scene.alarms == [.of(.homeMoved)])
@@ -71,7 +71,7 @@ import ThreadDataset
       ),
     ])
   func together(_ what: String, _ networks: [UInt64], _ offline: [UInt64], _ hasMoved: Bool) {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1...UInt64(networks.count), .of(1))
     for (index, network) in networks.enumerated() {
       scene.announce(UInt64(index + 1), .of(network))
@@ -82,7 +82,7 @@ import ThreadDataset
 
   @Test("A router that was never on the preferred network changes nothing of it")
   func outsider() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(5))
     scene.announce(1...3, .of(2))
     #expect(scene.alarms == [.of(.homeMoved), .of(.preferredNetworkMismatch, 9)])
@@ -90,7 +90,7 @@ import ThreadDataset
 
   @Test("Is none where a person has chosen a network without routers")
   func chosen() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.prefer(.of(2))
     #expect(scene.alert(.homeMoved) == nil)
     #expect(scene.alarms.count { $0.name == .preferredNetworkMismatch } == 3)
@@ -98,7 +98,7 @@ import ThreadDataset
 
   /// Of four members two are on another network of the same name, as their login reports; the others cannot be reached.
   private static func part(of login: ExactName) -> HomeScene {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.name = "Attic" }
     scene.announce(2, .of(1), from: login) { $0.name = "Cellar" }
     scene.announce(3...4, .of(1), from: "else")
@@ -130,7 +130,7 @@ import ThreadDataset
   func until(
     _ what: String, _ seconds: Int, _ network: UInt64, _ isOffline: Bool, _ all: Int, _ lost: Int
   ) {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(3, .of(network))
     if isOffline { scene.publish(.offline, 3) }
     scene.wait(seconds: seconds)
@@ -144,7 +144,7 @@ import ThreadDataset
 
   @Test("Counts a router where it is, whatever it is configured for")
   func place() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     for agent: UInt64 in 1...2 {
       scene.publish(.heartbeat, agent) { $0.thread.network = 2 }
     }
@@ -153,7 +153,7 @@ import ThreadDataset
 
   @Test("Is none while a router is left behind, and the others are on an accepted network")
   func accepted() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(1...2, .of(2))
     scene.handle(.acceptNetwork(2, isAccepted: true))
     #expect(scene.alert(.homeMoved)?.phase == .resolved)
@@ -163,7 +163,7 @@ import ThreadDataset
 
   @Test("While it has moved nobody is asked to pull a router back, wherever that is")
   func pullsNobodyBack() {
-    var scene = Self.scene { $0.adoptTimeout = 300 }
+    var scene = Self.scene { $0.settings.adoptTimeout = 300 }
     scene.enroll("otbr")
     scene.announce(1, .of(2))
     scene.live(35)
@@ -195,7 +195,7 @@ import ThreadDataset
 
   @Test("Of routers that were only seen it is the same")
   func seen() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.see(.of(1), .of(2))
     scene.prefer(network: 1)
     scene.see(.of(1, on: 2), .of(2, on: 2))

@@ -39,7 +39,7 @@ import ThreadDataset
 
   @Test("A second member's report makes them the keys of the home")
   func confirmed() throws {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     let output = scene.announce(2, Self.claim)
     #expect(output.types == [.datasetUpdated, .preferredChanged])
     #expect(scene.preferred == Self.claim)
@@ -56,7 +56,7 @@ import ThreadDataset
     "A claim ends when its router takes it back, or has the credentials no more",
     arguments: End.allCases)
   func ends(_ end: End) {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     #expect(scene.alarms == [.of(.preferredKeyDisputed)])
     switch end {
     case .back: scene.announce(1, .of(1))
@@ -104,7 +104,7 @@ import ThreadDataset
     "When another team has no member any more, two of one team are enough",
     arguments: [true, false])
   func otherTeamRemoved(_ isListed: Bool) {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1...2, .of(1))
     if isListed {
       scene.announce(3, .of(1), from: "other")
@@ -123,7 +123,7 @@ import ThreadDataset
     "What became of an earlier adoption of a claimant keeps nothing open",
     arguments: [AdoptionState.due, .notEnrolled, .denied])
   func adopted(_ state: AdoptionState) throws {
-    var scene = Self.scene { $0.adoptTimeout = 300 }
+    var scene = Self.scene { $0.settings.adoptTimeout = 300 }
     if state == .denied { scene.enroll("otbr") }
     var router = try #require(scene.router(1))
     let terms = Adoption.Terms(
@@ -145,7 +145,7 @@ import ThreadDataset
 
   @Test("Of many claims the alert names three; once one team is left, the newest counts")
   func many() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     for agent: UInt64 in 1...20 { scene.announce(agent, .of(1), from: agent < 20 ? "a" : "b") }
     for agent: UInt64 in 1...19 {
       scene.announce(agent, .of(1, key: 2, at: agent / 5 + 2), from: "a")
@@ -180,7 +180,7 @@ import ThreadDataset
 
   @Test("A person takes the new keys; the others are behind then")
   func personAgrees() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     #expect(
       scene.command(.setPreferred(.network(1, router: 1)))
         == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .router(1)))
@@ -191,7 +191,7 @@ import ThreadDataset
   @Test("A person who names neither side has decided nothing: the dispute stays")
   func personNamesNone() {
     for choice in [HomeRequest.PreferredChoice.network(1, router: nil), .name("net-1")] {
-      var scene = Self.scene { $0.alertsHold = 0 }
+      var scene = Self.scene { $0.settings.alertsHold = 0 }
       #expect(
         scene.command(.setPreferred(choice))
           == .refused(
@@ -212,7 +212,7 @@ import ThreadDataset
       (.current, .of(1)), (.dataset(.of(1)), .of(1)),
       (.dataset(.of(1, channel: 20)), .of(1, channel: 20)),
     ] as [(HomeRequest.PreferredChoice, DatasetSummary)] {
-      var scene = Self.scene { $0.alertsHold = 0 }
+      var scene = Self.scene { $0.settings.alertsHold = 0 }
       scene.command(.setPreferred(way))
       #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
       #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))

@@ -13,8 +13,8 @@ import ThreadDataset
   /// Router 1 is on network 2, and router 9 on the preferred network 1.
   private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
-      $0.routersPerTeam = 200
+      $0.settings.alertsHold = 0
+      $0.settings.routersPerTeam = 200
       change(&$0)
     }
     scene.announce(9, home)
@@ -170,7 +170,7 @@ import ThreadDataset
     for (name, departed) in [
       ("Attic", #""Attic", under its former id 0000000000000002,"#), ("Cellar", #""Cellar""#),
     ] {
-      var scene = HomeScene { $0.alertsHold = 0 }
+      var scene = HomeScene { $0.settings.alertsHold = 0 }
       scene.announce(2, Self.home) { $0.name = name }
       scene.announce(1, Self.home) { $0.name = "Attic" }
       scene.publish(.leave, 2)

@@ -87,7 +87,7 @@ import ThreadDataset
 
   @Test("At its limit a team loses the id that left first, and no other team's")
   func limit() {
-    var scene = HomeScene { $0.routersPerTeam = 3 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 3 }
     scene.announce(9, .of(1), from: "other")
     scene.publish(.leave, 9, from: "other")
     for agent: UInt64 in 1...3 {
@@ -111,7 +111,7 @@ import ThreadDataset
   @Test(
     "The id of a former member of the preferred network makes no room, as it counts for 30 days")
   func formerMember() {
-    var scene = HomeScene { $0.routersPerTeam = 2 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     scene.announce(1...2, .of(1))
     scene.publish(.leave, 1)
     #expect(scene.announce(3, .of(1)).rejection == .tooManyRouters(2))
@@ -121,7 +121,7 @@ import ThreadDataset
 
   @Test("Routers without a dataset and credentials without a router count, too")
   func counts() {
-    var scene = HomeScene { $0.routersPerTeam = 2 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     let requester = Requester.login("otbr")
     scene.announce(1)
     scene.ask(.storeCredentials(2, .of(1)), by: requester)
@@ -137,7 +137,7 @@ import ThreadDataset
 
   @Test("A router that had neither credentials nor numbers leaves no id behind when it leaves")
   func nothingToKeep() {
-    var scene = HomeScene { $0.routersPerTeam = 2 }
+    var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     scene.announce(1, .of(1))
     for agent: UInt64 in 2...9 {
       #expect(scene.announce(agent).rejection == nil)
@@ -153,7 +153,7 @@ import ThreadDataset
 
   @Test("Nothing is left of a router that a person removes, and its id is anybody's")
   func remove() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.order = .number(7) }
     scene.publish(.offline, 1)
     let output = scene.handle(.remove(1))

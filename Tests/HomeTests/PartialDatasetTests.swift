@@ -17,7 +17,7 @@ struct PartialDatasetTests {
 
   @Test("One is kept for its router, not preferred, and takes the place of none that is complete")
   func router() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let stored = [SecretMove(to: .router(.number(1)), from: .input)]
     #expect(announce(1, Self.partial, in: &scene).secrets == stored)
     #expect(scene.router(1)?.dataset == Self.partial && scene.router(1)?.credential == .partial)
@@ -38,7 +38,7 @@ struct PartialDatasetTests {
 
   @Test("A router with one is on the preferred network, and no member that could move it")
   func member() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     for (dataset, verdict) in [
       (Self.partial, PreferredCheck.match), (.partial(1, at: 9), .match),
@@ -68,7 +68,7 @@ struct PartialDatasetTests {
 
   @Test("A router with one on another network is asked about, and given the preferred credentials")
   func adoption() {
-    var scene = HomeScene { $0.adoptTimeout = 300 }
+    var scene = HomeScene { $0.settings.adoptTimeout = 300 }
     scene.announce(2, .home, from: "hub")
     scene.enroll("anna")
     scene.announce(1, .partial(2), from: "anna") { $0.lacks = DatasetSummary.partial(2).lacks }
@@ -98,7 +98,7 @@ struct PartialDatasetTests {
 
   @Test("One that is shared is kept for programs, and its network is preferred by its id alone")
   func shared() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let output = scene.share(Self.partial, isPreferred: true) { $0.lacks = Self.partial.lacks }
     #expect(
       output.secrets == [

@@ -15,8 +15,8 @@ import ThreadDataset
 
   private static func scene(of count: UInt64, hold: Int = 30) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = hold
-      $0.routersPerTeam = 200
+      $0.settings.alertsHold = hold
+      $0.settings.routersPerTeam = 200
     }
     scene.announce(1...count, .of(1))
     return scene

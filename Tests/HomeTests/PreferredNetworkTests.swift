@@ -17,7 +17,7 @@ import ThreadDataset
 
   @Test("A member's newer parameters become those of the home, and all others are behind")
   func follow() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     let moved = DatasetSummary.of(1, at: 2, channel: 20)
     let output = scene.announce(1, moved)
     #expect(output.types == [.datasetUpdated, .preferredChanged])
@@ -33,7 +33,7 @@ import ThreadDataset
   @Test(
     "A router that drifts to another network drags nothing, and is a member again when it is back")
   func drift() throws {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(2, at: 99))
     #expect(scene.preferred == .of(1) && scene.router(1)?.followsPreferred == false)
     #expect(scene.alarms == [.of(.preferredNetworkMismatch, 1)])
@@ -46,7 +46,7 @@ import ThreadDataset
 
   @Test("A router that has only the preferred Extended PAN ID never moves it, and is a mismatch")
   func otherKey() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     for seconds in [1, 5, 6, 1_000] as [UInt64] {
       scene.announce(3, .of(1, key: 9, at: seconds), from: "other")
       #expect(
@@ -87,7 +87,7 @@ import ThreadDataset
 
   @Test("It stays when the last of its routers leaves")
   func last() {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     for agent: UInt64 in 1...2 { scene.publish(.leave, agent) }
     #expect(scene.preferred == .of(1) && scene.alarms == [])
     #expect(scene.home.networks.map(\.isPreferred) == [true])
@@ -95,7 +95,7 @@ import ThreadDataset
 
   @Test("Preferred by its id alone, it gets credentials when routers of two teams report the same")
   func named() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.see(.of(9, on: 1))
     scene.prefer(network: 1)
     #expect(scene.preferred == DatasetSummary(network: 1, name: "net-1"))
@@ -218,7 +218,7 @@ import ThreadDataset
 
   @Test("A person forgets the preferred network: none is preferred, whatever is announced")
   func forget() throws {
-    var scene = Self.scene { $0.alertsHold = 0 }
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
     scene.command(.forgetPreferred)
     #expect(
       scene.verdict(of: 1) == PreferredCheck.none && scene.router(1)?.followsPreferred == false)
@@ -235,7 +235,7 @@ import ThreadDataset
   @Test(
     "A home with routers and no preferred network says so, and names the networks to choose from")
   func none() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.tick()
     #expect(scene.alarms == [])
     scene.see(.of(1, on: 1))
@@ -261,7 +261,7 @@ import ThreadDataset
 
   @Test("What it names changes with the clock: a message does not look at all networks")
   func networksByTheClock() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.see(.of(1, on: 2))
     scene.tick()
     let before = scene.alert(.noPreferredNetwork)?.facts
@@ -276,7 +276,7 @@ import ThreadDataset
 
   @Test("It is no matter when no router is left")
   func nobodyLeft() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1)
     #expect(scene.alarms.contains(.of(.noPreferredNetwork)))
     scene.publish(.leave, 1)

@@ -8,7 +8,7 @@ import ThreadDataset
 /// Whether routers can be reached, where they are, and how their Thread interface is.
 @Suite struct PresenceTests {
   private static func scene() -> HomeScene {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1, .of(1))
     return scene
@@ -55,7 +55,7 @@ import ThreadDataset
   @Test("With a limit of 0 no router counts as silent")
   func never() {
     var scene = Self.scene()
-    scene.rules.offlineAfter = 0
+    scene.rules.settings.offlineAfter = 0
     scene.publish(.heartbeat, 1)
     scene.pass(seconds: 100_000)
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
@@ -158,7 +158,7 @@ import ThreadDataset
   @Test(
     "A new router has no network yet: it is not stopped, and not back when it has its first one")
   func new() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1) { $0.thread.state = .disabled }
     #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
@@ -196,7 +196,7 @@ import ThreadDataset
   @Test(
     "A router that loses its network stays, with its credentials; the alert says who is left there")
   func lostNetwork() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
     scene.announce(2, .of(1)) { $0.thread = .init(state: .router, network: 1) }
     let output = scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
@@ -262,7 +262,7 @@ import ThreadDataset
 
   @Test("A new router without a network is listed, and one alert says so")
   func noNetwork() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1) { $0.thread.state = .disabled }
     scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
@@ -313,7 +313,7 @@ import ThreadDataset
 /// The Wi-Fi of access points that routers are in or beside.
 @Suite struct SSIDTests {
   private static func scene() -> HomeScene {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.accessPoint = "ap" }
     return scene
   }
@@ -351,7 +351,7 @@ import ThreadDataset
         #expect((scene.router(agent)?.ssid == user) == isBelieved)
       }
     }
-    scene.rules.reportsSSID = { $0 == "hall" }
+    scene.rules.settings.ssidReporters = ["hall"]
     scene.publish(.ssid, 1, from: "hall") { $0.ssid = "hall" }
     #expect(scene.router(1)?.ssid == "hall")
     scene.announce(6, .of(1), from: "other") { $0.accessPoint = "ap" }
@@ -364,7 +364,7 @@ import ThreadDataset
   @Test("A change says whether the router is on the preferred network")
   func check() {
     var scene = Self.scene()
-    scene.rules.reportsSSID = { $0 == "watcher" }
+    scene.rules.settings.ssidReporters = ["watcher"]
     scene.announce(2, .of(2))
     let output = scene.publish(.ssid, 2, from: "watcher") {
       $0.ssid = "a"
@@ -408,7 +408,7 @@ import ThreadDataset
       scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
     #expect(scene.router(1)?.ssid == "new")
     // A team with too many keeps others from nothing.
-    scene.rules.reportsSSID = { $0 == "watcher" }
+    scene.rules.settings.ssidReporters = ["watcher"]
     for team: ExactName in ["a", "z"] {
       scene.announce(team == "a" ? 101 : 102, .of(1), from: team) { $0.accessPoint = "ap" }
     }

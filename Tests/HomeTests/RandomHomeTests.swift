@@ -20,9 +20,9 @@ import ThreadDataset
   func life(_ seed: UInt64) throws {
     var random = RandomHome(seed: seed)
     var scene = HomeScene {
-      $0.adoptTimeout = 300
-      $0.routersPerTeam = 4
-      $0.trustsShared = { $0 == "guest" }
+      $0.settings.adoptTimeout = 300
+      $0.settings.routersPerTeam = 4
+      $0.settings.trusted = ["guest"]
     }
     var records = Records()
     var secrets = Secrets()
@@ -221,7 +221,7 @@ extension HomeScene {
     for router in home.routers { counted.set(router, firstSeen: now) }
     let (a, b) = (counted, home.routers)
     return a.counts == b.counts && a.counts.seen <= Home.mostDiscovered
-      && a.counts.ids.values.allSatisfy { $0 <= rules.routersPerTeam }
+      && a.counts.ids.values.allSatisfy { $0 <= rules.settings.routersPerTeam }
   }
 }
 

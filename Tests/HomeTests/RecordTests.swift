@@ -92,7 +92,7 @@ import ThreadDataset
   }
 
   static var home: Home {
-    var scene = HomeScene { $0.adoptTimeout = 300 }
+    var scene = HomeScene { $0.settings.adoptTimeout = 300 }
     scene.announce(1, .of(1))
     scene.enroll("otbr")
     scene.home.put(fullRouter)

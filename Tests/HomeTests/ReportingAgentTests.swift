@@ -200,7 +200,7 @@ import ThreadDataset
     }
     let kept = scene.home.agents["ha"] ?? [:]
     #expect(kept.count == ReportingAgent.most && kept["0"] == nil && kept["64"] != nil)
-    scene.rules.routersPerHome = 1
+    scene.rules.settings.routersPerHome = 1
     report(.heartbeat, from: "other")
     #expect(scene.home.agents["other"] == nil)
   }

@@ -58,7 +58,7 @@ import ThreadDataset
   ]
 
   private static func scene() -> HomeScene {
-    var scene = HomeScene { $0.offlineAfter = 0 }
+    var scene = HomeScene { $0.settings.offlineAfter = 0 }
     scene.announce(2, .of(1, at: 5))
     scene.announce(1, .of(1, at: 5))
     scene.pass(seconds: 40)
@@ -155,7 +155,7 @@ import ThreadDataset
   @Test(
     "Against the preferred network comes first, and then what a router reported against its own")
   func both() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1, at: 9))
     scene.announce(1, .of(1, at: 5, channel: 20))
     #expect(scene.alert(.staleDataset, 1)?.facts.message == .behind)
@@ -171,7 +171,7 @@ import ThreadDataset
 
   @Test("What a dataset lacks is named, and what is stored stays")
   func lacks() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     for lacks in [[TLVType.pskc], [.channelMask, .networkName, .pskc, .securityPolicy]] {
       scene.announce(1) { $0.lacks = lacks }
@@ -187,7 +187,7 @@ import ThreadDataset
     "An error of a router's REST interface is kept until it is online, or offline for another reason"
   )
   func httpStatus() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     for status in [UInt16?.some(500), nil] {
       scene.publish(.offline, 1) { ($0.offlineReason, $0.httpStatus) = (.failing, status) }
@@ -214,7 +214,7 @@ import ThreadDataset
 
   @Test("Severity that changes is said with the update")
   func severity() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(.of(1, on: 2))
     #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.message == .neverMember)

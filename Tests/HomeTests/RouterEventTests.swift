@@ -80,7 +80,7 @@ import ThreadDataset
 
   @Test("Without a dataset the router is listed, nobody owns it, and its credentials are missing")
   func noDataset() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let output = scene.announce(1)
     #expect(output.types == .announced && output.secrets.isEmpty)
     #expect(scene.router(1)?.owner == nil && scene.router(1)?.credential == .missing)
@@ -135,7 +135,7 @@ import ThreadDataset
     "A report of the preferred network more than a year ahead of the clock is a conflict",
     arguments: [(365 * 86_400, true), (365 * 86_400 + 1, false)])
   func ahead(_ seconds: Int, _ isTaken: Bool) {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     let time = UInt64(scene.now.milliseconds) / 1_000 + UInt64(seconds)
     let output = scene.announce(1, .of(1, at: time, channel: 20))
@@ -148,7 +148,7 @@ import ThreadDataset
 
   @Test("A router that leaves is off the list, without credentials, and its id stays its team's")
   func leave() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.name = "Attic" }
     scene.publish(.offline, 1)
     let output = scene.publish(.leave, 1)
@@ -214,7 +214,7 @@ import ThreadDataset
     arguments: [RouterMessage.Kind.announce, .heartbeat, .offline])
   func plaintextOfFormer(_ kind: RouterMessage.Kind) {
     var scene = HomeScene {
-      $0.alertsHold = 0
+      $0.settings.alertsHold = 0
       $0.team = { _ in "family" }
     }
     let key = AlertKey(.plaintextCredentials, .user("anna"))

@@ -14,7 +14,7 @@ import ThreadDataset
   /// A home that prefers network 1 by its id alone, with router 1 that is only seen.
   private static func scene(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
+      $0.settings.alertsHold = 0
       change(&$0)
     }
     scene.see(.of(1, on: 1))
@@ -39,7 +39,7 @@ import ThreadDataset
 
   @Test("What a login prefers becomes the first preferred network, and what it does not prefer not")
   func first() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(2))
     #expect(scene.home.preferred == nil)
     let output = scene.share(.of(1), isPreferred: true)
@@ -62,7 +62,7 @@ import ThreadDataset
     "A dataset that is not complete names its network, is given to nobody, and what it lacks is said"
   )
   func partial() throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let network = DatasetSummary(network: 1, name: "home")
     let lacks = [TLVType.networkName, .pskc]
     let missing = AlertKey(.credentialsMissing, .network(1))
@@ -77,7 +77,7 @@ import ThreadDataset
     #expect(scene.home.networks.map(\.sharedBy) == [["ha"]])
     #expect(scene.ask(.nearbyNetworks) == .credentials([]))
     // As what it is: the network is known, and its keys are not.
-    var fresh = HomeScene { $0.alertsHold = 0 }
+    var fresh = HomeScene { $0.settings.alertsHold = 0 }
     output = fresh.share(network, isPreferred: true) { $0.lacks = lacks }
     #expect(
       fresh.preferred == network && output.secrets.contains(SecretMove(to: .home, from: .nothing)))
@@ -88,7 +88,7 @@ import ThreadDataset
 
   @Test("What is reported replaces what is stored, whatever its age; what is known is not written")
   func mirror() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let key = RecordKey.shared("ha", 1)
     for dataset in [DatasetSummary.of(1, at: 5), .of(1, at: 4), .of(1, at: 4, other: 1)] {
       let output = scene.share(dataset)
@@ -150,7 +150,7 @@ import ThreadDataset
     "What a login prefers is not taken where no router is in the air and others are: a person chooses",
     arguments: [false, true])
   func offTheAir(isListed: Bool) throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 1))
     scene.see(.of(1, on: 2), .of(2, on: 2))
     if !isListed { scene.handle(.remove(3)) }
@@ -176,7 +176,7 @@ import ThreadDataset
   @Test(
     "Where routers are seen after it was taken, and none is on it, one alert of the home says so")
   func offTheAirAlone() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(1), isPreferred: true)
     #expect(scene.preferred == .of(1))
     // Its routers were not there when it came.
@@ -246,7 +246,7 @@ import ThreadDataset
 
   @Test("The alert that no network is preferred counts those that routers are on")
   func noPreferred() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     scene.command(.forgetPreferred)
     for network: UInt64 in 3...5 { scene.share(.of(network)) }
@@ -422,7 +422,7 @@ import ThreadDataset
 
   @Test("A user whom the settings trust is not asked about")
   func trusted() throws {
-    var scene = Self.scene { $0.trustsShared = { $0 == "ha" } }
+    var scene = Self.scene { $0.settings.trusted = ["ha"] }
     scene.enroll("ha")
     scene.share(.of(1), from: "hub")
     scene.share(.of(1))
@@ -446,14 +446,14 @@ import ThreadDataset
     var scene = Self.scene()
     scene.enroll("ha")
     scene.share(.of(1)) { Self.sign(&$0, 1) }
-    scene.rules.trustsShared = { _ in true }
+    scene.rules.settings.trusted = ["ha"]
     scene.handle(.started)
     #expect(scene.preferred == .of(1) && scene.waiting.isEmpty)
   }
 
   @Test("A newer dataset of a user who has shared the preferred one is followed")
   func follows() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(1, at: 5), isPreferred: true)
     scene.share(.of(1, at: 6, channel: 20), isPreferred: true)
     #expect(scene.preferred == .of(1, at: 6, channel: 20))
@@ -509,7 +509,7 @@ import ThreadDataset
     #expect(scene.output.audit.contains(.sharedDeleted(of: "ha", 1)))
     let records = scene.home.takeChanges().records
     #expect(records.contains(.shared("ha", 1)))
-    scene.rules.trustsShared = { $0 == "ha" }
+    scene.rules.settings.trusted = ["ha"]
     scene.handle(.started)
     #expect(scene.preferred?.hasCredentials == false)
   }
@@ -623,7 +623,7 @@ import ThreadDataset
 
   @Test("A login that prefers another network than the home is an alert until both are the same")
   func differs() {
-    var scene = Self.scene { $0.alertsHold = 30 }
+    var scene = Self.scene { $0.settings.alertsHold = 30 }
     scene.share(.of(2), isPreferred: true)
     #expect(!scene.firing.contains(Self.differs))
     scene.pass(seconds: 31)
@@ -652,7 +652,7 @@ import ThreadDataset
 
   @Test("Plaintext is an alert as long as the user shares something")
   func plaintext() {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     let key = AlertKey(.plaintextCredentials, .user("ha"))
     scene.share(.of(1))
     scene.handle(.started)

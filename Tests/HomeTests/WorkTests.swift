@@ -15,9 +15,9 @@ import ThreadDataset
   /// All but two routers are one login's.
   private static func home(of count: Int) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
-      $0.routersPerTeam = many
-      $0.routersPerHome = many
+      $0.settings.alertsHold = 0
+      $0.settings.routersPerTeam = many
+      $0.settings.routersPerHome = many
     }
     for agent in 1...UInt64(count - 2) {
       scene.announce(agent, .of(1, at: 5)) { $0.accessPoint = agent == 2 ? "ap" : "mesh" }
@@ -157,8 +157,8 @@ import ThreadDataset
   /// More routers than a home has that settles all with each event.
   private static func large(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.alertsHold = 0
-      $0.routersPerTeam = 200
+      $0.settings.alertsHold = 0
+      $0.settings.routersPerTeam = 200
       change(&$0)
     }
     scene.announce(1...99, .of(1))
@@ -218,8 +218,8 @@ import ThreadDataset
     "A home is full at its limit: the id that came last makes room, and who was there before stays")
   func full() {
     var scene = HomeScene {
-      $0.alertsHold = 0
-      $0.routersPerHome = 20
+      $0.settings.alertsHold = 0
+      $0.settings.routersPerHome = 20
     }
     scene.announce(1...3, .of(1), from: "home")
     scene.announce(4, .of(2), from: "guest")
@@ -235,7 +235,7 @@ import ThreadDataset
     #expect(scene.output.types(of: 2_098) == .left)
     #expect(scene.home.alerts.count < 100, "nothing is left of who made room")
     // Of members none makes room.
-    scene.rules.routersPerHome = 3
+    scene.rules.settings.routersPerHome = 3
     scene.handle(.remove(4))
     for router in scene.home.routers where router.agent.numbers.high >= 100 {
       scene.handle(.remove(router.agent))
@@ -253,7 +253,7 @@ import ThreadDataset
 extension WorkTests {
   @Test("Routers that are only seen make no room in a home that is full, and count once announced")
   func seen() {
-    var scene = HomeScene { $0.routersPerHome = 2 }
+    var scene = HomeScene { $0.settings.routersPerHome = 2 }
     scene.announce(1...2, .of(1))
     scene.see(.of(50, on: 8), .of(51, on: 8))
     for agent: UInt64 in [3, 50] {

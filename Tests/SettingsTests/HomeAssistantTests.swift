@@ -83,8 +83,16 @@ struct HomeAssistantTests {
 
   @Test("Nobody's credentials are used without a question, unless a login is named")
   func trusted() throws {
-    #expect(try homeAssistant().trusted == [])
-    #expect(try homeAssistant("trusted: [ha, hb]").trusted == ["ha", "hb"])
+    #expect(try settings().eachHome.trusted.isEmpty)
+    let named = try settings("home_assistant: {trusted: [ha, caf\u{E9}]}").eachHome.trusted
+    #expect(named == ["ha", "caf\u{E9}"] && !named.contains("cafe\u{301}"))
+  }
+
+  @Test("Those who report the SSID of all routers are named, byte by byte")
+  func reporters() throws {
+    #expect(try settings().eachHome.ssidReporters.isEmpty)
+    let named = try settings("ssid: {reporters: [hall, caf\u{E9}]}").eachHome.ssidReporters
+    #expect(named == ["hall", "caf\u{E9}"] && !named.contains("cafe\u{301}"))
   }
 
   @Test(

@@ -8,7 +8,7 @@ struct HomeTests {
   func one() throws {
     #expect(
       try settings("mqtt: {base_topic: a/b}\nhomes: {}").homes == [
-        .init(name: "home", baseTopic: "a/b")
+        .init(name: "home", base: "a/b")
       ])
   }
 
@@ -17,7 +17,7 @@ struct HomeTests {
     let yaml = "homes:\n  z: {base_topic: t/z}\n  a-1_b: {base_topic: t/zz}\n"
     #expect(
       try settings(yaml).homes == [
-        .init(name: "z", baseTopic: "t/z"), .init(name: "a-1_b", baseTopic: "t/zz"),
+        .init(name: "z", base: "t/z"), .init(name: "a-1_b", base: "t/zz"),
       ])
   }
 

@@ -31,17 +31,17 @@ struct SearchTests {
       "THREADKEEPER_CONFIG": "named.yaml", "XDG_CONFIG_HOME": directory.path + "/xdg",
       "HOME": directory.path + "/home",
     ]
-    #expect(result("given.yaml", environment).settings?.alerts.holdSeconds == 1)
-    #expect(result(nil, environment).settings?.alerts.holdSeconds == 2)
+    #expect(result("given.yaml", environment).settings?.eachHome.alertsHold == 1)
+    #expect(result(nil, environment).settings?.eachHome.alertsHold == 2)
     environment["THREADKEEPER_CONFIG"] = ""
-    #expect(result(nil, environment).settings?.alerts.holdSeconds == 3)
+    #expect(result(nil, environment).settings?.eachHome.alertsHold == 3)
     environment["XDG_CONFIG_HOME"] = nil
-    #expect(result(nil, environment).settings?.alerts.holdSeconds == 4)
+    #expect(result(nil, environment).settings?.eachHome.alertsHold == 4)
     environment["HOME"] = "/dev/null"
-    #expect(result(nil, environment).settings?.alerts.holdSeconds == 5)
+    #expect(result(nil, environment).settings?.eachHome.alertsHold == 5)
     #expect(result(nil, environment).file == directory.path + "/etc.yaml")
     let nothing = result(nil, environment, etc: "/none.yaml")
-    #expect(nothing.settings?.alerts.holdSeconds == 30 && nothing.file == nil)
+    #expect(nothing.settings?.eachHome.alertsHold == 30 && nothing.file == nil)
   }
 
   @Test("A file that is named must be there")

@@ -177,7 +177,8 @@ struct TLSTests {
     #expect(
       encrypted.tls
         == .init(
-          caFile: "\(path)/ca.pem", certFile: "\(path)/cert.pem", keyFile: "\(path)/key.pem"))
+          caFile: "\(path)/ca.pem", certificateFile: "\(path)/cert.pem", keyFile: "\(path)/key.pem")
+    )
     let plain = try #require(try result("").settings).mqtt
     #expect(plain.tls == nil && (encrypted.port, plain.port) == (8883, 1883))
     // One that is given stays.

@@ -113,8 +113,8 @@ struct TeamTests {
   @Test("The second socket lies outside of the store, and serves users that are named")
   func socket() throws {
     let yaml = "client_users: {1: a}\nclients:\n  socket: /run/x.sock\n"
-    #expect(try settings(yaml).clients.socket == "/run/x.sock")
-    #expect(try settings().clients == .init(socket: nil))
+    #expect(try settings(yaml).clientSocket == "/run/x.sock")
+    #expect(try settings().clientSocket == nil)
     #expect(
       try problem("client_users: {1: a}\nstore: {path: /s}\nclients: {socket: /s/x}")
         == "3:19: error: clients.socket: expected a path outside `store.path`, whose directory is "

@@ -72,10 +72,10 @@ struct ValueTests {
       """
     let settings = try settings(yaml)
     #expect((settings.mqtt.port, settings.mqtt.protocolVersion) == (2, .v311))
-    #expect(settings.alerts.holdSeconds == 3 && settings.presence.offlineAfterSeconds == 4)
-    #expect(settings.preferred.onMismatch == .adopt)
+    #expect(settings.eachHome.alertsHold == 3 && settings.eachHome.offlineAfter == 4)
+    #expect(settings.eachHome.onMismatch == .adopt)
     #expect((settings.log.level, settings.log.format) == (.trace, .json))
-    #expect(settings.discovery.mdns == .off)
+    #expect(settings.discovery == .off)
   }
 
   @Test(
@@ -116,7 +116,7 @@ struct ValueTests {
   @Test("Base topics: levels of plain text")
   func baseTopics() throws {
     for topic in ["a", "home/thread", "Küche", "a b", String(repeating: "x", count: 128)] {
-      #expect(try settings("mqtt: {base_topic: \(topic)}").homes.map(\.baseTopic) == [topic])
+      #expect(try settings("mqtt: {base_topic: \(topic)}").homes.map(\.base) == [topic])
     }
     let bad = [
       "''", "/a", "a/", "a//b", "/", "a/+", "'#'", "a/b#", "$SYS/a", "a/$b", "'a%u'", "\"a\\nb\"",

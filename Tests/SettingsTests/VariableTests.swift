@@ -27,7 +27,7 @@ struct VariableTests {
     #expect(mqtt.tls == .init(caFile: "\(directory.path)/f"))
     #expect((store.path, store.passphrase?.revealed) == ("\(directory.path)/s", "p"))
     #expect(settings.log.level == .debug && settings.teams == ["c": ["d"]])
-    #expect(settings.homes == [.init(name: "c", baseTopic: "b/c")])
+    #expect(settings.homes == [.init(name: "c", base: "b/c")])
   }
 
   @Test("A problem in a variable is named by the variable")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Home
+import HomeStore
 import ServiceDiscovery
 import Synchronization
 
@@ -20,7 +21,7 @@ package final class DiscoveryScan: Sendable {
   package func result() throws(DiscoveryObstacle) -> (home: Home, unlisted: [UnlistedRecord]) {
     var records = records.withLock(\.self)
     if let obstacle = records.obstacle { throw obstacle }
-    var rules = HomeRules { .random(in: .min ... .max) }
+    var rules = HomeRules()
     rules.hasDaemon = false
     var home = Home(rules: rules)
     if let sightings = records.sightings {

@@ -3,16 +3,14 @@
 import Broker
 import Home
 import HomeStore
+import Settings
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
 
 /// What reading messages needs beside the homes.
 package struct IntakeReading: Sendable {
-  /// Events a second of each login, and how many may come at once after a rest. As the settings `limits.events_…` have
-  /// them by default.
-  package var eventsPerSecond = 100
-  package var eventsBurst = 100_000
+  package var limits = Settings.Limits()
   /// Of 32 bytes: hashes what must be compared and not kept.
   package var hashKey: SecretBytes
   /// The daemon's own keys; nil while there are none, or when they are damaged.
@@ -214,7 +212,7 @@ struct MessageReader {
     _ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime
   ) throws(Rejection) -> (HomeInput, [UInt8]?) {
     guard let client, !client.isRevoked else {
-      throw Rejection(HomeRejection.notEnrolled, home: nil)
+      throw .clientNotEnrolled
     }
     guard let identity = identity() else { throw .noKeys }
     guard let (keys, issuer) = keys(of: client) else { throw .damagedEnrolment }

@@ -4,6 +4,7 @@ import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import ThreadRequests
 
 extension Rejection {
   static let retained = Rejection(
@@ -38,70 +39,69 @@ extension Rejection {
 
   /// - Parameter home: named where there are several.
   init(_ rejection: HomeRejection, home: String?) {
-    switch rejection {
-    case .notAuthorized(let agent):
-      self.init(
-        .notAuthorized, field: "border_agent_id",
-        message: OwnershipAdvice.message(agent, home: home))
-    case .mayNotReportSSID:
-      self.init(
-        .notAuthorized,
-        message: "this border router belongs to another team: only that team, and logins that the "
-          + "setting `ssid.reporters` names, report its SSID")
-    case .unknownRouter:
-      self.init(
-        .notFound, field: "border_agent_id",
-        message: "this border router has not announced itself; publish `announce` first")
-    case .unknownAccessPoint:
-      self.init(
-        .notFound, field: "access_point",
-        message: "no border router that this login may report has announced this `access_point`; "
-          + "name the router's `border_agent_id` instead")
-    case .tooManyBehindAccessPoint(let most):
-      self.init(
-        .tooManyRouters, field: "access_point",
-        message: "more than \(most) border routers of one team have announced this "
-          + "`access_point`; name each router's `border_agent_id` instead")
-    case .outOfOrder:
-      self.init(
-        .outOfOrder, field: "seq",
-        message: "a later event of this router or network was acted upon already; `seq` must rise"
-      )
-    case .envelopeOutOfOrder:
-      self.init(
-        .outOfOrder, field: "seq",
-        message: "a later envelope of this user for this router or network was opened already; "
-          + "`seq` must rise"
-      )
-    case .tooManyRouters(let most):
-      self.init(
-        .tooManyRouters, field: "border_agent_id",
-        message: "this team has \(most) border agent ids already; remove those that are gone with "
-          + "`threadkeeper routers remove`, or raise `limits.routers_per_team`")
-    case .homeIsFull(let most):
-      self.init(
-        .tooManyRouters, field: "border_agent_id",
-        message: "this home has \(most) border agent ids already; remove those that are gone with "
-          + "`threadkeeper routers remove`, or raise `limits.routers`")
-    case .tooManyShared(let most):
-      self.init(
-        .tooManyNetworks, field: "dataset",
-        message: "the logins of this home have shared the credentials of \(most) networks already; "
-          + "`threadkeeper networks forget` deletes those of one")
-    case .tooManyNetworks(let most):
-      self.init(
-        .tooManyNetworks, field: "dataset",
-        message: "this user has shared the credentials of \(most) networks already; "
-          + "`threadkeeper networks forget` deletes those of one")
-    case .notSealed:
-      self.init(
-        .notSealed,
-        message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
-          + "`threadkeeper client seal` does it")
-    case .notEnrolled:
-      self.init(
-        .notEnrolled, field: "sealed",
-        message: "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
-    }
+    self =
+      switch rejection {
+      case .notAuthorized(let agent):
+        .init(.ofAnotherTeam(agent), to: nil, home: home)
+      case .mayNotReportSSID:
+        .init(
+          .notAuthorized,
+          message:
+            "this border router belongs to another team: only that team, and logins that the "
+            + "setting `ssid.reporters` names, report its SSID")
+      case .unknownRouter:
+        .init(
+          .notFound, field: "border_agent_id",
+          message: "this border router has not announced itself; publish `announce` first")
+      case .unknownAccessPoint:
+        .init(
+          .notFound, field: "access_point",
+          message: "no border router that this login may report has announced this `access_point`; "
+            + "name the router's `border_agent_id` instead")
+      case .tooManyBehindAccessPoint(let most):
+        .init(
+          .tooManyRouters, field: "access_point",
+          message: "more than \(most) border routers of one team have announced this "
+            + "`access_point`; name each router's `border_agent_id` instead")
+      case .outOfOrder:
+        .init(
+          .outOfOrder, field: "seq",
+          message: "a later event of this router or network was acted upon already; `seq` must rise"
+        )
+      case .envelopeOutOfOrder:
+        .init(
+          .outOfOrder, field: "seq",
+          message: "a later envelope of this user for this router or network was opened already; "
+            + "`seq` must rise"
+        )
+      case .tooManyRouters(let most):
+        .init(inOneSentence: .tooManyRouters(most))
+      case .homeIsFull(let most):
+        .init(inOneSentence: .homeIsFull(most))
+      case .tooManyShared(let most):
+        .init(
+          .tooManyNetworks, field: "dataset",
+          message:
+            "the logins of this home have shared the credentials of \(most) networks already; "
+            + "`threadkeeper networks forget` deletes those of one")
+      case .tooManyNetworks(let most):
+        .init(
+          .tooManyNetworks, field: "dataset",
+          message: "this user has shared the credentials of \(most) networks already; "
+            + "`threadkeeper networks forget` deletes those of one")
+      case .notSealed:
+        .init(
+          .notSealed,
+          message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
+            + "`threadkeeper client seal` does it")
+      case .notEnrolled:
+        .clientNotEnrolled
+      }
+  }
+
+  private init(inOneSentence refusal: HomeRefusal) {
+    self.init(refusal, to: nil)
+    message += help.map { "; \($0)" } ?? ""
+    help = nil
   }
 }

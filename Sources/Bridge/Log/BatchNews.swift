@@ -69,15 +69,16 @@ package struct BatchNews: Sendable {
   }
 
   /// - Parameter pace: bounds the lines by time, however many batches there are.
-  func log(to logger: Logger, _ pace: inout NewsPace, at now: WireTime) {
+  func log(to logger: Logger, _ pace: inout PacedLines<Matter>, at now: WireTime) {
     var left: [Matter: Int] = [:]
     var skipped = 0
     for matter in Matter.allCases {
       let more = more[matter, default: 0]
       let count = kept.count { $0.matter == matter }
-      let (lines, earlier) = pace.take(count, of: matter, beside: more, at: now)
+      let (lines, all) = pace.take(
+        count, of: matter, counting: count + more, atMost: matter.lines, at: now)
       left[matter] = lines
-      skipped += earlier
+      skipped += all - lines
     }
     for line in kept where line.level >= .error || left[line.matter, default: 0] > 0 {
       left[line.matter, default: 0] -= 1
@@ -88,7 +89,7 @@ package struct BatchNews: Sendable {
 
   /// The same without a bound in time.
   func log(to logger: Logger) {
-    var pace = NewsPace()
+    var pace = PacedLines<Matter>()
     log(to: logger, &pace, at: WireTime(milliseconds: 0))
   }
 }

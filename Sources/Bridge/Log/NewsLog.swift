@@ -9,8 +9,14 @@ import Synchronization
 final class NewsLog: Sendable {
   private let isOnlyHome: Bool
   private let logger: Logger
-  private let pace = Mutex(NewsPace())
+  private let pace = Mutex(PacedLines<BatchNews.Matter>())
   private let rejections = Mutex(RejectionLines())
+
+  private struct RejectionLines {
+    var pace = PacedLines<String>()
+    /// The last of each code that no line has counted yet.
+    var examples: [String: Rejections] = [:]
+  }
 
   init(isOnlyHome: Bool, logger: Logger) {
     self.isOnlyHome = isOnlyHome
@@ -32,17 +38,23 @@ final class NewsLog: Sendable {
     logRejections(batch.rejections, at: now)
   }
 
-  /// Also called by the clock: lines may be due that no message brings about.
+  /// One line for each code in ten seconds; every single message is on `bridge/event`. Also called by the clock: lines
+  /// may be due that no message brings about.
   func logRejections(_ more: [String: Rejections] = [:], at now: WireTime) {
-    let due = rejections.withLock { $0.take(more, at: now) }
-    for (code, rejected) in due {
-      var metadata: Logger.Metadata = ["code": "\(code)", "count": "\(rejected.count)"]
-      metadata["reason"] = (rejected.example?.reason).map { "\($0)" }
-      metadata["topic"] = (rejected.example?.topic).map { "\($0)" }
+    let due = rejections.withLock { lines -> [(String, Int, Rejections)] in
+      lines.examples.merge(more) { $1 }
+      return lines.examples.sorted { $0.key < $1.key }.compactMap { code, example in
+        let count = lines.pace.take(1, of: code, counting: more[code]?.count ?? 0, at: now).count
+        guard count > 0 else { return nil }
+        lines.examples[code] = nil
+        return (code, count, example)
+      }
+    }
+    for (code, count, example) in due {
+      var metadata: Logger.Metadata = ["code": "\(code)", "count": "\(count)"]
+      metadata["reason"] = example.reason.map { "\($0)" }
+      metadata["topic"] = example.topic.map { "\($0)" }
       logger.warning("messages rejected", metadata: metadata)
     }
   }
-
-  /// What waits for a time by another clock waits no more.
-  func clockJumped() { rejections.withLock { $0.clockJumped() } }
 }

@@ -79,7 +79,7 @@ extension LoopState {
       if let key = thing.key {
         var home = former.home
         _ = home.handle(
-          .secretLost(key), at: now, rules: HomeRules { .random(in: .min ... .max) })
+          .secretLost(key), at: now, rules: HomeRules())
         row.state = home.record(key)
       }
     } else if id == notesID {

@@ -4,6 +4,7 @@ import Broker
 import Home
 import HomeStore
 import KeychainCore
+import Settings
 import Synchronization
 import ThreadDataset
 
@@ -94,7 +95,8 @@ struct LoopState {
     records = LoopRecords(
       notes: daemon.notes, recent: daemon.recent, sealed: daemon.sealed,
       sealedIDs: daemon.sealedIDs, homeNotes: loaded.newNotes,
-      limits: TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst),
+      limits: TokenBuckets(
+        rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst),
       nextRecord: next, nextMessage: lastMessage + 1)
     saved = records
     trials = daemon.notes.isRunning ? MessageTrial.messages : 0

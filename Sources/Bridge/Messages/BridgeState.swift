@@ -74,11 +74,9 @@ struct BridgeInfo: WireObject {
     }
   }
 
-  private enum OnMismatch: String, WireName { case alert, adopt }
-
   let settings: PublisherSettings
   /// Settings of the home.
-  let shown: PublisherSettings.Shown
+  let own: HomeSettings
   let name: String
   let preferred: DatasetSummary?
   let routers: Int
@@ -86,7 +84,7 @@ struct BridgeInfo: WireObject {
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {
     let identity = settings.identity()
-    c.needed("alerts_hold", shown.alertsHold, "Seconds: alerts.hold of the settings.")
+    c.needed("alerts_hold", own.alertsHold, "Seconds: alerts.hold of the settings.")
     c.field(
       "enrolment_line", identity?.line,
       WireForm("The daemon's public keys.", pattern: "^tk1:[A-Za-z0-9_-]{86}:[0-9a-f]{8}$"))
@@ -95,9 +93,9 @@ struct BridgeInfo: WireObject {
     c.needed("instance_id", settings.instanceID, .instance)
     c.needed("networks", networks, "Thread networks.")
     c.needed(
-      "offline_after", shown.offlineAfter,
+      "offline_after", own.offlineAfter,
       .filled("Seconds: presence.offline_after of the settings."))
-    c.needed("on_mismatch", shown.adopts ? OnMismatch.adopt : .alert, "A setting.")
+    c.needed("on_mismatch", own.onMismatch, "A setting.")
     c.field(
       "preferred_network", preferred.map { Preferred(network: $0.network, name: $0.name) },
       "Absent where none is preferred.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ThreadRequests
 import Broker
 import Home
 import HomeStore

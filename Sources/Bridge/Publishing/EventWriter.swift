@@ -4,6 +4,7 @@ import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 import Wire
 

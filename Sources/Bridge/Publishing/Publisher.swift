@@ -93,12 +93,12 @@ package final class Publisher: Sendable {
   ///   - stored: the ids of the messages in the store.
   package init(
     _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore,
-    stored: Range<Int64>, rules: HomeRules, now: @escaping @Sendable () -> WireTime,
+    stored: Range<Int64>, now: @escaping @Sendable () -> WireTime,
     acknowledged: @escaping @Sendable (Duration) -> Void = { _ in }
   ) {
     self.now = now
     self.acknowledged = acknowledged
-    let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: rules) }
+    let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: HomeRules()) }
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes,

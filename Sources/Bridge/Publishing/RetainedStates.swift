@@ -64,8 +64,8 @@ package struct PublisherSettings: Sendable {
   package var instanceID = ""
   /// Of the daemon whose base topics this one takes over.
   package var takesOver: String?
-  /// Settings that `bridge/info` names, for each home in order.
-  package var shown: [Shown]
+  /// Of each home in order.
+  package var homes: [HomeSettings]
   /// The daemon's public keys, once it has any.
   package var identity: @Sendable () -> (line: String, fingerprint: String)? = { nil }
   /// Of Home Assistant's discovery; nil: no devices are announced.
@@ -82,14 +82,7 @@ package struct PublisherSettings: Sendable {
 
   package init(_ topics: BaseTopics) {
     self.topics = topics
-    shown = topics.homes.map { _ in Shown() }
-  }
-
-  /// The times in seconds.
-  package struct Shown: Hashable, Sendable {
-    var alertsHold = 30
-    var offlineAfter = 300
-    var adopts = false
+    homes = topics.homes.map { _ in HomeSettings() }
   }
 
   /// Each base topic below each prefix, without those that are in use.
@@ -279,7 +272,7 @@ struct RetainedStates {
     case .info:
       publication.payload =
         BridgeInfo(
-          settings: settings, shown: settings.shown[place.home], name: name,
+          settings: settings, own: settings.homes[place.home], name: name,
           preferred: home.preferred?.dataset, routers: home.routers.totals.listed,
           networks: home.networkCount
         ).json(capacity: 512)

@@ -73,7 +73,7 @@ package struct MQTTRequest: Sendable {
     guard message.messageExpiry != 0 else {
       throw AnswerFailure(.expired, "the request had expired when it was read")
     }
-    guard command != nil else { throw AnswerFailure.unknownCommand }
+    guard command != nil else { throw .unknownCommand }
     return try RequestFields(json: message.payload)
   }
 

@@ -72,7 +72,7 @@ package struct SealedExchange: Sendable {
     _ sealed: SealedText, from user: ExactName, in home: Home, topic: String,
     _ requests: inout SealedRequests, at now: WireTime
   ) throws(AnswerFailure) -> [UInt8] {
-    guard let identity else { throw .damagedEnrolment }
+    guard let identity else { throw .unreadableKeys }
     let keys = try keys(of: user, in: home)
     guard let envelope = try? JSONEncoder().encode(sealed) else {
       throw AnswerFailure(EnvelopeRefusal.notAnEnvelope)
@@ -106,7 +106,7 @@ package struct SealedExchange: Sendable {
     _ body: [UInt8], to user: ExactName, in home: Home, at place: Place, now: WireTime
   ) throws(AnswerFailure) -> [UInt8] {
     guard let client = home.clients[user], !client.isRevoked else { throw .noKey }
-    guard let identity else { throw .damagedEnrolment }
+    guard let identity else { throw .unreadableKeys }
     let keys = try keys.read(client.line)
     do throws(SealingError) {
       return try Envelope.seal(body, to: keys, from: identity, at: place.place(at: now))
@@ -134,7 +134,7 @@ private final class EnrolledKeys: Sendable {
 
   func read(_ line: String) throws(AnswerFailure) -> PublicIdentity {
     if let keys = known.withLock({ $0[line] }) { return keys }
-    guard let keys = try? PublicIdentity(line: line) else { throw .damagedEnrolment }
+    guard let keys = try? PublicIdentity(line: line) else { throw .unreadableKeys }
     known.withLock {
       if $0.count >= Self.most { $0.removeAll() }
       $0[line] = keys
@@ -144,23 +144,13 @@ private final class EnrolledKeys: Sendable {
 }
 
 extension AnswerFailure {
-  /// The code is that of the envelope's own rules.
-  init(_ refusal: EnvelopeRefusal) {
-    self.init(.invalidPayload, field: "sealed", refusal.message)
-    code = refusal.rawValue
-  }
-
   static let clientNotEnrolled = AnswerFailure(
     .notEnrolled, field: "sealed",
     "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
 
-  static let damagedEnrolment: AnswerFailure = {
-    var failure = AnswerFailure(
-      .store, field: "sealed",
-      "the enrolment of this user, or the daemon's own keys, cannot be read")
-    failure.code = "damaged_enrolment"
-    return failure
-  }()
+  static let unreadableKeys = AnswerFailure(
+    .damagedEnrolment, field: "sealed",
+    message: "the enrolment of this user, or the daemon's own keys, cannot be read")
 }
 
 extension WireTime {

@@ -9,10 +9,7 @@ extension BridgeMonitor {
 
   /// The user name or the password is another one from now on.
   func loginChanged() {
-    update {
-      $0.intakeLogin = .unknown
-      $0.statusLogin = .unknown
-    }
+    update { ($0.intakeLogin, $0.statusLogin) = (.unknown, .unknown) }
   }
 
   /// Takes note when a connection was not made because the broker refuses the login.

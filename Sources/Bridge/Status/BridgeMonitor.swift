@@ -53,13 +53,11 @@ package final class BridgeMonitor: Sendable {
     package var rejectedByCode: [String: Int64] = [:]
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
-    package var requestsAnswered: Int64 = 0
-    package var requestsRefused: Int64 = 0
-    package var answersDropped: Int64 = 0
+    /// What has become of requests since the start.
+    package var requests = RequestService.Figures()
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
-    package var refusals: Refusals?
-    package var refusedDevices: RefusedDevices?
+    package var refused: Refusal?
     /// What another client has altered last, by the alert about that and its home.
     var altered: [AlteredTopic.Key: AlteredTopic] = [:]
     /// That there is another daemon, and what it means.
@@ -93,16 +91,6 @@ package final class BridgeMonitor: Sendable {
     }
   }
 
-  /// Topics that the daemon may not publish to.
-  package struct Refusals: Sendable, Equatable {
-    package var topics: Int
-    package var last: String
-    /// Words of the last.
-    package var problem: String
-    /// Whether it is the broker's access list that refuses the last.
-    package var isByAccess: Bool
-  }
-
   package let figures = BridgeFigures()
   private let state = Mutex(Snapshot())
 
@@ -120,18 +108,9 @@ package final class BridgeMonitor: Sendable {
       $0.retainedIgnored += batch.retainedIgnored
       $0.duplicatesIgnored += Int64(batch.duplicates)
       for (code, rejected) in batch.rejections {
-        $0.rejected += rejected.count
-        $0.rejectedByCode[code, default: 0] += rejected.count
+        $0.rejected += Int64(rejected.count)
+        $0.rejectedByCode[code, default: 0] += Int64(rejected.count)
       }
-    }
-  }
-
-  /// What has become of requests since the start.
-  func note(_ requests: RequestService.Figures) {
-    update {
-      $0.requestsAnswered = Int64(requests.answered)
-      $0.requestsRefused = Int64(requests.refused)
-      $0.answersDropped = Int64(requests.dropped)
     }
   }
 }

@@ -37,7 +37,7 @@ final class HealthReports: Sendable {
   func restart() { state.withLock { $0.next = nil } }
 
   func publish(at now: WireTime) {
-    monitor.note(requests.figures)
+    monitor.update { $0.requests = requests.figures }
     let known = monitor.snapshot
     guard known.isStatusConnected else { return }
     let isDue = state.withLock { state in

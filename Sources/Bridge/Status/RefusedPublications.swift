@@ -4,22 +4,102 @@ import Broker
 import Logging
 import Synchronization
 
-/// What the broker refuses of all that the daemon publishes: shown by the monitor, and logged once for each reason.
-///
-/// There is a device of Home Assistant for each router, and the broker's access list is most likely older than they
-/// are: a refusal of devices is noted once for all of them.
-final class RefusedPublications: Sendable {
-  private struct State {
-    var topics = RefusedTopics()
-    var devices: [UInt64: HomeAssistantAnswer] = [:]
-    var warnedReasons: Set<MosquittoError.Reason> = []
-    /// Remedies that the log has named since devices are refused.
-    var warnedOfDevices: Set<Warning> = []
+/// That the broker refuses topics, or devices of Home Assistant: those are one matter, however many routers there are.
+package struct Refusal: Sendable, Equatable {
+  package enum Kind: Sendable {
+    case topic
+    /// A device that is announced.
+    case device
+    /// One that is gone, or announced elsewhere: the topic was to be emptied.
+    case removal
   }
 
-  private struct Warning: Hashable {
-    let isRemoval: Bool
-    let remedy: String
+  let kind: Kind
+  /// Topics; publications about devices on this connection: after the first ones no more are tried.
+  package let count: Int
+  /// The last.
+  package let topic: String
+  /// The broker's answer to the last.
+  package let problem: String
+  /// What a person can do.
+  package let remedy: String
+
+  package init(_ kind: Kind, topic: String, _ error: MosquittoError, count: Int) {
+    (self.kind, self.topic, self.count, problem) = (kind, topic, count, error.message)
+    remedy =
+      switch (kind, error.reason) {
+      case (.topic, .notAuthorized):
+        "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
+          + "`--daemon` names this login."
+      case (.topic, _): "If that does not say why, the broker's log may."
+      case (.device, .notAuthorized):
+        "Generate the broker's access list again with `threadkeeper acl` and the options that you used "
+          + "before, and restart the broker; or set `home_assistant.discovery: off`, and restart threadkeeper."
+      case (.device, _):
+        "Check the broker's log for the reason; or set `home_assistant.discovery: off`, and restart "
+          + "threadkeeper."
+      case (.removal, _):
+        "A device that is gone stays in Home Assistant. Allow threadkeeper's login to write there and restart "
+          + "it, or empty the topic with another login: `mosquitto_pub -r -n -t TOPIC`."
+      }
+  }
+}
+
+/// What the broker refuses of all that the daemon publishes, on the connection that is: shown by the monitor, and
+/// logged once for each reason until the broker takes it.
+final class RefusedPublications: Sendable {
+  private struct State {
+    /// Topics that are remembered; a broker that refuses more refuses enough.
+    private static let most = 1_000
+
+    var underWay: [UInt64: (kind: Refusal.Kind, topic: String)] = [:]
+    /// For publications without a name. Those of the outbox count from 1.
+    var nextToken: UInt64 = 1 << 63
+    private var topics: [String: MosquittoError] = [:]
+    /// One of them.
+    private var last: String?
+    private var devices: Refusal?
+    /// What the log has named of what is refused.
+    private var logged: [Refusal.Kind: Set<String>] = [:]
+
+    /// Topics before devices.
+    var refused: Refusal? {
+      guard let last, let error = topics[last] else { return devices }
+      return Refusal(.topic, topic: last, error, count: topics.count)
+    }
+
+    /// Another connection: the broker may have another mind.
+    mutating func restart() {
+      (underWay, topics, last, devices) = ([:], [:], nil, nil)
+    }
+
+    /// - Returns: it, where the log has not named it yet.
+    mutating func refuse(_ topic: String, _ kind: Refusal.Kind, _ error: MosquittoError) -> Refusal?
+    {
+      let refusal = Refusal(kind, topic: topic, error, count: (devices?.count ?? 0) + 1)
+      if kind != .topic {
+        devices = refusal
+      } else if topics.count < Self.most || topics[topic] != nil {
+        (topics[topic], last) = (error, topic)
+      }
+      let reason = kind == .topic ? error.reason.rawValue : refusal.remedy
+      return logged[kind, default: []].insert(reason).inserted ? refusal : nil
+    }
+
+    /// - Returns: whether it was refused before. Of a topic: by the access list, all of which may be another one then.
+    mutating func take(_ topic: String, _ kind: Refusal.Kind) -> Bool {
+      if kind != .topic {
+        if devices?.kind == kind { devices = nil }
+        return logged.removeValue(forKey: kind) != nil
+      }
+      let isRegained = topics.removeValue(forKey: topic)?.reason == .notAuthorized
+      if isRegained {
+        topics.removeAll()
+        logged[.topic] = nil
+      }
+      if last == topic { last = topics.keys.min() }
+      return isRegained
+    }
   }
 
   private let monitor: BridgeMonitor
@@ -34,16 +114,16 @@ final class RefusedPublications: Sendable {
     self.logger = logger
   }
 
-  /// A connection was made, or has ended: the broker may have another mind.
-  func restart() {
-    state.withLock {
-      $0.topics.restart()
-      $0.devices.removeAll()
+  /// A connection was made, or has ended.
+  func restart() { change { $0.restart() } }
+
+  private func change<R: Sendable>(_ body: (inout State) -> R) -> R {
+    let (result, refused) = state.withLock { state in
+      let result = body(&state)
+      return (result, state.refused)
     }
-    monitor.update {
-      $0.refusals = nil
-      $0.refusedDevices = nil
-    }
+    monitor.update { $0.refused = refused }
+    return result
   }
 
   /// Notes what is on its way.
@@ -51,73 +131,57 @@ final class RefusedPublications: Sendable {
   /// - Returns: the same, each with a token.
   func send(_ publications: [Publication]) -> [Publication] {
     state.withLock { state in
-      let sent = state.topics.send(publications)
-      for publication in sent where isDevice(publication.topic) {
-        state.topics.forget(publication.token)
-        state.devices[publication.token] =
-          publication.payload.isEmpty
-          ? .removal(topic: publication.topic) : .device(topic: publication.topic)
+      publications.map { publication in
+        var publication = publication
+        if publication.token == 0 {
+          publication.token = state.nextToken
+          state.nextToken += 1
+        }
+        state.underWay[publication.token] = (kind(of: publication), publication.topic)
+        return publication
       }
-      return sent
     }
   }
 
-  private func isDevice(_ topic: String) -> Bool {
-    devices.contains { topic.utf8.starts(with: $0.utf8) }
+  private func kind(of publication: Publication) -> Refusal.Kind {
+    guard devices.contains(where: { publication.topic.utf8.starts(with: $0.utf8) }) else {
+      return .topic
+    }
+    return publication.payload.isEmpty ? .removal : .device
   }
 
   /// - Returns: whether the access list lets the daemon do what it did not before: then all is to be published again.
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     if case .refused = outcome { monitor.update { $0.publicationsRefused += 1 } }
-    if let device = state.withLock({ $0.devices.removeValue(forKey: token) }) {
-      note(outcome, of: device)
+    guard let (kind, topic) = state.withLock({ $0.underWay.removeValue(forKey: token) }) else {
       return false
     }
-    let (isRegained, report) = state.withLock { state in
-      let isRegained = state.topics.acknowledge(token, outcome)
-      if isRegained { state.warnedReasons.removeAll() }
-      return (isRegained, state.topics.report)
-    }
-    monitor.update { $0.refusals = report }
     switch outcome {
     case .refused(let error):
-      guard state.withLock({ $0.warnedReasons.insert(error.reason).inserted }) else { break }
-      logger.error("the broker refuses publications", metadata: ["reason": "\(error.message)"])
+      if let refusal = change({ $0.refuse(topic, kind, error) }) { log(refusal) }
+      return false
     case .delivered:
-      if isRegained { logger.notice("the broker takes again what it has refused") }
+      guard change({ $0.take(topic, kind) }) else { return false }
+      let words: Logger.Message =
+        switch kind {
+        case .topic: "the broker takes again what it has refused"
+        case .device: "the broker takes the devices of Home Assistant again"
+        case .removal: "the broker lets devices of Home Assistant be removed again"
+        }
+      logger.notice(words)
+      return kind == .topic
     }
-    return isRegained
   }
 
-  private func note(_ outcome: PublicationOutcome, of answer: HomeAssistantAnswer) {
-    switch outcome {
-    case .delivered:
-      let isRemoval = if case .removal = answer { true } else { false }
-      monitor.update { if $0.refusedDevices?.isRemoval == isRemoval { $0.refusedDevices = nil } }
-      let wasWarned = state.withLock { state in
-        let before = state.warnedOfDevices.count
-        state.warnedOfDevices = state.warnedOfDevices.filter { $0.isRemoval != isRemoval }
-        return state.warnedOfDevices.count < before
-      }
-      guard wasWarned else { return }
-      logger.notice(
-        isRemoval
-          ? "the broker lets devices of Home Assistant be removed again"
-          : "the broker takes the devices of Home Assistant again")
-    case .refused(let error):
-      let refused = monitor.update {
-        let refused = RefusedDevices(answer, error, count: ($0.refusedDevices?.count ?? 0) + 1)
-        $0.refusedDevices = refused
-        return refused
-      }
-      let warning = Warning(isRemoval: refused.isRemoval, remedy: refused.remedy)
-      guard state.withLock({ $0.warnedOfDevices.insert(warning).inserted }) else { return }
-      logger.warning(
-        "the broker refuses a device of Home Assistant",
-        metadata: [
-          "topic": "\(refused.topic)", "reason": "\(refused.problem)",
-          "remedy": "\(refused.remedy)",
-        ])
+  private func log(_ refusal: Refusal) {
+    guard refusal.kind != .topic else {
+      return logger.error(
+        "the broker refuses publications", metadata: ["reason": "\(refusal.problem)"])
     }
+    logger.warning(
+      "the broker refuses a device of Home Assistant",
+      metadata: [
+        "topic": "\(refusal.topic)", "reason": "\(refusal.problem)", "remedy": "\(refusal.remedy)",
+      ])
   }
 }

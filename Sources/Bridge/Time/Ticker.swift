@@ -158,7 +158,6 @@ final class Ticker: Sendable {
     guard let jump = state.clock.notice(moment) else { return moment.wall }
     parts.logger.notice("the clock has jumped", metadata: ["seconds": "\(jump / 1_000)"])
     monitor.clockJumped(to: moment.wall)
-    parts.news.clockJumped()
     parts.publisher.clockJumped()
     parts.health.restart()
     return moment.wall

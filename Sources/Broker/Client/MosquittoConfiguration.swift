@@ -111,9 +111,9 @@ extension MosquittoConfiguration {
 
   var isSessionHeld: Bool { mayConnect?() ?? true }
 
-  package enum ProtocolVersion: Sendable {
-    case v5
-    case v311
+  package enum ProtocolVersion: String, Sendable, CaseIterable {
+    case v5 = "5"
+    case v311 = "3.1.1"
   }
 
   /// Paths of PEM files.

@@ -73,38 +73,39 @@ extension MosquittoError {
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
     func logged(_ text: String) -> Bool { log.contains { $0.contains(text) } }
 
-    if logged("load CA certificates") {
-      self.init(.tlsFiles, "\(ca) holds no certificate in PEM form")
-    } else if logged("load client certificate") {
-      self.init(.tlsFiles, "`mqtt.tls.cert_file` holds no certificate in PEM form")
-    } else if logged("are inconsistent") || logged("key values mismatch") {
-      self.init(
-        .tlsFiles, "`mqtt.tls.cert_file` and `mqtt.tls.key_file` don't belong to each other")
-    } else if logged("load client key") {
-      self.init(
-        .tlsFiles,
-        "`mqtt.tls.key_file` holds no private key in PEM form, or it is locked with a passphrase")
-    } else if logged("host name verification failed") {
-      self.init(
-        .tlsHostName,
-        "the certificate of \(address) is for another name: set `mqtt.host` to a name that stands "
-          + "in the certificate")
-    } else if logged("certificate verify failed") {
-      self = .certificate(certificate, configuration)
-    } else if logged("certificate required") || logged("alert handshake failure")
-      || logged("alert bad certificate") || logged("alert unknown ca")
-      || logged("alert certificate")
-    {
-      self.init(.tlsClientCertificate, Self.refusedCertificate(address, configuration))
-    } else if logged("wrong version number") || logged("packet length too long") {
-      self.init(
-        .tlsHandshake,
-        "\(address) does not speak TLS: is `mqtt.port` the broker's TLS port (often 8883)?")
-    } else if logged("unexpected eof") || log.isEmpty {
-      self = .closedBeforeAnswer(address, configuration)
-    } else {
-      self.init(.tlsHandshake, "TLS with \(address) failed: \(log.joined(separator: "; "))")
-    }
+    self =
+      if logged("load CA certificates") {
+        .init(.tlsFiles, "\(ca) holds no certificate in PEM form")
+      } else if logged("load client certificate") {
+        .init(.tlsFiles, "`mqtt.tls.cert_file` holds no certificate in PEM form")
+      } else if logged("are inconsistent") || logged("key values mismatch") {
+        .init(
+          .tlsFiles, "`mqtt.tls.cert_file` and `mqtt.tls.key_file` don't belong to each other")
+      } else if logged("load client key") {
+        .init(
+          .tlsFiles,
+          "`mqtt.tls.key_file` holds no private key in PEM form, or it is locked with a passphrase")
+      } else if logged("host name verification failed") {
+        .init(
+          .tlsHostName,
+          "the certificate of \(address) is for another name: set `mqtt.host` to a name that stands "
+            + "in the certificate")
+      } else if logged("certificate verify failed") {
+        .certificate(certificate, configuration)
+      } else if logged("certificate required") || logged("alert handshake failure")
+        || logged("alert bad certificate") || logged("alert unknown ca")
+        || logged("alert certificate")
+      {
+        .init(.tlsClientCertificate, Self.refusedCertificate(address, configuration))
+      } else if logged("wrong version number") || logged("packet length too long") {
+        .init(
+          .tlsHandshake,
+          "\(address) does not speak TLS: is `mqtt.port` the broker's TLS port (often 8883)?")
+      } else if logged("unexpected eof") || log.isEmpty {
+        .closedBeforeAnswer(address, configuration)
+      } else {
+        .init(.tlsHandshake, "TLS with \(address) failed: \(log.joined(separator: "; "))")
+      }
   }
 
   private static func refusedCertificate(
@@ -160,37 +161,40 @@ extension MosquittoError {
     _ configuration: MosquittoConfiguration
   ) {
     let address = configuration.address
-    switch mosq_err_t(rawValue: result) {
-    case MOSQ_ERR_EAI:
-      let text = gai_strerror(code).map { String(cString: $0) } ?? "no answer"
-      self.init(
-        .unknownHost,
-        "the name `\(configuration.host)` of `mqtt.host` can't be resolved (\(text)): "
-          + "is it written right, and does this machine have name resolution?")
-    case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
-      self.init(tlsLog: log, certificate: certificate, configuration)
-    case MOSQ_ERR_KEEPALIVE:
-      self.init(
-        .keepAlive,
-        "\(address) has not answered a ping for \(configuration.keepAlive) s: the network or the "
-          + "broker is down")
-    case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8,
-      MOSQ_ERR_DUPLICATE_PROPERTY:
-      self.init(
-        .protocolError,
-        "\(address) sent what MQTT does not allow: is `mqtt.port` the port of an MQTT broker, "
-          + "and does it speak `mqtt.protocol`?")
-    case MOSQ_ERR_NOMEM:
-      self.init(.system, "libmosquitto found no memory")
-    case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_ERRNO:
-      self.init(
-        systemError: code, answered: answered, log: log, certificate: certificate, configuration)
-    case MOSQ_ERR_INVAL:
-      self.init(.configuration, "libmosquitto refuses the settings under `mqtt`")
-    default:
-      let text = mosquitto_strerror(result).map { String(cString: $0) } ?? "error \(result)"
-      self.init(.connectionLost, "the connection to \(address) failed: \(text)")
-    }
+    self =
+      switch mosq_err_t(rawValue: result) {
+      case MOSQ_ERR_EAI:
+        .init(
+          .unknownHost,
+          "the name `\(configuration.host)` of `mqtt.host` can't be resolved ("
+            + "\(gai_strerror(code).map { String(cString: $0) } ?? "no answer")): "
+            + "is it written right, and does this machine have name resolution?")
+      case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
+        .init(tlsLog: log, certificate: certificate, configuration)
+      case MOSQ_ERR_KEEPALIVE:
+        .init(
+          .keepAlive,
+          "\(address) has not answered a ping for \(configuration.keepAlive) s: the network or the "
+            + "broker is down")
+      case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8,
+        MOSQ_ERR_DUPLICATE_PROPERTY:
+        .init(
+          .protocolError,
+          "\(address) sent what MQTT does not allow: is `mqtt.port` the port of an MQTT broker, "
+            + "and does it speak `mqtt.protocol`?")
+      case MOSQ_ERR_NOMEM:
+        .init(.system, "libmosquitto found no memory")
+      case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_ERRNO:
+        .init(
+          systemError: code, answered: answered, log: log, certificate: certificate, configuration)
+      case MOSQ_ERR_INVAL:
+        .init(.configuration, "libmosquitto refuses the settings under `mqtt`")
+      default:
+        .init(
+          .connectionLost,
+          "the connection to \(address) failed: "
+            + (mosquitto_strerror(result).map { String(cString: $0) } ?? "error \(result)"))
+      }
   }
 
   private init(
@@ -198,30 +202,31 @@ extension MosquittoError {
     _ configuration: MosquittoConfiguration
   ) {
     let address = configuration.address
-    switch code {
-    case ECONNREFUSED:
-      self.init(
-        .nothingListens,
-        "nothing listens on \(address): is mosquitto running? (`mqtt.host`, `mqtt.port`)")
-    case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN:
-      self.init(
-        .unreachable,
-        "\(address) can't be reached (\(Self.errorText(code))): is it switched on and on this "
-          + "network? (`mqtt.host`)")
-    case ETIMEDOUT:
-      self.init(
-        .noAnswer,
-        "\(address) does not answer: is the address right, and does a firewall drop the port? "
-          + "(`mqtt.host`, `mqtt.port`)")
-    case EPROTO where configuration.tls != nil && !answered:
-      self.init(tlsLog: log, certificate: certificate, configuration)
-    case 0, EAGAIN, EPROTO, ECONNRESET, EPIPE, ENOTCONN:
-      self = answered ? .closed(address) : .closedBeforeAnswer(address, configuration)
-    default:
-      self.init(
-        answered ? .connectionLost : .unreachable,
-        "the connection to \(address) failed: \(Self.errorText(code))\(Self.remedy(code))")
-    }
+    self =
+      switch code {
+      case ECONNREFUSED:
+        .init(
+          .nothingListens,
+          "nothing listens on \(address): is mosquitto running? (`mqtt.host`, `mqtt.port`)")
+      case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN:
+        .init(
+          .unreachable,
+          "\(address) can't be reached (\(Self.errorText(code))): is it switched on and on this "
+            + "network? (`mqtt.host`)")
+      case ETIMEDOUT:
+        .init(
+          .noAnswer,
+          "\(address) does not answer: is the address right, and does a firewall drop the port? "
+            + "(`mqtt.host`, `mqtt.port`)")
+      case EPROTO where configuration.tls != nil && !answered:
+        .init(tlsLog: log, certificate: certificate, configuration)
+      case 0, EAGAIN, EPROTO, ECONNRESET, EPIPE, ENOTCONN:
+        answered ? .closed(address) : .closedBeforeAnswer(address, configuration)
+      default:
+        .init(
+          answered ? .connectionLost : .unreachable,
+          "the connection to \(address) failed: \(Self.errorText(code))\(Self.remedy(code))")
+      }
   }
 
   private static func closed(_ address: String) -> MosquittoError {
@@ -293,41 +298,43 @@ extension MosquittoError {
 
   /// The answer to CONNECT.
   init(connack code: Int32, _ configuration: MosquittoConfiguration) {
-    switch (configuration.protocolVersion, code) {
-    case (.v311, 1), (.v5, 0x84), (.v5, 1):
-      self.init(
-        .protocolVersion,
-        configuration.protocolVersion == .v5
-          ? "the broker does not speak MQTT 5: set `mqtt.protocol: 3.1.1`"
-          : "the broker does not speak MQTT 3.1.1: set `mqtt.protocol: 5`")
-    case (.v311, 2), (_, 0x85):
-      self.init(
-        .clientIdentifier,
-        "the broker refused the client id: set another `mqtt.client_id`"
-      )
-    case (.v311, 3), (_, 0x88), (_, 0x89), (_, 0x97), (_, 0x9F):
-      self.init(
-        .brokerUnavailable,
-        "the broker is there but takes no connection now (\(Self.reasonText(code))): "
-          + "look into its log")
-    case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C):
-      self = .badCredentials(configuration)
-    case (_, 0x8A):
-      self.init(.notAuthorized, "the broker has banned this client: look into its log")
-    case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
-      self.init(
-        .unsupported,
-        "the broker refused the last will (\(Self.reasonText(code))): does its access list let "
-          + "`mqtt.username` write under `mqtt.base_topic`, and does it allow retained messages?")
-    case (_, 0x95):
-      self.init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
-    case (_, 0x9C), (_, 0x9D):
-      self.init(
-        .brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
-    default:
-      self.init(
-        .refused, "the broker refused the connection (\(Self.reasonText(code))): look into its log")
-    }
+    self =
+      switch (configuration.protocolVersion, code) {
+      case (.v311, 1), (.v5, 0x84), (.v5, 1):
+        .init(
+          .protocolVersion,
+          configuration.protocolVersion == .v5
+            ? "the broker does not speak MQTT 5: set `mqtt.protocol: 3.1.1`"
+            : "the broker does not speak MQTT 3.1.1: set `mqtt.protocol: 5`")
+      case (.v311, 2), (_, 0x85):
+        .init(
+          .clientIdentifier,
+          "the broker refused the client id: set another `mqtt.client_id`"
+        )
+      case (.v311, 3), (_, 0x88), (_, 0x89), (_, 0x97), (_, 0x9F):
+        .init(
+          .brokerUnavailable,
+          "the broker is there but takes no connection now (\(Self.reasonText(code))): "
+            + "look into its log")
+      case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C):
+        .badCredentials(configuration)
+      case (_, 0x8A):
+        .init(.notAuthorized, "the broker has banned this client: look into its log")
+      case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
+        .init(
+          .unsupported,
+          "the broker refused the last will (\(Self.reasonText(code))): does its access list let "
+            + "`mqtt.username` write under `mqtt.base_topic`, and does it allow retained messages?")
+      case (_, 0x95):
+        .init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
+      case (_, 0x9C), (_, 0x9D):
+        .init(
+          .brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
+      default:
+        .init(
+          .refused,
+          "the broker refused the connection (\(Self.reasonText(code))): look into its log")
+      }
   }
 
   private static func badCredentials(_ configuration: MosquittoConfiguration) -> MosquittoError {
@@ -346,34 +353,35 @@ extension MosquittoError {
 
   /// A DISCONNECT of the broker (MQTT 5).
   init(disconnect code: Int32, _ configuration: MosquittoConfiguration) {
-    switch code {
-    case 0x8E:
-      self.init(
-        .sessionTakenOver,
-        "another client took over the session: it uses the same client id")
-    case 0x87:
-      self = .badCredentials(configuration)
-    case 0x8B:
-      self.init(.closedByBroker, "the broker is shutting down")
-    case 0x8D:
-      self.init(
-        .keepAlive,
-        "the broker received nothing for too long: is this machine overloaded?")
-    case 0x93, 0x94, 0x81, 0x82, 0x99:
-      self.init(
-        .protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
-    case 0x95:
-      self.init(
-        .packetTooLarge,
-        "the broker closed the connection: a packet was too large for it "
-          + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
-    case 0x98:
-      self.init(.closedByBroker, "the broker's administrator closed the connection")
-    default:
-      self.init(
-        .closedByBroker,
-        "the broker closed the connection (\(Self.reasonText(code))): look into its log")
-    }
+    self =
+      switch code {
+      case 0x8E:
+        .init(
+          .sessionTakenOver,
+          "another client took over the session: it uses the same client id")
+      case 0x87:
+        .badCredentials(configuration)
+      case 0x8B:
+        .init(.closedByBroker, "the broker is shutting down")
+      case 0x8D:
+        .init(
+          .keepAlive,
+          "the broker received nothing for too long: is this machine overloaded?")
+      case 0x93, 0x94, 0x81, 0x82, 0x99:
+        .init(
+          .protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
+      case 0x95:
+        .init(
+          .packetTooLarge,
+          "the broker closed the connection: a packet was too large for it "
+            + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
+      case 0x98:
+        .init(.closedByBroker, "the broker's administrator closed the connection")
+      default:
+        .init(
+          .closedByBroker,
+          "the broker closed the connection (\(Self.reasonText(code))): look into its log")
+      }
   }
 
   /// A SUBACK that refuses.
@@ -390,38 +398,40 @@ extension MosquittoError {
   /// A PUBACK that refuses (MQTT 5).
   init(puback code: Int32, topic: String, _ configuration: MosquittoConfiguration) {
     let user = configuration.username.map { " `\($0)`" } ?? ""
-    switch code {
-    case 0x87:
-      self.init(
-        .notAuthorized,
-        "the broker's access list does not let the user\(user) publish to `\(topic)`")
-    case 0x90:
-      self.init(.topic, "the broker refused the topic `\(topic)`")
-    case 0x97:
-      self.init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
-    default:
-      self.init(
-        .refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
-    }
+    self =
+      switch code {
+      case 0x87:
+        .init(
+          .notAuthorized,
+          "the broker's access list does not let the user\(user) publish to `\(topic)`")
+      case 0x90:
+        .init(.topic, "the broker refused the topic `\(topic)`")
+      case 0x97:
+        .init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
+      default:
+        .init(
+          .refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
+      }
   }
 
   /// A publication that the library refuses before it is sent.
   init(publish result: Int32, topic: String, bytes: Int) {
-    switch mosq_err_t(rawValue: result) {
-    case MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET:
-      self.init(
-        .packetTooLarge,
-        "a message of \(bytes) bytes to `\(topic)` is larger than the broker takes "
-          + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
-    case MOSQ_ERR_QOS_NOT_SUPPORTED:
-      self.init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
-    case MOSQ_ERR_NOMEM:
-      self.init(.system, "libmosquitto found no memory for a message to `\(topic)`")
-    case MOSQ_ERR_PROTOCOL, MOSQ_ERR_DUPLICATE_PROPERTY:
-      self.init(.topic, "a message to `\(topic)` carries a property that MQTT does not allow")
-    default:
-      self.init(.topic, "`\(topic)` is no topic that can be published to")
-    }
+    self =
+      switch mosq_err_t(rawValue: result) {
+      case MOSQ_ERR_PAYLOAD_SIZE, MOSQ_ERR_OVERSIZE_PACKET:
+        .init(
+          .packetTooLarge,
+          "a message of \(bytes) bytes to `\(topic)` is larger than the broker takes "
+            + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
+      case MOSQ_ERR_QOS_NOT_SUPPORTED:
+        .init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
+      case MOSQ_ERR_NOMEM:
+        .init(.system, "libmosquitto found no memory for a message to `\(topic)`")
+      case MOSQ_ERR_PROTOCOL, MOSQ_ERR_DUPLICATE_PROPERTY:
+        .init(.topic, "a message to `\(topic)` carries a property that MQTT does not allow")
+      default:
+        .init(.topic, "`\(topic)` is no topic that can be published to")
+      }
   }
 
   // MARK: Words of others

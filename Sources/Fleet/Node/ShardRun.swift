@@ -73,15 +73,15 @@ package final class ShardRun: Sendable {
     let homes = try node.database.homes(of: shard)
     let base = "\(node.settings.mqtt.baseTopic)/\(shard)"
     var settings = node.settings
-    settings.homes = homes.map { .init(name: $0.name, baseTopic: "\(base)/\($0.name)") }
+    settings.homes = homes.map { .init(name: $0.name, base: "\(base)/\($0.name)") }
     settings.store.path = "\(node.directory)/\(shard)"
-    settings.discovery.mdns = .off
+    settings.discovery = .off
     settings.homeAssistant.discovery = .off
     settings.http.isEnabled = false
-    var configuration = BridgeConfiguration(settings)
-    configuration.topics = BaseTopics(configuration.topics.homes, below: base)
+    var configuration = BridgeConfiguration(
+      settings, version: threadkeeperVersion, below: base)
     configuration.ofHome = Dictionary(
-      homes.map { ($0.name, HomeOverrides($0.settings)) }, uniquingKeysWith: { $1 })
+      homes.map { ($0.name, $0.settings.over(settings.eachHome)) }, uniquingKeysWith: { $1 })
     configuration.loginRemedy =
       "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
     var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
@@ -165,15 +165,6 @@ package final class ShardRun: Sendable {
           "the database was rolled back: it lacks \(generations) commits of this shard, or has others. "
           + "Restore a newer backup, or run `threadkeeper fleet accept \(store.shard)`")
     }
-  }
-}
-
-extension HomeOverrides {
-  fileprivate init(_ settings: HomeSettings) {
-    self.init()
-    alertsHold = settings.alertsHold
-    offlineAfter = settings.offlineAfter
-    adopts = settings.onMismatch.map { $0 == .adopt }
   }
 }
 

@@ -95,28 +95,30 @@ package struct FleetDatabase: Sendable {
 extension CommandFailure {
   /// What a database has refused, or the store above it.
   package init(ofFleet error: any Error) {
-    switch error {
-    case let failure as CommandFailure: self = failure
-    case let error as PostgresError where error.kind == .connection:
-      self.init(
-        .unavailable, "PostgreSQL cannot be reached: \(error.message)",
-        remedy: "see that it runs, and correct `store.url`; `threadkeeper fleet doctor` checks more"
-      )
-    // No schema, no table, no function, no column.
-    case let error as PostgresError
-    where ["3F000", "42P01", "42883", "42703"].contains(error.sqlState):
-      self.init(
-        .configuration, "this database has no fleet, or an older one",
-        remedy: "run `threadkeeper fleet init`")
-    case let error as PostgresError where error.sqlState == "42501":
-      self.init(
-        .notPermitted, "the database does not let this role do it: \(error.message)",
-        remedy: "have its administrator run what `threadkeeper fleet init --print-sql` prints")
-    case let error as PostgresError:
-      self.init(.temporary, "the database refuses it: \(error.message)")
-    case let error as KeychainError: self.init(error)
-    default: self.init(.software, "\(error)")
-    }
+    self =
+      switch error {
+      case let failure as CommandFailure: failure
+      case let error as PostgresError where error.kind == .connection:
+        .init(
+          .unavailable, "PostgreSQL cannot be reached: \(error.message)",
+          remedy:
+            "see that it runs, and correct `store.url`; `threadkeeper fleet doctor` checks more"
+        )
+      // No schema, no table, no function, no column.
+      case let error as PostgresError
+      where ["3F000", "42P01", "42883", "42703"].contains(error.sqlState):
+        .init(
+          .configuration, "this database has no fleet, or an older one",
+          remedy: "run `threadkeeper fleet init`")
+      case let error as PostgresError where error.sqlState == "42501":
+        .init(
+          .notPermitted, "the database does not let this role do it: \(error.message)",
+          remedy: "have its administrator run what `threadkeeper fleet init --print-sql` prints")
+      case let error as PostgresError:
+        .init(.temporary, "the database refuses it: \(error.message)")
+      case let error as KeychainError: .init(error)
+      default: .init(.software, "\(error)")
+      }
   }
 }
 #endif

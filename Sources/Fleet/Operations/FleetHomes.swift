@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Fleet
+import Home
 import Settings
 import ThreadkeeperDaemon
 
@@ -30,15 +31,12 @@ package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// What a home of a fleet has otherwise than the settings of its node: keys as in the configuration, with texts as
 /// there. In the database as JSON: `{"alerts.hold": "60"}`.
-package struct HomeSettings: Codable, Equatable, Sendable {
+package struct HomeOverrides: Codable, Equatable, Sendable {
   /// The keys that a home may have.
   package static let names = ["alerts.hold", "presence.offline_after", "preferred.on_mismatch"]
 
   package let values: [String: String]
-  /// Seconds; nil: as its node has it. So are the others.
-  package private(set) var alertsHold: Int?
-  package private(set) var offlineAfter: Int?
-  package private(set) var onMismatch: Settings.Preferred.OnMismatch?
+  private var read = HomeSettings()
 
   /// - Throws: `CommandFailure` with status 64 for what no home can have.
   package init(_ values: [String: String] = [:]) throws(CommandFailure) {
@@ -58,15 +56,22 @@ package struct HomeSettings: Codable, Equatable, Sendable {
     guard let read = result.settings else {
       throw CommandFailure(.usage, result.problems.first?.message ?? "the settings cannot be used")
     }
-    if values["alerts.hold"] != nil { alertsHold = read.alerts.holdSeconds }
-    if values["presence.offline_after"] != nil { offlineAfter = read.presence.offlineAfterSeconds }
-    if values["preferred.on_mismatch"] != nil { onMismatch = read.preferred.onMismatch }
+    self.read = read.eachHome
+  }
+
+  /// Those of its node, with the home's own instead.
+  package func over(_ node: HomeSettings) -> HomeSettings {
+    var all = node
+    if values["alerts.hold"] != nil { all.alertsHold = read.alertsHold }
+    if values["presence.offline_after"] != nil { all.offlineAfter = read.offlineAfter }
+    if values["preferred.on_mismatch"] != nil { all.onMismatch = read.onMismatch }
+    return all
   }
 
   /// As the database has it: what this program does not know, or cannot use, counts as not set.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.singleValueContainer().decode([String: String].self)
-    try self.init(values.filter { (try? HomeSettings([$0.key: $0.value])) != nil })
+    try self.init(values.filter { (try? HomeOverrides([$0.key: $0.value])) != nil })
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -80,9 +85,9 @@ package enum FleetHomes {
   package struct Row: Codable, Sendable {
     package var shard: Int
     package var name: String
-    package var settings: HomeSettings
+    package var settings: HomeOverrides
 
-    package init(_ home: HomeAddress, settings: HomeSettings) {
+    package init(_ home: HomeAddress, settings: HomeOverrides) {
       (shard, name, self.settings) = (home.shard, home.name, settings)
     }
   }

@@ -124,7 +124,7 @@ package struct HomeMove {
       uniqueKeysWithValues: records.filter(\.hasSecret).compactMap { record in
         try old.withSecret(of: record.id) { (record.id, SecretBytes(copying: $0)) }
       })
-    var loaded = Home(rules: HomeRules { .random(in: .min ... .max) })
+    var loaded = Home(rules: HomeRules())
     for record in records { _ = try? loaded.load(record.state) }
     let hashes = try HashChange(
       from: old.hashKey(), to: new.hashKey(), Array(secrets.values),

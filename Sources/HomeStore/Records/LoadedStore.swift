@@ -9,7 +9,7 @@ package struct LoadedStore {
     package let number: Int64
     /// Nil where it is lost.
     package fileprivate(set) var note: HomeNote?
-    package fileprivate(set) var home = Home(rules: HomeRules { .random(in: .min ... .max) })
+    package fileprivate(set) var home = Home(rules: HomeRules())
     package fileprivate(set) var book: [RecordKey: RecordID] = [:]
     /// How many records cannot be read.
     package fileprivate(set) var damaged = 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Home
 import KeychainCore
 import ThreadDataset
@@ -74,6 +75,14 @@ package struct StoredHome {
     }
     changes.audit = audit
     try records.commit(changes)
+  }
+}
+
+extension HomeRules {
+  /// Of this process; the ids are of the system's random numbers.
+  package init() {
+    self.init { .random(in: .min ... .max) }
+    ownUser = geteuid()
   }
 }
 

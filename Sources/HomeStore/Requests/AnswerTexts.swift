@@ -21,199 +21,203 @@ extension AnswerFailure {
     naming name: (BorderAgentID) -> String = \.description
   ) {
     let command = request?.command
-    switch refusal {
-    case .ofAnotherTeam(let agent):
-      self.init(
-        .notAuthorized, field: "border_agent_id",
-        command == .deleteCredentials
-          ? "this border agent id belongs to another team"
-          : OwnershipAdvice.message(agent, home: home))
-    case .mayNotPrefer:
-      self.init(
-        .notAuthorized,
-        "only a person may choose the preferred network: with `threadkeeper preferred set`, or over "
-          + "MQTT as one of `consent.approvers`")
-    case .onlyAdministrator:
-      let line = command == .forgetNetwork ? "networks forget" : "preferred forget"
-      self.init(
-        .notAuthorized,
-        "only the daemon's own user and root may do this, with `threadkeeper \(line)`")
-    case .mayNotDecide:
-      self.init(
-        .notAuthorized,
-        "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
-      )
-    case .onceOnly:
-      self.init(
-        .notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
-    case .adoptionsOnly(let id):
-      self.init(
-        .notAuthorized, field: "id",
-        "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve "
-          + "\(id.questionText)`, or set `home_assistant.consent: all`")
-    case .wrongButton:
-      self.init(
-        .notAuthorized, field: "token",
-        "this is not the token of the request in `bridge/consent`: press the button that is shown now"
-      )
-    case .buttonsAltered(let id):
-      self.init(
-        .notAuthorized,
-        "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): "
-          + "decide in a minute, or with `threadkeeper consent approve \(id.questionText)`")
-    case .noKey: self = .noKey
-    case .unknownRouter(let agent):
-      self.init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
-    case .damaged:
-      self.init(
-        .damagedCredentials,
-        "it is not found, and records of the home are damaged: one of them may be it",
-        help: "restore a backup, or let the routers announce themselves again and give the damaged "
-          + "records up with `threadkeeper store forget-damaged`")
-    case .noCredentials(let agent):
-      let router = command == .deleteCredentials ? "\(agent)" : "this border router"
-      self.init(.notFound, field: "border_agent_id", "no credentials of \(router) are stored")
-    case .noPreferred:
-      self.init(
-        .notFound,
-        command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
-    case .notPreferred(let network):
-      self.init(
-        .conflict, field: "ext_pan_id",
-        "the network \(network) is not the preferred one, whose credentials alone are accepted",
-        help: "`threadkeeper preferred set \(network)` makes it the preferred one")
-      // Nothing that waiting could change.
-      exit = 64
-    case .nothingToAccept(let network):
-      self.init(
-        .notFound, field: "ext_pan_id",
-        "nobody shares credentials of the preferred network \(network) that it has not got",
-        help: "`threadkeeper networks` lists who shares which network")
-    case .onlyOlderShared(let network):
-      self.init(
-        .notFound, field: "ext_pan_id",
-        "only older credentials of the preferred network \(network) are shared",
-        help: "`threadkeeper preferred set @FILE` takes any dataset")
-    case .severalShared(let users):
-      let logins = users.prefix(8).map { ShownName.account($0.text) }
-      self.init(
-        .invalidPayload, field: "ext_pan_id",
-        "the logins \(logins.joined(separator: ", ")) share different keys of the preferred network",
-        help:
-          "approve the question about one of them, which `threadkeeper consent list` has; where none waits, "
-          + "`threadkeeper preferred set @FILE` takes any dataset")
-    case .preferredWithoutCredentials(let network):
-      self.init(
-        .notFound, "the network \(network) is preferred, but its credentials are not here",
-        help: "`threadkeeper preferred show` says how they come in")
-    case .noCredentialsOfNetwork where command == .setPreferred:
-      self.init(
-        .notFound, field: "ext_pan_id",
-        "no credentials of this network are stored, and no listed border router is on it",
-        help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
-          + "credentials list` and `threadkeeper preferred show --history` what is stored")
-    case .noCredentialsOfNetwork:
-      self.init(.notFound, field: "ext_pan_id", "no credentials of this network are stored")
-    case .noCredentialsOfRouterForNetwork:
-      self.init(
-        .notFound, field: "border_agent_id",
-        "no credentials of this border router are stored for this network",
-        help: "`threadkeeper credentials list` shows what is stored")
-    case .partialCredentials(let agent, let lacks):
-      self.init(
-        .incompleteDataset, field: "border_agent_id",
-        "the dataset of \(agent) is not complete, so its network is not preferred with it; it lacks "
-          + lacks.map(\.name).joined(separator: ", "),
-        help:
-          "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
-    case .unknownFormer:
-      self.init(
-        .notFound, field: "id", "no network is kept under this id",
-        help: "`threadkeeper preferred show --history` lists what is kept")
-    case .noNetworkOfName:
-      self.init(
-        .notFound, field: "network_name", "no network of this name is stored",
-        help:
-          "`threadkeeper preferred show --history` lists the names; name a network that was only "
-          + "seen by its Extended PAN ID, which `threadkeeper networks` lists")
-    case .severalOfName(let networks):
-      let list = networks.map(\.description).joined(separator: ", ")
-      self.init(
-        .invalidPayload, field: "network_name",
-        "\(networks.count) networks have this name: \(list)",
-        help: "name one by its Extended PAN ID")
-    case .severalKeys(let network, let keys):
-      self.init(
-        .invalidPayload, field: "ext_pan_id",
-        "different keys of this network are known: \(HomeRefusal.text(of: keys, naming: name)); say whose "
-          + "with `border_agent_id`, or with an `id`",
-        help: HomeRefusal.advice(about: keys, of: network, home: home))
-    case .isPreferred:
-      self.init(
-        .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
-        help: "choose another one with `threadkeeper preferred set`, or none with "
-          + "`threadkeeper preferred forget`; of its earlier keys, name one of "
-          + "`threadkeeper preferred show --history` by its id")
-      // Nothing that waiting could change.
-      exit = 64
-    case .notInHistory(let isUsed):
-      self.init(
-        .notFound, field: request?.id == nil ? "ext_pan_id" : "id",
-        "nothing of this network is kept in the history"
-          + (isUsed
-            ? "; routers use it, and `threadkeeper credentials delete` deletes theirs" : ""),
-        help: "`threadkeeper preferred show --history` lists what is kept")
-    case .tooFarAhead:
-      self.init(
-        .conflict, field: "dataset",
-        "its active timestamp is more than a year ahead of the clock",
-        help: "`threadkeeper preferred set` takes it, if it is the right one")
-    case .tooManyRouters(let most):
-      self.init(
-        .tooManyRouters, field: "border_agent_id",
-        "this team has \(most) border agent ids already",
-        help: "remove those that are gone with `threadkeeper routers remove`, or raise "
-          + "`limits.routers_per_team`")
-    case .homeIsFull(let most):
-      self.init(
-        .tooManyRouters, field: "border_agent_id",
-        "this home has \(most) border agent ids already",
-        help: "remove those that are gone with `threadkeeper routers remove`, or raise "
-          + "`limits.routers`")
-    case .tooMany where command?.needsConsent == true: self = .tooLargeToSeal
-    case .tooMany(let most):
-      self.init(.tooLarge, "there are more than \(most), which no answer can hold")
-    case .changed:
-      self.init(
-        .conflict,
-        "what was agreed to has changed since: repeat the request, and a person is asked again")
-    case .keyIsGone: self.init(.notEnrolled, ConsentRecord.Obstacle.notEnrolled.message)
-    case .nothingToAskAgain(let agent, let state):
-      self.init(.conflict, field: "border_agent_id", state.obstacle(of: name(agent)))
-    case .consent(let refusal): self.init(refusal, about: request?.id ?? "")
-    case .expired: self.init(.consentExpired, "nobody has decided in time")
-    case .denied: self.init(.consentDenied, "a person has refused it")
-    }
+    self =
+      switch refusal {
+      case .ofAnotherTeam(let agent):
+        .init(
+          .notAuthorized, field: "border_agent_id",
+          command == .deleteCredentials
+            ? "this border agent id belongs to another team"
+            : OwnershipAdvice.message(agent, home: home))
+      case .mayNotPrefer:
+        .init(
+          .notAuthorized,
+          "only a person may choose the preferred network: with `threadkeeper preferred set`, or over "
+            + "MQTT as one of `consent.approvers`")
+      case .onlyAdministrator:
+        .init(
+          .notAuthorized,
+          "only the daemon's own user and root may do this, with `threadkeeper "
+            + "\(command == .forgetNetwork ? "networks" : "preferred") forget`")
+      case .mayNotDecide:
+        .init(
+          .notAuthorized,
+          "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
+        )
+      case .onceOnly:
+        .init(
+          .notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
+      case .adoptionsOnly(let id):
+        .init(
+          .notAuthorized, field: "id",
+          "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve "
+            + "\(id.questionText)`, or set `home_assistant.consent: all`")
+      case .wrongButton:
+        .init(
+          .notAuthorized, field: "token",
+          "this is not the token of the request in `bridge/consent`: press the button that is shown now"
+        )
+      case .buttonsAltered(let id):
+        .init(
+          .notAuthorized,
+          "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): "
+            + "decide in a minute, or with `threadkeeper consent approve \(id.questionText)`")
+      case .noKey: .noKey
+      case .unknownRouter(let agent):
+        .init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
+      case .damaged:
+        .init(
+          .damagedCredentials,
+          "it is not found, and records of the home are damaged: one of them may be it",
+          help:
+            "restore a backup, or let the routers announce themselves again and give the damaged "
+            + "records up with `threadkeeper store forget-damaged`")
+      case .noCredentials(let agent):
+        .init(
+          .notFound, field: "border_agent_id",
+          "no credentials of \(command == .deleteCredentials ? "\(agent)" : "this border router") are stored"
+        )
+      case .noPreferred:
+        .init(
+          .notFound,
+          command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
+      // 64: nothing that waiting could change.
+      case .notPreferred(let network):
+        .init(
+          .conflict, field: "ext_pan_id",
+          "the network \(network) is not the preferred one, whose credentials alone are accepted",
+          help: "`threadkeeper preferred set \(network)` makes it the preferred one",
+          exit: 64)
+      case .nothingToAccept(let network):
+        .init(
+          .notFound, field: "ext_pan_id",
+          "nobody shares credentials of the preferred network \(network) that it has not got",
+          help: "`threadkeeper networks` lists who shares which network")
+      case .onlyOlderShared(let network):
+        .init(
+          .notFound, field: "ext_pan_id",
+          "only older credentials of the preferred network \(network) are shared",
+          help: "`threadkeeper preferred set @FILE` takes any dataset")
+      case .severalShared(let users):
+        .init(
+          .invalidPayload, field: "ext_pan_id",
+          "the logins \(users.prefix(8).map { ShownName.account($0.text) }.joined(separator: ", ")) "
+            + "share different keys of the preferred network",
+          help:
+            "approve the question about one of them, which `threadkeeper consent list` has; where none waits, "
+            + "`threadkeeper preferred set @FILE` takes any dataset")
+      case .preferredWithoutCredentials(let network):
+        .init(
+          .notFound, "the network \(network) is preferred, but its credentials are not here",
+          help: "`threadkeeper preferred show` says how they come in")
+      case .noCredentialsOfNetwork where command == .setPreferred:
+        .init(
+          .notFound, field: "ext_pan_id",
+          "no credentials of this network are stored, and no listed border router is on it",
+          help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
+            + "credentials list` and `threadkeeper preferred show --history` what is stored")
+      case .noCredentialsOfNetwork:
+        .init(.notFound, field: "ext_pan_id", "no credentials of this network are stored")
+      case .noCredentialsOfRouterForNetwork:
+        .init(
+          .notFound, field: "border_agent_id",
+          "no credentials of this border router are stored for this network",
+          help: "`threadkeeper credentials list` shows what is stored")
+      case .partialCredentials(let agent, let lacks):
+        .init(
+          .incompleteDataset, field: "border_agent_id",
+          "the dataset of \(agent) is not complete, so its network is not preferred with it; it lacks "
+            + lacks.map(\.name).joined(separator: ", "),
+          help:
+            "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
+      case .unknownFormer:
+        .init(
+          .notFound, field: "id", "no network is kept under this id",
+          help: "`threadkeeper preferred show --history` lists what is kept")
+      case .noNetworkOfName:
+        .init(
+          .notFound, field: "network_name", "no network of this name is stored",
+          help:
+            "`threadkeeper preferred show --history` lists the names; name a network that was only "
+            + "seen by its Extended PAN ID, which `threadkeeper networks` lists")
+      case .severalOfName(let networks):
+        .init(
+          .invalidPayload, field: "network_name",
+          "\(networks.count) networks have this name: "
+            + networks.map(\.description).joined(separator: ", "),
+          help: "name one by its Extended PAN ID")
+      case .severalKeys(let network, let keys):
+        .init(
+          .invalidPayload, field: "ext_pan_id",
+          "different keys of this network are known: \(HomeRefusal.text(of: keys, naming: name)); say whose "
+            + "with `border_agent_id`, or with an `id`",
+          help: HomeRefusal.advice(about: keys, of: network, home: home))
+      // 64: nothing that waiting could change.
+      case .isPreferred:
+        .init(
+          .conflict, field: "ext_pan_id", "this is the preferred network, which is not deleted",
+          help: "choose another one with `threadkeeper preferred set`, or none with "
+            + "`threadkeeper preferred forget`; of its earlier keys, name one of "
+            + "`threadkeeper preferred show --history` by its id", exit: 64)
+      case .notInHistory(let isUsed):
+        .init(
+          .notFound, field: request?.id == nil ? "ext_pan_id" : "id",
+          "nothing of this network is kept in the history"
+            + (isUsed
+              ? "; routers use it, and `threadkeeper credentials delete` deletes theirs" : ""),
+          help: "`threadkeeper preferred show --history` lists what is kept")
+      case .tooFarAhead:
+        .init(
+          .conflict, field: "dataset",
+          "its active timestamp is more than a year ahead of the clock",
+          help: "`threadkeeper preferred set` takes it, if it is the right one")
+      case .tooManyRouters(let most):
+        .init(
+          .tooManyRouters, field: "border_agent_id",
+          "this team has \(most) border agent ids already",
+          help: "remove those that are gone with `threadkeeper routers remove`, or raise "
+            + "`limits.routers_per_team`")
+      case .homeIsFull(let most):
+        .init(
+          .tooManyRouters, field: "border_agent_id",
+          "this home has \(most) border agent ids already",
+          help: "remove those that are gone with `threadkeeper routers remove`, or raise "
+            + "`limits.routers`")
+      case .tooMany where command?.needsConsent == true: .tooLargeToSeal
+      case .tooMany(let most):
+        .init(.tooLarge, "there are more than \(most), which no answer can hold")
+      case .changed:
+        .init(
+          .conflict,
+          "what was agreed to has changed since: repeat the request, and a person is asked again")
+      case .keyIsGone: .init(.notEnrolled, ConsentRecord.Obstacle.notEnrolled.message)
+      case .nothingToAskAgain(let agent, let state):
+        .init(.conflict, field: "border_agent_id", state.obstacle(of: name(agent)))
+      case .consent(let refusal): .init(refusal, about: request?.id ?? "")
+      case .expired: .init(.consentExpired, "nobody has decided in time")
+      case .denied: .init(.consentDenied, "a person has refused it")
+      }
   }
 
   /// - Parameter id: of the question that was to be decided, as it was named.
   private init(_ refusal: ConsentRefusal, about id: String) {
-    switch refusal {
-    case .rateLimited(let waiting):
-      self.init(.rateLimited, "\(waiting) requests wait for consent already")
-    case .denied: self.init(.consentDenied, "the same request was refused a moment ago")
-    case .staleID(let outcome):
-      self.init(
-        .staleID, field: "id",
-        outcome.map { "the request \(id) is \($0.wireName) already" }
-          ?? "no request \(id) waits for consent")
-    case .notAuthorized:
-      self.init(.notAuthorized, "nobody approves a request of his own, or of his own team")
-    case .notFound: self.init(.notFound, "there is no such grant")
-    case .tooManyGrants(let count):
-      self.init(
-        .conflict, "there are \(count) grants already; revoke some, or approve for once")
-    }
+    self =
+      switch refusal {
+      case .rateLimited(let waiting):
+        .init(.rateLimited, "\(waiting) requests wait for consent already")
+      case .denied: .init(.consentDenied, "the same request was refused a moment ago")
+      case .staleID(let outcome):
+        .init(
+          .staleID, field: "id",
+          outcome.map { "the request \(id) is \($0.wireName) already" }
+            ?? "no request \(id) waits for consent")
+      case .notAuthorized:
+        .init(.notAuthorized, "nobody approves a request of his own, or of his own team")
+      case .notFound: .init(.notFound, "there is no such grant")
+      case .tooManyGrants(let count):
+        .init(
+          .conflict, "there are \(count) grants already; revoke some, or approve for once")
+      }
   }
 }
 

@@ -3,6 +3,9 @@
 import ThreadRequests
 
 extension VarlinkError {
+  package static let failed = "io.threadkeeper.Failed"
+  package static let tooManyConnections = VarlinkError("io.threadkeeper.TooManyConnections")
+
   /// `io.threadkeeper.Failed` of a request. See docs/reference/local-api.md.
   package init(_ failure: AnswerFailure) {
     var parameters: [String: Value] = [
@@ -13,7 +16,7 @@ extension VarlinkError {
     parameters["field"] = failure.field.map { .string($0) }
     parameters["tlv"] = failure.tlv.map { .string($0) }
     parameters["offset"] = failure.offset.map { .int($0) }
-    self.init("io.threadkeeper.Failed", parameters)
+    self.init(Self.failed, parameters)
   }
 }
 
@@ -21,18 +24,16 @@ extension AnswerFailure {
   /// What a daemon answers instead of an answer; nil when that is none of threadkeeper's.
   package init?(_ error: VarlinkError) {
     switch error.name {
-    case "io.threadkeeper.Failed":
+    case VarlinkError.failed:
       guard let code = error.parameters["code"]?.string,
         let message = error.parameters["message"]?.string
       else { return nil }
-      self.init(.store, message)
-      self.code = code
-      help = error.parameters["help"]?.string
-      exit = error.parameters["exit"]?.int.flatMap { Int32(exactly: $0) }
-      field = error.parameters["field"]?.string
+      self.init(
+        code: code, field: error.parameters["field"]?.string,
+        offset: error.parameters["offset"]?.int, message, help: error.parameters["help"]?.string,
+        exit: error.parameters["exit"]?.int.flatMap { Int32(exactly: $0) })
       tlv = error.parameters["tlv"]?.string
-      offset = error.parameters["offset"]?.int
-    case "io.threadkeeper.TooManyConnections":
+    case VarlinkError.tooManyConnections.name:
       self.init(
         .rateLimited,
         "too many connections of this user, or of all users, are open; wait for one of them")

@@ -134,11 +134,10 @@ struct OwnStore: Sendable {
 
   /// The program sees no settings of a daemon.
   private func rules(isHealthy: Bool) -> HomeRules {
-    var rules = HomeRules { .random(in: .min ... .max) }
-    rules.ownUser = geteuid()
+    var rules = HomeRules()
     // Limits of the settings, as of a daemon only.
-    rules.routersPerTeam = .max / 2
-    rules.routersPerHome = .max
+    rules.settings.routersPerTeam = .max / 2
+    rules.settings.routersPerHome = .max
     rules.hasDaemon = false
     rules.grantsCount = isHealthy
     // It waits itself.

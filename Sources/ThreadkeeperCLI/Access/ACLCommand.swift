@@ -71,8 +71,7 @@ struct ACLCommand: ParsableCommand {
       """)
   var append = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     if append, keepAnonymous {
@@ -86,12 +85,8 @@ struct ACLCommand: ParsableCommand {
     }
   }
 
-  struct Report: Encodable {
-    let acl: String
-  }
-
   func run() throws {
-    let settings = try options.load()
+    let settings = try options.settings.load()
     var list = AccessList(settings, daemon: daemon)
     list.monitors = monitor
     list.approvers = approver
@@ -101,7 +96,7 @@ struct ACLCommand: ParsableCommand {
     list.isAddition = append
     do {
       let text = try list.text()
-      try output.show(Report(acl: text), text: text)
+      try options.output.show(["acl": text], text: text)
     } catch let error as AccessListError {
       throw CommandFailure(.usage, "\(error)")
     }
@@ -118,7 +113,7 @@ extension AccessList {
   /// What the settings say of it: no login but the daemon's has a role.
   init(_ settings: Settings, daemon: String? = nil) {
     self.init(
-      baseTopics: settings.homes.map(\.baseTopic),
+      baseTopics: settings.homes.map(\.base),
       daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
     discoveryPrefix = settings.homeAssistant.prefix
     deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }

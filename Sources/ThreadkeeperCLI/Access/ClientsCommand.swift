@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Settings
 import ThreadkeeperDaemon
 
 /// `threadkeeper clients`
@@ -37,27 +36,28 @@ struct ClientsListCommand: AsyncParsableCommand {
   @Option(help: "Of this home only.")
   var home: String?
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      ListClients(home: home))
-    try output.show(report, text: text(report))
+    let report = try await options.show {
+      try await $0.perform(ListClients(home: home))
+    } text: {
+      text($0)
+    }
     try CommandFailure.check(unreadable: report.unreadable)
   }
 
   private func text(_ report: ListClients.Reply) -> String {
-    var table = Table(columns: "HOME", "USER", "TRUST", "FINGERPRINT", "ENROLLED", "LABEL")
-    for client in report.clients {
-      table.add(
-        client.home, client.user, client.trust, client.fingerprint, client.enrolledAt, client.label)
-    }
+    let table = Table(
+      report.clients,
+      [
+        "HOME": { $0.home }, "USER": { $0.user }, "TRUST": { $0.trust },
+        "FINGERPRINT": { $0.fingerprint }, "ENROLLED": { $0.enrolledAt }, "LABEL": { $0.label },
+      ])
     let notes = (report.revoked ?? []).map {
       "The keys of \($0.printable) are revoked; what it says in plaintext is not believed either.\n"
     }
-    let users = table.isEmpty && notes.isEmpty ? "Nobody is enrolled.\n" : table.text()
+    let users = notes.isEmpty ? table.text(none: "Nobody is enrolled.\n") : table.text()
     let daemon = report.daemon.map {
       "The daemon's line:\n\($0.line)\nfingerprint  \($0.fingerprint)\n"
     }
@@ -89,14 +89,14 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   var forget = false
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      RevokeClient(home: home.name(settings), user: user, forgets: forget))
-    try output.show(report, text: "The keys of \(user) are forgotten.\n")
+    try await options.show {
+      try await $0.perform(RevokeClient(home: home.name($0), user: user, forgets: forget))
+    } text: { _ in
+      "The keys of \(user) are forgotten.\n"
+    }
   }
 }
 
@@ -132,23 +132,21 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
   var label: String?
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      EnrollClient(
-        home: home.name(settings), user: user, line: line, trust: trust, label: label))
-    try output.show(
-      report,
-      text: """
-        \(user) is \(report.change), with the trust \(trust.rawValue).
-        fingerprint  \(report.client.fingerprint)
-        The client seals to the daemon's line:
-        \(report.daemon.line)
+    try await options.show {
+      try await $0.perform(
+        EnrollClient(home: home.name($0), user: user, line: line, trust: trust, label: label))
+    } text: {
+      """
+      \(user) is \($0.change), with the trust \(trust.rawValue).
+      fingerprint  \($0.client.fingerprint)
+      The client seals to the daemon's line:
+      \($0.daemon.line)
 
-        """)
+      """
+    }
   }
 }
 

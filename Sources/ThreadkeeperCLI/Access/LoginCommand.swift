@@ -50,8 +50,7 @@ struct LoginCommand: AsyncParsableCommand {
   @Flag(help: "Delete the stored password.")
   var remove = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard !remove || (username == nil && !passwordStdin && !noValidate) else {
@@ -61,7 +60,7 @@ struct LoginCommand: AsyncParsableCommand {
 
   func run() async throws {
     if remove { return try await removeLogin() }
-    let client = DaemonClient(settings: try options.loadOfStore())
+    let client = try options.daemon()
     try OpenStore.checkAccess(client.settings)
     let address = try BrokerAddress(ofOwnBroker: client.settings.mqtt)
     let username = try username.map { try Username.checked($0) }
@@ -83,7 +82,7 @@ struct LoginCommand: AsyncParsableCommand {
     let report = Report(
       broker: "\(address)", username: login.username, stored: stored.stored,
       validated: !noValidate, inUse: stored.inUse)
-    try output.show(report, text: report.text)
+    try options.output.show(report, text: report.text)
   }
 
   /// The daemon has the last word, which knows all of its settings (`StoreLogin`).
@@ -112,18 +111,19 @@ struct LoginCommand: AsyncParsableCommand {
   }
 
   private func removeLogin() async throws {
-    let settings = try options.loadOfStore()
-    let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
-    let report = try await DaemonClient(settings: settings).perform(
-      DeleteLogin(broker: address.url))
-    guard !report.deleted.isEmpty else {
-      throw CommandFailure(.noInput, "no password for \(address) is stored")
+    try await options.show {
+      let address = try BrokerAddress(ofOwnBroker: $0.settings.mqtt)
+      let report = try await $0.perform(DeleteLogin(broker: address.url))
+      guard !report.deleted.isEmpty else {
+        throw CommandFailure(.noInput, "no password for \(address) is stored")
+      }
+      return report
+    } text: {
+      let users = $0.deleted.map(\.printable).listed
+      let note =
+        $0.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
+      return "The password of \(users) at \($0.broker) is deleted.\n\(note)"
     }
-    let users = report.deleted.map(\.printable).joined(separator: ", ")
-    let note =
-      report.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
-    try output.show(
-      report, text: "The password of \(users) at \(report.broker) is deleted.\n\(note)")
   }
 
   struct Report: Encodable {
@@ -185,22 +185,21 @@ struct LoginSession: Sendable {
 
   /// Only the broker knows whether it is right.
   private func check(_ login: BrokerLogin) async throws {
-    var connection = MosquittoConfiguration(client.settings.mqtt, host: address.host)
-    (connection.username, connection.password) = (login.username, login.text)
-    guard
-      case .failure(let error) = await BrokerProbe(connection, within: .seconds(30)).greeting()
-    else { return }
+    var mqtt = client.settings.mqtt
+    (mqtt.username, mqtt.password) = (login.username, SecretText(login.text))
+    guard let error = await mqtt.refusal(within: .seconds(30)) else { return }
     try Task.checkCancellation()
-    switch error.reason {
-    case .credentials, .notAuthorized, .clientIdentifier:
-      throw CommandFailure(.notPermitted, error.message, remedy: "nothing was stored; try again")
-    case .configuration, .protocolVersion, .tlsFiles:
-      throw CommandFailure(.configuration, error.message, remedy: "nothing was stored")
-    default:
-      throw CommandFailure(
-        .unavailable, "the broker could not be asked: \(error.message)",
-        remedy: "nothing was stored; --no-validate stores a login without asking the broker")
-    }
+    let (words, next) =
+      switch error.exitStatus {
+      case .notPermitted: (error.message, "; try again")
+      case .configuration: (error.message, "")
+      default:
+        (
+          "the broker could not be asked: \(error.message)",
+          "; --no-validate stores a login without asking the broker"
+        )
+      }
+    throw CommandFailure(error.exitStatus, words, remedy: "nothing was stored\(next)")
   }
 
   private func name() async throws -> String {
@@ -214,8 +213,7 @@ struct LoginSession: Sendable {
     }
     guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
     let usual = known.map { " (Enter: \($0.printable))" } ?? ""
-    let answer = try await TerminalPrompt.ask("User name at \(address)\(usual): ")
-    guard let answer else { throw CancellationError() }
+    let answer = try await TerminalPrompt.answer(to: "User name at \(address)\(usual): ")
     if answer.isEmpty, let known { return known }
     return try Username.checked(answer)
   }

@@ -36,39 +36,37 @@ struct PageTokenCommand: AsyncParsableCommand {
         + "a fleet's node after its restart."))
   var new = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   /// The token that another address needs may be what is to be made.
   private static let onLoopback = ["THREADKEEPER_HTTP_ADDRESS": "127.0.0.1"]
 
   func run() async throws {
     // A fleet has the page of its nodes, and no daemon of one store.
-    let isFleet = options.read(assuming: Self.onLoopback).settings?.store.url != nil
+    let isFleet = options.settings.read(assuming: Self.onLoopback).settings?.store.url != nil
     let (page, next) = try await isFleet ? make() : askOrMake()
-    try output.show(page, text: "\(page.link)\n\(next)")
+    try options.output.show(page, text: "\(page.link)\n\(next)")
   }
 
   private func askOrMake() async throws -> (OpenPage.Reply, next: String) {
-    let settings = try options.loadOfStore(assuming: Self.onLoopback)
-    return try await DaemonClient.orStore(isRepeatable: OpenPage.isRepeatable) {
-      try await DaemonClient(settings: settings).performIfThere(OpenPage(replacing: new))
-        .map { ($0, next: "") }
-    } store: {
-      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
-      }
-      return try make()
+    let daemon = DaemonClient(settings: try options.settings.loadOfStore(assuming: Self.onLoopback))
+    var next = ""
+    let page = try await daemon.perform(OpenPage(replacing: new)) {
+      try daemon.checkIsFree()
+      let made = try make()
+      next = made.next
+      return made.0
     }
+    return (page, next)
   }
 
   /// Without a daemon.
   private func make() throws -> (OpenPage.Reply, next: String) {
-    let settings = try options.load(assuming: Self.onLoopback)
+    let settings = try options.settings.load(assuming: Self.onLoopback)
     try OpenStore.checkMaking(settings)
     let token = try PageToken.findOrMake(settings, replacing: new)
     // Now that there is one, the address may be any.
-    let link = PageToken.link(try options.load().http, token: token.text)
+    let link = PageToken.link(try options.settings.load().http, token: token.text)
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     return (
       OpenPage.Reply(link: link, file: file, made: token.isNew),

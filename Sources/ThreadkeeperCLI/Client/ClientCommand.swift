@@ -2,17 +2,12 @@
 
 import ArgumentParser
 import Broker
+import FoundationEssentials
 import Glibc
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper client`
 struct ClientCommand: ParsableCommand {
@@ -37,9 +32,8 @@ struct ClientKeyOption: ParsableArguments {
       valueName: "file"))
   var key: String?
 
-  func file() throws(CommandFailure) -> ClientKeyFile {
-    if let key { return ClientKeyFile(path: key) }
-    return ClientKeyFile(path: try Self.usual())
+  func file() throws -> ClientKeyFile {
+    ClientKeyFile(path: try key ?? Self.usual())
   }
 
   static func usual() throws(CommandFailure) -> String {

@@ -3,16 +3,12 @@
 import ArgumentParser
 import BorderRouterAgent
 import Broker
+import FoundationEssentials
 import SodiumCrypto
+import Synchronization
 import ThreadRequests
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper client request`
 struct ClientRequestCommand: AsyncParsableCommand {
@@ -199,5 +195,260 @@ extension BrokerOptions {
       return "the broker wants a client certificate, and this command has none to show"
     }
     return names.reduce(error.message) { $0.replacing($1.0, with: $1.1) }
+  }
+}
+
+/// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.
+struct ClientExchange: Sendable {
+  typealias Keys = (own: Identity, daemon: PublicIdentity)
+
+  let broker: BrokerOptions
+  /// Of the client and of the daemon; nil: all is said in plaintext.
+  let keys: Keys?
+
+  /// - Parameter fields: a JSON object.
+  /// - Throws: `CommandFailure`, also for what the daemon refuses.
+  func ask(
+    _ command: RequestCommand, _ fields: [UInt8], within limit: Duration
+  ) async throws -> ClientAnswer {
+    let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command.rawValue)"
+    let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command.rawValue)"
+    // Tells its answer from those to others.
+    let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
+    let exchange = RequestExchange(
+      Publication(
+        topic: topic, payload: try payload(transaction, fields, topic: topic),
+        messageExpiry: 30,
+        contentType: "application/json", correlationData: Array(transaction.utf8),
+        responseTopic: answerTopic)
+    ) { message in
+      guard message.topic == answerTopic else { return false }
+      if let correlation = message.correlationData { return correlation == Array(transaction.utf8) }
+      return ClientAnswer.transaction(of: message.payload) == transaction
+    }
+    let outcome: RequestExchange.Outcome?
+    do {
+      outcome = try await exchange.perform(
+        broker.configuration(subscribingTo: answerTopic), within: limit)
+    } catch let error as MosquittoError {
+      throw failure(error)
+    }
+    switch outcome {
+    case nil where command.needsConsent:
+      throw CommandFailure(
+        .temporary, "nobody answers, or nobody has decided yet",
+        remedy: "ask again, with --timeout over 120, and meanwhile, by the daemon's user on its"
+          + " machine: `threadkeeper consent list`")
+    case nil:
+      throw CommandFailure(
+        .temporary, "nobody answers",
+        remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
+    case .failure(let error): throw failure(error)
+    case .success(let payload):
+      return try ClientAnswer(
+        payload, to: transaction, keys: keys, topic: answerTopic,
+        needsSeal: keys != nil && command.disclosesSecrets)
+    }
+  }
+
+  private func failure(_ error: MosquittoError) -> CommandFailure {
+    CommandFailure(error.exitStatus, BrokerOptions.words(error))
+  }
+
+  /// The fields and the transaction, sealed where the daemon's key is known.
+  private func payload(
+    _ transaction: String, _ fields: [UInt8], topic: String
+  ) throws -> [UInt8] {
+    let start = Array("{\"transaction\":\"\(transaction)\"".utf8)
+    // Nothing of the object is touched: it goes on after its brace.
+    let rest = fields.drop { $0 != UInt8(ascii: "{") }.dropFirst()
+    let isEmpty = rest.first { $0 > 0x20 } == UInt8(ascii: "}")
+    var request = start + (isEmpty ? [] : [UInt8(ascii: ",")]) + rest
+    guard let keys else { return request }
+    defer { wipe(&request) }
+    do throws(SealingError) {
+      let envelope = try Envelope.seal(
+        request, to: keys.daemon, from: keys.own,
+        at: .init(
+          topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
+          lifetime: Envelope.requestLifetime))
+      return start + Array(",\"sealed\":".utf8) + envelope + [UInt8(ascii: "}")]
+    } catch {
+      throw CommandFailure(.badInput, error.message)
+    }
+  }
+}
+
+/// Publishes one request and waits for its answer.
+final class RequestExchange: MosquittoHandler {
+  typealias Outcome = Result<[UInt8], MosquittoError>
+
+  private struct State {
+    var client: MosquittoClient?
+    var isSubscribed = false
+    /// The request, until it is on its way.
+    var waiting: [Publication]
+    var outcome: Outcome?
+  }
+
+  private let isAnswer: @Sendable (IncomingMessage) -> Bool
+  private let state: Mutex<State>
+
+  /// - Parameter isAnswer: tells the answer from those to others who share the login.
+  init(_ request: Publication, isAnswer: @escaping @Sendable (IncomingMessage) -> Bool) {
+    state = Mutex(State(waiting: [request]))
+    self.isAnswer = isAnswer
+  }
+
+  /// - Parameter limit: in all.
+  /// - Returns: nil when nobody has answered by then.
+  func perform(_ configuration: MosquittoConfiguration, within limit: Duration) async throws
+    -> Outcome?
+  {
+    let client = MosquittoClient(configuration, handler: self)
+    state.withLock { $0.client = client }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await client.run() }
+      group.addTask {
+        if (try? await Task.sleep(for: limit)) != nil { client.stop() }
+      }
+      defer {
+        group.cancelAll()
+        client.stop()
+        state.withLock { $0.client = nil }
+      }
+      try await group.next()
+    }
+    return state.withLock { $0.outcome }
+  }
+
+  // MARK: On the client's thread
+
+  func connected(_ session: MosquittoSession) {}
+
+  /// Only now is an answer heard.
+  func subscribed(refused: [SubscriptionRefusal]) {
+    let client = state.withLock { state in
+      state.isSubscribed = true
+      return state.client
+    }
+    client?.wake()
+  }
+
+  func publications(upTo limit: Int) -> [Publication] {
+    state.withLock { state in
+      guard state.isSubscribed, limit > 0 else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
+
+  func received(_ batch: [IncomingMessage]) {
+    for message in batch where !message.isRetained && isAnswer(message) {
+      return end(.success(message.payload))
+    }
+  }
+
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    if case .refused(let error) = outcome { end(.failure(error)) }
+  }
+
+  func disconnected(_ event: MosquittoDisconnection) { end(.failure(event.error)) }
+
+  private func end(_ outcome: Outcome) {
+    let client = state.withLock { state in
+      if state.outcome == nil { state.outcome = outcome }
+      return state.client
+    }
+    client?.stop()
+  }
+}
+
+/// What the daemon answers to a request, and what it means for who asked.
+struct ClientAnswer {
+  private struct Form: Decodable {
+    struct Failure: Decodable {
+      var code: String
+      var message: String?
+      var field: String?
+    }
+
+    var v: Int
+    var status: String
+    var error: Failure?
+    var transaction: String?
+  }
+
+  /// The text of `data`; an empty object where there is none.
+  let data: [UInt8]
+  /// Whether only the daemon can have said it, and only to this client.
+  let wasSealed: Bool
+
+  /// The most objects and arrays within each other in an answer.
+  static let nesting = 16
+
+  /// - Parameters:
+  ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
+  ///   - keys: of the client and of the daemon; nil: nothing can be opened.
+  ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
+  init(
+    _ payload: [UInt8], to transaction: String,
+    keys: (own: Identity, daemon: PublicIdentity)?, topic: String, needsSeal: Bool
+  ) throws(CommandFailure) {
+    guard Self.isReadable(payload),
+      let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
+    else { throw CommandFailure(.badInput, "the answer cannot be read") }
+    guard form.status == "ok" else { throw Self.failure(form.error) }
+    let data = UntrustedJSON.value(of: "data", in: payload, depth: Self.nesting) ?? Array("{}".utf8)
+    guard let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Self.nesting) else {
+      guard !needsSeal else {
+        throw CommandFailure(
+          .badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
+      }
+      self.data = data
+      wasSealed = false
+      return
+    }
+    guard let keys else {
+      throw CommandFailure(
+        .usage, "the answer is sealed", remedy: "give the daemon's line with --daemon")
+    }
+    do throws(EnvelopeRefusal) {
+      let opened = try Envelope.open(
+        envelope, with: keys.own, from: [keys.daemon], topic: topic,
+        now: Int64(Date().timeIntervalSince1970))
+      guard opened.order == .identifier(transaction) else { throw .replayed }
+      self.data = opened.body
+      wasSealed = true
+    } catch {
+      throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)")
+    }
+  }
+
+  /// The `transaction` of an answer; for brokers that pass no correlation data on.
+  static func transaction(of payload: [UInt8]) -> String? {
+    guard isReadable(payload) else { return nil }
+    return (try? JSONDecoder().decode(Form.self, from: Data(payload)))?.transaction
+  }
+
+  private static func isReadable(_ payload: [UInt8]) -> Bool {
+    payload.count <= 1 << 20 && (try? UntrustedJSON.check(payload, depth: nesting)) == true
+  }
+
+  private static func failure(_ failure: Form.Failure?) -> CommandFailure {
+    guard let failure else { return CommandFailure(.badInput, "the answer cannot be read") }
+    let status: ExitStatus =
+      switch failure.code {
+      case "not_authorized", "not_enrolled", "consent_required", "consent_denied": .notPermitted
+      case "not_found", "stale_id": .noInput
+      case "rate_limited", "consent_expired", "expired", "replayed", "not_yet_valid": .temporary
+      case "read_only": .inputOutput
+      case "unsupported": .unavailable
+      default: .badInput
+      }
+    return CommandFailure(
+      status,
+      "\(failure.code): \(failure.message ?? "the daemon says no more")"
+        + (failure.field.map { " (field \($0))" } ?? ""))
   }
 }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import ServiceDiscovery
+import SodiumCrypto
 import Synchronization
 import ThreadDataset
 import ThreadkeeperDaemon
 import Wire
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by
 /// mDNS.
@@ -103,7 +99,7 @@ extension DemoStory {
     try await stage.act(
       "Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
     let box = AdvertisedRouter(name: "TV box (simulated)", network: "tv-thread")
-    stage.timeline.action("mdns", "a record of \(box.name), on \(box.network)")
+    stage.timeline.line("mdns", "a record of \(box.name), on \(box.network)")
     stage.discover(box.record)
     try await stage.heard("router_discovered", from: box.agent)
     // Of severity info: a device of another maker often has a network of its own, on purpose.
@@ -120,20 +116,13 @@ struct DemoNetwork {
   let dataset: OperationalDataset
 
   init(name: String, channel: UInt16) throws {
-    func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
-    guard let key = NetworkKey(bytes: random(16)), let pskc = PSKc(bytes: random(16)),
-      let network = ExtendedPANID(bytes: random(8)),
-      let prefix = MeshLocalPrefix(bytes: [0xFD] + random(7)),
-      let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
-      let timestamp = Timestamp(seconds: 1)
-    else { throw CommandFailure(.software, "the demonstration's dataset is wrong") }
+    var random = SystemRandomNumberGenerator()
+    dataset = try OperationalDataset(
+      completing: [.networkName(name), .channel(Channel(number: channel))], from: &random)
+    guard let key = dataset.networkKey else {
+      throw CommandFailure(.software, "the demonstration's dataset is wrong")
+    }
     self.key = key
-    dataset = try OperationalDataset([
-      .activeTimestamp(timestamp), .channel(Channel(number: channel)),
-      .channelMask(ChannelMask(channels: 11...26)), .extendedPANID(network),
-      .meshLocalPrefix(prefix), .networkKey(key), .networkName(name),
-      .panID(.random(in: 1...0xFFFD)), .pskc(pskc), .securityPolicy(policy),
-    ])
   }
 
   /// The same network, a second newer.
@@ -151,8 +140,6 @@ final class Timeline: Sendable {
 
   func heading(_ text: String) { write("\n" + style.bold(text) + "\n") }
 
-  func action(_ who: String, _ text: String) { line(who, text) }
-
   func write(_ text: String) {
     // Where standard output is closed, nobody watches.
     output.withLock { _ in try? StandardStream.output.write(text) }
@@ -160,8 +147,10 @@ final class Timeline: Sendable {
 
   /// Events and alerts of the daemon, in words.
   func tell(_ message: IncomingMessage) {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
     guard message.topic.hasSuffix("bridge/event") || message.topic.hasSuffix("bridge/event/alert"),
-      let event = try? JSONDecoder().decode(Heard.self, from: Data(message.payload))
+      let event = try? decoder.decode(Heard.self, from: Data(message.payload))
     else { return }
     let words = event.words.printable
     switch event.eventType {
@@ -171,7 +160,8 @@ final class Timeline: Sendable {
     }
   }
 
-  private func line(_ who: String, _ text: String) {
+  /// What somebody does or says.
+  func line(_ who: String, _ text: String) {
     let elapsed = ContinuousClock.now - start
     let tenths = elapsed / .milliseconds(100)
     let clock = "\(Int(tenths) / 10).\(Int(tenths) % 10)s"
@@ -183,41 +173,28 @@ final class Timeline: Sendable {
   /// The fields of an event that the timeline tells.
   private struct Heard: Decodable {
     let eventType: String
-    let borderAgentID: String?
-    let networkName: String?
-    let alertname: String?
-    let severity: String?
-    let summary: String?
-    let ssid: String?
-    let preferred: String?
+    let borderAgentId, networkName, alertname, severity, summary, ssid, preferred: String?
     let differs: [String]?
 
-    enum CodingKeys: String, CodingKey {
-      case eventType = "event_type"
-      case borderAgentID = "border_agent_id"
-      case networkName = "network_name"
-      case alertname, severity, summary, ssid, preferred, differs
-    }
-
     var words: String {
-      let router = borderAgentID ?? ""
-      let changes = differs.map { " (\($0.joined(separator: ", ")))" } ?? ""
-      switch eventType {
-      case "router_discovered": return "event: router \(router) is seen on the local network"
-      case "router_announced": return "event: router \(router) is here"
-      case "router_online": return "event: router \(router) is back"
-      case "router_left": return "event: router \(router) left; its credentials are deleted"
+      let router = borderAgentId ?? ""
+      let changes = differs.map { " (\($0.listed))" } ?? ""
+      return switch eventType {
+      case "router_discovered": "event: router \(router) is seen on the local network"
+      case "router_announced": "event: router \(router) is here"
+      case "router_online": "event: router \(router) is back"
+      case "router_left": "event: router \(router) left; its credentials are deleted"
       case "dataset_stored":
-        return "event: credentials of \(networkName ?? "") stored, encrypted"
+        "event: credentials of \(networkName ?? "") stored, encrypted"
       case "dataset_updated":
-        return "event: credentials updated to \(networkName ?? "")\(changes)"
-      case "preferred_changed": return "event: \(networkName ?? "") is the preferred network"
+        "event: credentials updated to \(networkName ?? "")\(changes)"
+      case "preferred_changed": "event: \(networkName ?? "") is the preferred network"
       case "ssid_changed":
-        return "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
-      case "alert_raised": return "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
-      case "alert_updated": return "ALERT \(alertname ?? "") changed: \(summary ?? "")"
-      case "alert_resolved": return "RESOLVED \(alertname ?? ""): \(summary ?? "")"
-      default: return "event: \(eventType)"
+        "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
+      case "alert_raised": "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
+      case "alert_updated": "ALERT \(alertname ?? "") changed: \(summary ?? "")"
+      case "alert_resolved": "RESOLVED \(alertname ?? ""): \(summary ?? "")"
+      default: "event: \(eventType)"
       }
     }
   }
@@ -236,33 +213,33 @@ final class SimulatedRouter: Sendable {
     self.name = name
     self.agent = agent
     timeline = stage.timeline
-    client = DemoClient(stage.connection(user: user))
+    client = DemoClient(DemoStage.connection(stage.broker, user: user))
   }
 
   func announce(_ dataset: OperationalDataset, ssid: String) {
-    timeline.action(user, "announces itself on \(dataset.networkName ?? "")")
+    timeline.line(user, "announces itself on \(dataset.networkName ?? "")")
     publish(kind: .announce, dataset: dataset)
     publish(kind: .ssid, ssid: ssid)
   }
 
   func change(_ dataset: OperationalDataset, _ words: String) {
-    timeline.action(user, words)
+    timeline.line(user, words)
     publish(kind: .dataset, dataset: dataset)
   }
 
   func changeSSID(from old: String, to new: String) {
-    timeline.action(user, "changes its SSID from \(old) to \(new)")
+    timeline.line(user, "changes its SSID from \(old) to \(new)")
     publish(kind: .ssid, ssid: new, previous: old)
   }
 
   func leave() {
-    timeline.action(user, "leaves")
+    timeline.line(user, "leaves")
     publish(kind: .leave)
   }
 
   private func publish(
-    kind: InboundEventKind, dataset: OperationalDataset? = nil,
-    ssid: String? = nil, previous: String? = nil
+    kind: InboundEventKind, dataset: OperationalDataset? = nil, ssid: String? = nil,
+    previous: String? = nil
   ) {
     var body = InboundEventBody()
     body.borderAgentID = BorderAgentID(hex: agent)
@@ -281,7 +258,7 @@ struct AdvertisedRouter {
   let name: String
   /// The name of its Thread network: at most 16 bytes.
   let network: String
-  private let id = Self.random(16)
+  private let id = RandomBytes.make(16)
 
   init(name: String, network: String) {
     self.name = name
@@ -289,24 +266,19 @@ struct AdvertisedRouter {
   }
 
   /// Its border agent id, under which the daemon lists it.
-  var agent: String {
-    id.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  var agent: String { Hexadecimal.encode(id) }
 
   var record: ServiceRecord {
     // The Thread interface is active, and so is the border agent: bits 3 and 4.
     let state: [UInt8] = [0, 0, 0, 0b1_0001]
     let values: [(String, [UInt8])] = [
-      ("id", id), ("xa", Self.random(8)), ("xp", Self.random(8)), ("nn", Array(network.utf8)),
+      ("id", id), ("xa", RandomBytes.make(8)), ("xp", RandomBytes.make(8)),
+      ("nn", Array(network.utf8)),
       ("vn", Array("Example".utf8)), ("mn", Array("TV box".utf8)), ("tv", Array("1.3.0".utf8)),
-      ("sb", state), ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", Self.random(4)),
+      ("sb", state), ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", RandomBytes.make(4)),
     ]
     return ServiceRecord(
       name: name, host: "\(agent).local", port: 49_191,
       text: TXTRecord(entries: values.map { Array("\($0)=".utf8) + $1 }))
-  }
-
-  private static func random(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in .random(in: 0 ... .max) }
   }
 }

@@ -15,18 +15,20 @@ enum AccessCheck {
   static func findings(
     _ report: AccessReport, login: String?, other: String?, prefix: String
   ) -> [Finding] {
-    let anonymous = others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
+    let common =
+      own(report, login) + filters(report, prefix: prefix)
+      + others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
     let check = Check(.access, "other_login")
     guard let other, let client = report.other else {
-      return own(report, login) + filters(report, prefix: prefix) + anonymous + [
+      return common + [
         check.notChecked(
           "Whether another login reads or writes what is not its own",
           "Name one that the broker has, of a border router for instance: "
             + "`threadkeeper doctor --login USER`")
       ]
     }
-    return own(report, login) + filters(report, prefix: prefix) + anonymous
-      + others(client, .login(other), check) + positive(client, name: other) + rights(client, other)
+    return common + others(client, .login(other), check) + positive(client, name: other)
+      + rights(client, other)
   }
 
   // MARK: What the settings promise
@@ -42,10 +44,7 @@ enum AccessCheck {
   ///   - gaps: nil where the broker's files are not seen here.
   ///   - tried: a login whose rights are tried at the broker.
   static func promises(_ list: AccessList, _ gaps: [AccessGap]?, tried: String?) -> [Finding] {
-    var logins: [String] = []
-    for login in list.monitors + list.deciders where !logins.contains(login) {
-      logins.append(login)
-    }
+    let logins = (list.monitors + list.deciders).uniqued
     guard !logins.isEmpty else { return [] }
     guard let gaps else {
       return logins.filter { $0 != tried }.map {
@@ -63,7 +62,7 @@ enum AccessCheck {
           "By the broker's access list \($0), though the settings promise it", renewed)
       }
     }
-    let names = logins.map { "`\($0)`" }.joined(separator: ", ")
+    let names = logins.map { "`\($0)`" }.listed
     return [promises.ok("The broker's access list gives \(names) what the settings promise")]
   }
 
@@ -102,7 +101,7 @@ enum AccessCheck {
     let well = Dictionary(
       grouping: report.own.filter { $0.outcome == .delivered }, by: \.topic.base)
     return well.sorted { $0.key < $1.key }.map { base, own in
-      let groups = own.map { "`\($0.topic.group.rawValue)`" }.joined(separator: ", ")
+      let groups = own.map { "`\($0.topic.group.rawValue)`" }.listed
       return check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)")
     }
       + refused(report, login, check) + lost(report, check)
@@ -141,7 +140,7 @@ enum AccessCheck {
   private static func lost(_ report: AccessReport, _ check: Check) -> [Finding] {
     func topics(_ isIncluded: (AccessReport.Own) -> Bool) -> String? {
       let topics = report.own.filter(isIncluded).map { "`\($0.topic.text)`" }
-      return topics.isEmpty ? nil : topics.joined(separator: ", ")
+      return topics.isEmpty ? nil : topics.listed
     }
     let needed = topics { $0.outcome == .lost && !isOnlyWritten($0) }
     let unread = topics { own in

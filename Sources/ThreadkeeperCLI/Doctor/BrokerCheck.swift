@@ -13,12 +13,8 @@ enum BrokerCheck {
 
   /// - Parameter loginRemedy: what helps against a wrong password, by where it comes from.
   static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
-    let status: ExitStatus =
-      switch error.reason {
-      case .credentials, .notAuthorized: .notPermitted
-      case .configuration, .protocolVersion, .clientIdentifier, .tlsFiles: .configuration
-      default: .unavailable
-      }
+    // Of a login that is right, the id is for the settings.
+    let status = error.reason == .clientIdentifier ? .configuration : error.exitStatus
     return [check.problem(Check.sentence(error.message), remedy(error.reason, loginRemedy), status)]
   }
 
@@ -110,6 +106,33 @@ enum BrokerCheck {
 
   static func isThisMachine(_ host: String) -> Bool {
     Loopback.contains(host: host)
+  }
+}
+
+extension Settings.MQTT {
+  /// Tries the login.
+  ///
+  /// - Returns: why the broker does not let it in, or is not reached; nil where it does, and for the private one.
+  func refusal(within limit: Duration = .seconds(15)) async -> MosquittoError? {
+    guard case .named(let host) = host,
+      case .failure(let error) =
+        await BrokerProbe(.init(self, host: host), within: limit).greeting()
+    else { return nil }
+    return error
+  }
+}
+
+extension MosquittoError {
+  /// The broker was reached, and does not let this login in.
+  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
+
+  /// How a command ends that needs the broker.
+  var exitStatus: ExitStatus {
+    switch reason {
+    case .credentials, .notAuthorized, .clientIdentifier: .notPermitted
+    case .configuration, .protocolVersion, .tlsFiles: .configuration
+    default: .unavailable
+    }
   }
 }
 
@@ -261,7 +284,7 @@ enum RetainedCheck {
 
   private static func list(_ topics: [String]) -> String {
     let more = topics.count - shown
-    return topics.prefix(shown).map { "`\($0)`" }.joined(separator: ", ")
+    return topics.prefix(shown).map { "`\($0)`" }.listed
       + (more > 0 ? " and \(more) more" : "")
   }
 }

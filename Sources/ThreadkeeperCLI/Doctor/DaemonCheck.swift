@@ -42,100 +42,85 @@ enum DaemonCheck {
       ]
     }
     return [check.ok("threadkeeper \(status.version) runs as process \(status.pid)")]
-      + version(status) + connection(status) + work(status) + alerts(status) + discovery(status)
+      + status.findings
   }
+}
 
-  private static func version(_ status: StatusReport) -> [Finding] {
-    guard status.version != threadkeeperVersion else { return [] }
-    return [
-      Check(.daemon, "version").warning(
-        "The daemon is version \(status.version), and this command is \(threadkeeperVersion)",
-        "Restart the daemon: `sudo systemctl restart threadkeeper`")
-    ]
-  }
-
-  private static func connection(_ status: StatusReport) -> [Finding] {
-    let check = Check(.daemon, "connection")
-    var findings: [Finding] = []
-    switch status.broker.state {
-    case .connected: findings.append(check.ok("It is connected to \(address(status))"))
-    case .connecting:
-      // It may have started a second ago. What is found about the broker decides.
-      findings.append(
-        check.warning(
-          "It is not connected to \(address(status)): \(status.broker.problem ?? "no answer yet")",
-          "See what is found about the broker, here below"))
-    }
-    if status.login.passwordFrom == .unreadable {
-      findings.append(
-        check.problem(
+extension StatusReport {
+  fileprivate var findings: [Finding] {
+    let connection = Check(.daemon, "connection")
+    let findings = [
+      version == threadkeeperVersion
+        ? nil
+        : Check(.daemon, "version").warning(
+          "The daemon is version \(version), and this command is \(threadkeeperVersion)",
+          "Restart the daemon: `sudo systemctl restart threadkeeper`"),
+      broker.state == .connected
+        ? connection.ok("It is connected to \(address)")
+        // It may have started a second ago. What is found about the broker decides.
+        : connection.warning(
+          "It is not connected to \(address): \(broker.problem ?? "no answer yet")",
+          "See what is found about the broker, here below"),
+      login.passwordFrom == .unreadable
+        ? connection.problem(
           "It cannot read the broker's password in its store", "Run `threadkeeper login`",
-          .notPermitted))
-    }
-    if let refused = status.refused {
-      findings.append(
+          .notPermitted)
+        : nil,
+      refused.map {
         Check(.daemon, "refused").problem(
-          "The broker refuses what the daemon publishes: \(refused.problem)", refused.remedy))
-    }
-    return findings
+          "The broker refuses what the daemon publishes: \($0.problem)", $0.remedy)
+      },
+      intakeFinding,
+      page.state == .unavailable
+        ? Check(.daemon, "page").warning(
+          "The status page cannot be opened: \(page.problem ?? "")",
+          page.remedy ?? "See the daemon's log")
+        : nil,
+    ]
+    return findings.compactMap(\.self)
+      + teams.lines.map { label, text in
+        Check(.daemon, label).warning(text, "See `threadkeeper status`")
+      } + [alertsFinding] + discoveryFindings
   }
 
-  private static func address(_ status: StatusReport) -> String {
-    "\(status.broker.embedded ? "its private broker on " : "")\(HostAndPort(status.broker.host, status.broker.port))"
+  private var address: String {
+    "\(broker.embedded ? "its private broker on " : "")\(HostAndPort(broker.host, broker.port))"
   }
 
-  private static func work(_ status: StatusReport) -> [Finding] {
+  private var intakeFinding: Finding {
     let check = Check(.daemon, "intake")
-    var findings: [Finding] = []
-    switch status.intake.state {
+    return switch intake.state {
     case .running:
-      findings.append(
-        status.intake.reason.map {
-          check.problem("It takes in events, but \($0)", "See `threadkeeper alerts`")
-        } ?? check.ok("It takes in events"))
+      intake.reason.map {
+        check.problem("It takes in events, but \($0)", "See `threadkeeper alerts`")
+      } ?? check.ok("It takes in events")
     case .backingOff:
-      findings.append(
-        check.problem(
-          "It takes in no events: \(status.intake.reason ?? "the store cannot be written")",
-          "See `threadkeeper alerts`. What routers publish waits on the broker", .inputOutput))
-    case .connecting:
-      findings.append(check.warning("It does not listen yet", "Run this again in a minute"))
+      check.problem(
+        "It takes in no events: \(intake.reason ?? "the store cannot be written")",
+        "See `threadkeeper alerts`. What routers publish waits on the broker", .inputOutput)
+    case .connecting: check.warning("It does not listen yet", "Run this again in a minute")
     }
-    if status.page.state == .unavailable {
-      findings.append(
-        Check(.daemon, "page").warning(
-          "The status page cannot be opened: \(status.page.problem ?? "")",
-          status.page.remedy ?? "See the daemon's log"))
-    }
-    findings += status.teams.lines.map { label, text in
-      Check(.daemon, label).warning(text, "See `threadkeeper status`")
-    }
-    return findings
   }
 
-  private static func alerts(_ status: StatusReport) -> [Finding] {
+  private var alertsFinding: Finding {
     let check = Check(.daemon, "alerts")
-    guard !status.alertsFiring.isEmpty else { return [check.ok("No alert fires")] }
-    let names = status.alertsFiring.map {
-      "\($0.alertname)\($0.count > 1 ? " (\($0.count))" : "")"
-    }.joined(separator: ", ")
+    guard !alertsFiring.isEmpty else { return check.ok("No alert fires") }
+    let words = "Alerts fire: \(alertsFiring.map(\.words).listed)"
     let remedy = "`threadkeeper alerts` has the reason and the remedy of each"
-    return status.alertsFiring.contains { $0.severity != AlertSeverity.info.word.description }
-      ? [check.warning("Alerts fire: \(names)", remedy)]
-      : [check.note("Alerts fire: \(names)", remedy)]
+    return alertsFiring.contains { $0.severity != AlertSeverity.info.word.description }
+      ? check.warning(words, remedy) : check.note(words, remedy)
   }
 
-  private static func discovery(_ status: StatusReport) -> [Finding] {
+  private var discoveryFindings: [Finding] {
     let check = Check(.system, "avahi")
-    let discovery = status.discovery
-    switch discovery.state {
+    return switch discovery.state {
     case .running:
-      return [check.ok("avahi-daemon answers: \(discovery.words)")]
+      [check.ok("avahi-daemon answers: \(discovery.words)")]
         + (discovery.unlisted ?? []).map { check.note($0.sentence) }
-    case .starting: return [check.note("The search for border routers is only starting")]
-    case .off: return [check.note("Border routers are not searched for (setting `discovery.mdns`)")]
+    case .starting: [check.note("The search for border routers is only starting")]
+    case .off: [check.note("Border routers are not searched for (setting `discovery.mdns`)")]
     case .unavailable:
-      return [
+      [
         check.warning(
           "Border routers on the local network are not found: \(discovery.problem ?? "")",
           discovery.remedy ?? "Install and start avahi-daemon")

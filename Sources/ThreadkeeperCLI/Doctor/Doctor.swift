@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
+import Glibc
 import Home
 import HomeStore
 import KeychainCore
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.
 struct Doctor: Sendable {
@@ -47,7 +40,7 @@ struct Doctor: Sendable {
 
   private func findings(_ settings: Settings) async throws -> [Finding] {
     waits("Asking the daemon")
-    let status = try await StatusClient(settings: settings).report()
+    let status = try await DaemonClient(settings: settings).statusIfThere()
     let location = OpenStore.location(settings)
     let holder = status == nil ? StoreLock.holder(of: location) : nil
     var findings = DaemonCheck.findings(
@@ -90,7 +83,7 @@ struct Doctor: Sendable {
     }
   }
 
-  private static func refusal(
+  static func refusal(
     _ settings: Settings, _ check: (Settings) throws(CommandFailure) -> Void
   ) -> CommandFailure? {
     do {
@@ -106,7 +99,7 @@ struct Doctor: Sendable {
   ) -> [Finding] {
     let location = OpenStore.location(settings)
     guard OpenStore.exists(settings) else {
-      return absence(settings) + StoreCheck.disk(settings.store.path)
+      return [StoreCheck.absence(settings)] + StoreCheck.disk(settings.store.path)
     }
     let condition = status?.store.condition ?? opened.keychain?.condition.words
     return StoreCheck.findings(
@@ -118,26 +111,11 @@ struct Doctor: Sendable {
       + StoreCheck.disk(settings.store.path)
   }
 
-  private func absence(_ settings: Settings) -> [Finding] {
-    if let failure = Self.refusal(settings, OpenStore.checkAccess) {
-      return [StoreCheck.hidden(failure)]
-    }
-    if let failure = Self.refusal(settings, OpenStore.checkNotLost) {
-      return [StoreCheck.lost(failure)]
-    }
-    return [
-      StoreCheck.absent(
-        CommandFailure(
-          .noInput, "There is no store in \(settings.store.path) yet",
-          remedy: "The daemon makes it when it starts"))
-    ]
-  }
-
   private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     return SystemCheck.clock(root: root)
       + (status == nil
-        ? SystemCheck.avahi(isWanted: settings.discovery.mdns == .auto, root: root) : [])
+        ? SystemCheck.avahi(isWanted: settings.discovery == .auto, root: root) : [])
   }
 
   // MARK: The broker
@@ -154,25 +132,20 @@ struct Doctor: Sendable {
       ]
     }
     var connection = MosquittoConfiguration(settings.mqtt, host: host)
-    var loginRemedy: String?
-    if settings.mqtt.password != nil {
-      loginRemedy =
-        "Correct `mqtt.username` and `mqtt.password` in the settings, or the login on the broker: "
+    let loginRemedy = settings.mqtt.password.map { _ in
+      "Correct `mqtt.username` and `mqtt.password` in the settings, or the login on the broker: "
         + "`sudo mosquitto_passwd FILE USER`"
     }
     if settings.mqtt.password == nil {
       if let keychain = opened.keychain {
-        do {
-          let login = try LoginInUse.find(settings, keychain)
-          connection.username = login.username
-          connection.password = login.password?.revealed
-        } catch {
+        guard let login = try? LoginInUse.find(settings, keychain) else {
           return [
             check.problem(
               "The broker's password in the store cannot be read", BrokerCheck.newLogin,
               .notPermitted)
           ]
         }
+        (connection.username, connection.password) = (login.username, login.password?.revealed)
       } else if let failure = opened.failure {
         return [
           check.notChecked(
@@ -194,7 +167,7 @@ struct Doctor: Sendable {
     if let other, let own = connection.username { try Self.check(other.name, isNot: own) }
     var mqtt = settings.mqtt
     mqtt.username = connection.username
-    let bases = settings.homes.map(\.baseTopic)
+    let bases = settings.homes.map(\.base)
     let filters = ["\(settings.homeAssistant.prefix)/status"]
     let probe = BrokerProbe(connection, within: Self.brokerLimit)
     var list = AccessList(settings, daemon: mqtt.username)
@@ -244,10 +217,10 @@ struct Doctor: Sendable {
     guard let keychain, let stored = try? HomeSnapshot.read(SealedRecords(keychain)) else {
       return nil
     }
-    let topics = settings.homes.flatMap { home in
-      let routers = stored.homes[home.name]?.routers.filter(\.isPresent) ?? []
-      return routers.map { "\(home.baseTopic)/router/\($0.agent)" }
-    }
-    return Set(topics)
+    return Set(
+      settings.homes.flatMap { home in
+        (stored.homes[home.name]?.routers.filter(\.isPresent) ?? [])
+          .map { "\(home.base)/router/\($0.agent)" }
+      })
   }
 }

@@ -38,8 +38,7 @@ struct DoctorCommand: AsyncParsableCommand {
       valueName: "file"))
   var passwordFile: String?
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard passwordFile == nil || login != nil else {
@@ -48,7 +47,7 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let loaded = options.read()
+    let loaded = options.settings.read()
     var other: (name: String, password: String?)?
     if let login {
       let name = try Username.ofClient(login)
@@ -59,14 +58,11 @@ struct DoctorCommand: AsyncParsableCommand {
       other = (name, try await password(of: name))
     }
     let line = WaitingLine()
-    let doctor = Doctor(options: options, loaded: loaded, other: other) { line.show($0) }
+    let doctor = Doctor(options: options.settings, loaded: loaded, other: other) { line.show($0) }
     defer { line.end() }
-    let report = DoctorReport(try await doctor.findings())
+    let findings = try await doctor.findings()
     line.end()
-    try output.show(
-      report,
-      text: report.text(style: TerminalStyle(of: .output)))
-    if let status = report.status { throw ExitCode(status.rawValue) }
+    try DoctorReport(findings).end(options.output)
   }
 
   /// Before the password is asked for.
@@ -84,10 +80,8 @@ struct DoctorCommand: AsyncParsableCommand {
         .usage, "there is no terminal to ask for the password of \(user)",
         remedy: "name a file with it: --password-file")
     }
-    let answer = try await TerminalPrompt.ask(
-      "Password of \(user.printable) at the broker: ", isHidden: true)
-    guard let answer else { throw CancellationError() }
-    return answer
+    return try await TerminalPrompt.answer(
+      to: "Password of \(user.printable) at the broker: ", isHidden: true)
   }
 }
 
@@ -110,29 +104,27 @@ struct DoctorReport: Encodable, Sendable {
 
   init(_ findings: [Finding]) {
     self.findings = Finding.Part.allCases.flatMap { part in findings.filter { $0.part == part } }
-    var counts = Counts()
-    for finding in findings {
-      switch finding.result {
-      case .ok: counts.ok += 1
-      case .note: counts.note += 1
-      case .warning: counts.warning += 1
-      case .problem: counts.problem += 1
-      case .notChecked: counts.notChecked += 1
-      }
-    }
-    self.counts = counts
+    func count(_ result: Finding.Result) -> Int { findings.count { $0.result == result } }
+    counts = Counts(
+      ok: count(.ok), note: count(.note), warning: count(.warning), problem: count(.problem),
+      notChecked: count(.notChecked))
     healthy = counts.problem == 0
   }
-
-  private enum CodingKeys: CodingKey { case version, healthy, counts, findings }
 
   /// That of the first problem; nil without one.
   var status: ExitStatus? { findings.first { $0.result == .problem }?.status }
 
+  /// Prints it, and ends the command.
+  func end(_ output: OutputOptions) throws {
+    try output.show(self, text: text())
+    if let status { throw ExitCode(status.rawValue) }
+  }
+
   /// Grouped by part; the problems again at the end, where a person looks first.
   ///
   /// - Parameter onlyProblems: whether all else is only counted.
-  func text(style: TerminalStyle, onlyProblems: Bool = false) -> String {
+  func text(style: TerminalStyle = TerminalStyle(of: .output), onlyProblems: Bool = false) -> String
+  {
     var text = ""
     for part in Finding.Part.allCases where !onlyProblems {
       let own = findings.filter { $0.part == part && $0.result != .problem }
@@ -160,7 +152,7 @@ struct DoctorReport: Encodable, Sendable {
     guard !parts.isEmpty else {
       return counts.ok == 1 ? "The only check is well." : "All \(counts.ok) checks are well."
     }
-    return "\(healthy ? "No problem; " : "")\(parts.joined(separator: ", ")); \(counts.ok) well."
+    return "\(healthy ? "No problem; " : "")\(parts.listed); \(counts.ok) well."
   }
 }
 
@@ -201,12 +193,7 @@ extension Finding {
     return lines
   }
 
-  private var label: String {
-    switch result {
-    case .notChecked: "not checked"
-    default: result.rawValue
-    }
-  }
+  private var label: String { result == .notChecked ? "not checked" : result.rawValue }
 }
 
 /// One thing that `doctor` has looked at, and what a person can do about it.
@@ -258,6 +245,19 @@ struct Check {
 
   func notChecked(_ text: String, _ remedy: String? = nil) -> Finding {
     make(.notChecked, text, remedy)
+  }
+
+  /// What a failure says, and where it says nothing else what helps.
+  func problem(
+    _ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil
+  ) -> Finding {
+    problem(
+      Self.sentence(failure.message), Self.sentence(failure.remedy ?? remedy),
+      status ?? failure.status)
+  }
+
+  func notChecked(_ failure: CommandFailure) -> Finding {
+    notChecked(Self.sentence(failure.message), failure.remedy.map(Self.sentence))
   }
 
   private func make(

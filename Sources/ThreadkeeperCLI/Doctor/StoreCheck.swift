@@ -17,14 +17,13 @@ enum StoreCheck {
     failure: CommandFailure?, isDefect: Bool, condition: String?, path: String
   ) -> [Finding] {
     if let failure, isDefect {
-      let text = Check.sentence(failure.message)
+      let open = ". The running daemon has the store open; it will not start again"
       return [
         check.problem(
-          condition == nil
-            ? text : "\(text). The running daemon has the store open; it will not start again",
-          Check.sentence(
-            failure.remedy ?? "put the key or the store back: see docs/guides/backup.md"),
-          failure.status == .notPermitted ? .notPermitted : .inputOutput)
+          CommandFailure(
+            failure.status == .notPermitted ? .notPermitted : .inputOutput,
+            failure.message + (condition == nil ? "" : open),
+            remedy: failure.remedy ?? "put the key or the store back: see docs/guides/backup.md"))
       ]
     }
     if let condition, condition != "healthy" {
@@ -37,8 +36,7 @@ enum StoreCheck {
       ]
     }
     if condition != nil { return [check.ok("The store in \(path) is healthy")] }
-    guard let failure else { return [] }
-    return [check.notChecked(Check.sentence(failure.message), failure.remedy.map(Check.sentence))]
+    return failure.map { [check.notChecked($0)] } ?? []
   }
 
   /// Whether a store that its owner cannot open here opens nowhere: passphrases are not asked for, and systemd hands
@@ -56,22 +54,18 @@ enum StoreCheck {
       && !slots.contains(.systemdCredential)
   }
 
-  /// One that this user may not see.
-  static func hidden(_ failure: CommandFailure) -> Finding {
-    check.notChecked(Check.sentence(failure.message), failure.remedy.map(Check.sentence))
-  }
-
-  /// One that was there, by what is left of it.
-  static func lost(_ failure: CommandFailure) -> Finding {
-    guard failure.status == .noInput else { return hidden(failure) }
-    return check.problem(
-      Check.sentence(failure.message), failure.remedy.map(Check.sentence) ?? "", .inputOutput)
-  }
-
-  static func absent(_ failure: CommandFailure) -> Finding {
-    check.warning(
-      Check.sentence(failure.message),
-      Check.sentence(failure.remedy ?? "run `threadkeeper setup`"))
+  /// Of a store that is not there, or that this user may not see.
+  static func absence(_ settings: Settings) -> Finding {
+    if let failure = Doctor.refusal(settings, OpenStore.checkAccess) {
+      return check.notChecked(failure)
+    }
+    if let failure = Doctor.refusal(settings, OpenStore.checkNotLost) {
+      // It was there, by what is left of it.
+      return failure.status == .noInput
+        ? check.problem(failure, otherwise: "", .inputOutput) : check.notChecked(failure)
+    }
+    return check.warning(
+      "There is no store in \(settings.store.path) yet", "The daemon makes it when it starts")
   }
 
   // MARK: Permissions

@@ -48,8 +48,7 @@ struct FleetInitCommand: ParsableCommand {
   var name: String?
   @Flag(help: "Print schema, roles, grants and views for an administrator; connect to nothing.")
   var printSQL = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard shards.map(HomeAddress.shards.contains) != false else {
@@ -62,12 +61,12 @@ struct FleetInitCommand: ParsableCommand {
 
   func run() throws {
     if printSQL { return try StandardStream.output.write(FleetInit.script) }
-    let settings = try options.load()
+    let settings = try options.settings.load()
     let report = try WaitingLine.during { show throws(CommandFailure) in
       try FleetInit(settings, FleetDatabase(settings))
         .run(shards: shards, name: name, progress: show)
     }
-    try output.show(
+    try options.output.show(
       report,
       text:
         "The fleet `\(report.fleet)` has \(report.shards) shards, \(report.keysMade) of them new.\n"
@@ -109,53 +108,40 @@ struct FleetStatusCommand: ParsableCommand {
         threadkeeper fleet status --json | jq '.shards[] | select(.node == null) | .shard'
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() throws {
-    let status = try FleetStatus(FleetDatabase(options.load()))
-    try output.show(status, text: status.text)
+    let status = try FleetStatus(FleetDatabase(options.settings.load()))
+    try options.output.show(status, text: status.text)
   }
 }
 
 extension FleetStatus {
   var text: String {
-    func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
-    func tenths(_ number: Double?, _ unit: String) -> String {
-      number.map { "\(($0 * 10).rounded() / 10) \(unit)" } ?? ""
+    func tenths(_ number: Double?, _ unit: String) -> String? {
+      number.map { "\(($0 * 10).rounded() / 10) \(unit)" }
     }
-    var shards = Table(
-      columns: "SHARD", "NODE", "LEASE", "HOMES", "ROUTERS", "ALERTS", "WAITING", "COMMIT", "STATE")
-    for shard in self.shards {
-      shards.add(
-        "\(shard.shard)", shard.node ?? "", tenths(shard.leaseAge, "s"), "\(shard.homes)",
-        text(shard.routers), text(shard.alerts), text(shard.waiting), tenths(shard.commitMs, "ms"),
-        shard.state)
-    }
-    var nodes = Table(columns: "NODE", "ADDRESS", "VERSION", "SHARDS", "SEEN", "STATE")
-    for node in self.nodes {
-      nodes.add(
-        node.name, node.address, node.version, "\(node.shards) of \(node.capacity)",
-        tenths(node.seenAgo, "s ago"), node.isSilent ? "silent" : node.draining ? "draining" : "")
-    }
+    let shards = Table(
+      shards,
+      [
+        "SHARD": { $0.shard }, "NODE": { $0.node }, "LEASE": { tenths($0.leaseAge, "s") },
+        "HOMES": { $0.homes }, "ROUTERS": { $0.routers }, "ALERTS": { $0.alerts },
+        "WAITING": { $0.waiting }, "COMMIT": { tenths($0.commitMs, "ms") },
+        "STATE": { $0.state },
+      ])
+    let nodes = Table(
+      nodes,
+      [
+        "NODE": { $0.name }, "ADDRESS": { $0.address }, "VERSION": { $0.version },
+        "SHARDS": { "\($0.shards) of \($0.capacity)" }, "SEEN": { tenths($0.seenAgo, "s ago") },
+        "STATE": { $0.isSilent ? "silent" : $0.draining ? "draining" : nil },
+      ])
     return "Fleet \(fleet.name)\n\n\(shards.text())\n\(nodes.text())"
-      + (unclaimed.isEmpty ? "" : "\nNobody has these shards: \(Self.list(unclaimed)).\n")
+      + (unclaimed.isEmpty ? "" : "\nNobody has these shards: \(String(ranges: unclaimed)).\n")
       + (rolledBack.isEmpty
         ? ""
-        : "\nOlder in the database than the broker's anchor: \(Self.list(rolledBack)). Where you have "
+        : "\nOlder in the database than the broker's anchor: \(String(ranges: rolledBack)). Where you have "
           + "restored the database, run `threadkeeper fleet accept SHARD`.\n")
-  }
-
-  /// In ranges: `1-16, 18`.
-  static func list(_ shards: [Int]) -> String {
-    var ranges: [ClosedRange<Int>] = []
-    for shard in shards {
-      let isNext = ranges.last?.upperBound == shard - 1
-      let first = isNext ? ranges.removeLast().lowerBound : shard
-      ranges.append(first...shard)
-    }
-    return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-      .joined(separator: ", ")
   }
 }
 
@@ -178,11 +164,10 @@ struct FleetDrainCommand: AsyncParsableCommand {
   var node: String
   @Flag(help: "Let it have shards again.")
   var undo = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let database = try options.loadFleet().database
+    let database = try options.settings.loadFleet().database
     try database.run(
       "UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
     let line = WaitingLine()
@@ -198,7 +183,7 @@ struct FleetDrainCommand: AsyncParsableCommand {
       if undo || found.shards == 0 {
         line.end()
         let words = undo ? "may have shards again" : "has no shard any more"
-        return try output.show(found, text: "\(node) \(words).\n")
+        return try options.output.show(found, text: "\(node) \(words).\n")
       }
       guard ContinuousClock.now < deadline else {
         throw CommandFailure(
@@ -228,8 +213,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
   var shard: Int
   @Flag(help: "Without a question.")
   var yes = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   private struct Report: Encodable {
     let shard: Int
@@ -237,7 +221,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (settings, database) = try options.loadFleet()
+    let (settings, database) = try options.settings.loadFleet()
     if !yes {
       guard TerminalPrompt.isPossible else {
         throw CommandFailure(.usage, "there is no terminal to ask on", remedy: "say --yes")
@@ -252,11 +236,180 @@ struct FleetAcceptCommand: AsyncParsableCommand {
       shard: shard, by: OpenStore.actor(user: getuid()), settings, database,
       progress: line.show)
     line.end()
-    try output.show(
+    try options.output.show(
       Report(shard: shard, accepted: accepted),
       text: accepted
         ? "Shard \(shard) is accepted; a node takes it within seconds.\n"
         : "Shard \(shard) is not rolled back: there is nothing to accept.\n")
+  }
+}
+
+/// `threadkeeper fleet homes`
+struct FleetHomesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "homes",
+    abstract: "List the homes of the fleet, add some, or move one into another shard.",
+    discussion: """
+      A home is called SHARD/NAME, and has the base topic `<mqtt.base_topic>/SHARD/NAME`.
+
+      Examples:
+        threadkeeper fleet homes add 17/smith 17/jones
+        threadkeeper fleet homes list
+        threadkeeper fleet homes move 17/smith 18
+      """,
+    subcommands: [
+      FleetHomesListCommand.self, FleetHomesAddCommand.self, FleetHomesMoveCommand.self,
+    ],
+    defaultSubcommand: FleetHomesListCommand.self)
+}
+
+/// `threadkeeper fleet homes list`
+struct FleetHomesListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the homes, with the settings that they have of their own.",
+    discussion: """
+      Examples:
+        threadkeeper fleet homes list --shard 17
+        threadkeeper fleet homes list --json | jq -r '.[] | "\\(.shard)/\\(.name)"'
+      """)
+
+  @Option(help: "Of this shard only.")
+  var shard: Int?
+  @OptionGroup var options: CommandOptions
+
+  func run() throws {
+    let homes = try options.settings.loadFleet().database.homes(of: shard)
+    let table = Table(
+      homes,
+      [
+        "HOME": { "\($0.shard)/\($0.name)" },
+        "SETTINGS": {
+          $0.settings.values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+            .joined(separator: " ")
+        },
+      ])
+    try options.output.show(
+      homes, text: table.text(none: "There is no home yet: `threadkeeper fleet homes add`.\n"))
+  }
+}
+
+/// `threadkeeper fleet homes add`
+struct FleetHomesAddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add homes to shards.",
+    discussion: """
+      They are served within seconds. One that is there gets the settings that are named. A home can \
+      have its own \(HomeOverrides.names.listed).
+
+      --file has lines as `17/smith alerts.hold=60`; `-` is standard input.
+
+      Examples:
+        threadkeeper fleet homes add 17/smith --set alerts.hold=60
+        threadkeeper fleet homes add --file homes.txt
+        seq 1 4000 | sed 's|^|17/home-|' | threadkeeper fleet homes add --file -
+      """)
+
+  /// A million homes.
+  private static let longestFile = 128 << 20
+
+  @Argument(help: "Homes, as SHARD/NAME.")
+  var homes: [String] = []
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp("A setting of all of them.", valueName: "key=value"))
+  var assignments: [String] = []
+  @Option(help: "A file with homes; `-` is standard input.", completion: .file())
+  var file: String?
+  @OptionGroup var options: CommandOptions
+
+  func validate() throws {
+    guard !homes.isEmpty || file != nil else { throw ValidationError("Name a home, or --file.") }
+  }
+
+  func run() throws {
+    let standard = try Self.values(assignments[...])
+    var rows = try homes.map { try Self.row($0, standard) }
+    if let file {
+      let bytes =
+        file == "-"
+        ? try StandardInput.read(limit: Self.longestFile)
+        : try InputFile.read(file, limit: Self.longestFile)
+      guard let bytes else { throw CommandFailure(.badInput, "\(file) is too long") }
+      for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+          .map(String.init)
+        guard let name = words.first else { continue }
+        rows.append(try Self.row(name, standard.merging(Self.values(words.dropFirst())) { $1 }))
+      }
+    }
+    let database = try options.settings.loadFleet().database
+    let added = try WaitingLine.during { show throws(CommandFailure) in
+      try database.add(rows) { show("\($0) of \(rows.count) homes") }
+    }
+    try options.output.show(
+      added,
+      text: "Homes: \(added.added) added, \(added.changed) changed, \(added.unchanged) unchanged.\n"
+    )
+  }
+
+  private static func row(
+    _ name: String, _ values: [String: String]
+  ) throws(CommandFailure) -> FleetHomes.Row {
+    let home = try HomeAddress(name)
+    return .init(home, settings: try HomeOverrides(values))
+  }
+
+  private static func values(
+    _ words: ArraySlice<String>
+  ) throws(CommandFailure) -> [String: String] {
+    var values: [String: String] = [:]
+    for word in words {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else {
+        throw CommandFailure(.usage, "`\(word)` is no setting", remedy: "write: alerts.hold=60")
+      }
+      values[String(parts[0])] = String(parts[1])
+    }
+    return values
+  }
+}
+
+/// `threadkeeper fleet homes move`
+struct FleetHomesMoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move",
+    abstract: "Move a home into another shard, with all that is stored of it.",
+    discussion: """
+      For some seconds nobody serves the two shards, and messages of their other homes wait at the broker. The \
+      home has another base topic then: messages to the old one are lost, so change its border routers at once. \
+      It also has the daemon's keys of its new shard, which enrolled programs must be given, and people are asked \
+      again about shared credentials that they have refused. If it is interrupted, run it again.
+
+      Examples:
+        threadkeeper fleet homes move 17/smith 18
+      """)
+
+  @Argument(help: "The home, as SHARD/NAME.")
+  var home: String
+  @Argument(help: "The number of its new shard.")
+  var shard: Int
+  @OptionGroup var options: CommandOptions
+
+  func run() throws {
+    let (settings, database) = try options.settings.loadFleet()
+    let report = try WaitingLine.during { show throws(CommandFailure) in
+      try HomeMove(HomeAddress(home), to: shard, settings, database).run(progress: show)
+    }
+    try options.output.show(
+      report,
+      text: """
+        The home is \(report.home) now, with \(report.records) records.
+        Its base topic is \(report.baseTopic), and was \(report.formerBaseTopic): change it on its border \
+        routers and in its programs, and give their logins the right to it.
+
+        """)
   }
 }
 #endif

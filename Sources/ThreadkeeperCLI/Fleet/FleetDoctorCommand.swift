@@ -21,11 +21,10 @@ struct FleetDoctorCommand: AsyncParsableCommand {
         threadkeeper fleet doctor --json | jq '.findings[] | select(.result == "problem")'
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let loaded = options.read()
+    let loaded = options.settings.read()
     let line = WaitingLine()
     defer { line.end() }
     var findings = SettingsCheck.findings(loaded)
@@ -33,9 +32,7 @@ struct FleetDoctorCommand: AsyncParsableCommand {
       findings += await FleetDoctor(settings: settings) { line.show($0) }.findings()
     }
     line.end()
-    let report = DoctorReport(findings)
-    try output.show(report, text: report.text(style: TerminalStyle(of: .output)))
-    if let status = report.status { throw ExitCode(status.rawValue) }
+    try DoctorReport(findings).end(options.output)
   }
 }
 
@@ -55,15 +52,10 @@ private struct FleetDoctor {
       findings.append(try key(database))
       findings += try shards(database)
     } catch {
-      findings.append(problem("database", error))
+      findings.append(Check(.database, "database").problem(error))
     }
     waits("Asking the broker")
     return findings + (await broker())
-  }
-
-  private func problem(_ name: String, _ error: CommandFailure) -> Finding {
-    Check(.database, name).problem(
-      Check.sentence(error.message), Check.sentence(error.remedy ?? "try again"), error.status)
   }
 
   /// - Parameter status: nil where it is only a warning.
@@ -119,7 +111,7 @@ private struct FleetDoctor {
       Check(.database, "schema").ok("The schema has version \(version)"),
       judge(
         .database, "rights", missing.isEmpty, "The role can do what a node does",
-        "The role may not \(missing.joined(separator: ", "))", remedy, .notPermitted),
+        "The role may not \(missing.listed)", remedy, .notPermitted),
       judge(
         .database, "excess", held.isDisjoint(with: excess + ["CREATE"]), "It can do no more",
         "The role may change key slots or the schema, as a superuser may", remedy, nil),
@@ -137,7 +129,7 @@ private struct FleetDoctor {
     do throws(CommandFailure) {
       _ = try ShardKeys.opened(shard, settings, database)
     } catch {
-      return problem("key_command", error)
+      return check.problem(error)
     }
     let took = Int(began.duration(to: .now) / .milliseconds(1))
     return check.ok("`fleet.unseal_command` opens shard \(shard), in \(took) ms")
@@ -177,7 +169,7 @@ private struct FleetDoctor {
       return shards.isEmpty
         ? nil
         : Check(.shards, "shards").problem(
-          "Shards \(FleetStatus.list(shards)): \(kind.problem)", kind.remedy, kind.status)
+          "Shards \(String(ranges: shards)): \(kind.problem)", kind.remedy, kind.status)
     }
     return
       (found.isEmpty

@@ -71,7 +71,7 @@ enum FleetHome {
     guard host == settings.fleet.address else { throw become(ssh: host) }
     var settings = settings
     settings.store.path = directory
-    settings.homes = [.init(name: home.name, baseTopic: "\(settings.mqtt.baseTopic)/\(home)")]
+    settings.homes = [.init(name: home.name, base: "\(settings.mqtt.baseTopic)/\(home)")]
     return settings
   }
 

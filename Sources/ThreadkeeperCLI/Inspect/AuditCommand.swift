@@ -33,8 +33,7 @@ struct AuditCommand: AsyncParsableCommand {
   @Flag(help: "Check all of them.")
   var verify = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard last > 0 || (last == 0 && follow) else {
@@ -46,36 +45,36 @@ struct AuditCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let client = DaemonClient(settings: try options.loadOfStore())
+    let daemon = try options.daemon()
     #if Fleet
     try FleetHome.noteShard()
     #endif
-    if follow { return try await follow(client) }
-    if verify { return try show(try await client.perform(VerifyAudit(), within: Self.longest)) }
+    if follow { return try await follow(daemon) }
+    if verify { return try show(try await daemon.perform(VerifyAudit(), within: Self.longest)) }
     var records = AuditRecords()
     var entries: [AuditEntry] = []
-    _ = try await client.follow(FollowAudit(last: last, untilNow: true)) {
+    _ = try await daemon.follow(FollowAudit(last: last, untilNow: true)) {
       entries += records.take($0)
     }
-    try output.show(
+    try options.output.show(
       entries,
       text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
   }
 
-  private func follow(_ client: DaemonClient) async throws {
+  private func follow(_ daemon: DaemonClient) async throws {
     var records = AuditRecords()
-    try await client.keepFollowing {
+    try await daemon.keepFollowing {
       records.beginAgain()
       return FollowAudit(after: records.last, last: last)
     } each: {
       for entry in records.take($0) {
-        try StandardStream.output.write(output.json ? JSONText.line(entry) : entry.text)
+        try StandardStream.output.write(options.output.json ? JSONText.line(entry) : entry.text)
       }
     }
   }
 
   private func show(_ report: VerifyAudit.Reply) throws {
-    try output.show(
+    try options.output.show(
       report,
       text: report.problem.map { "\($0.printable).\n" }
         ?? "All \(report.records) records are as they were written.\n")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Settings
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperDaemon
@@ -27,30 +26,18 @@ struct CredentialsListCommand: AsyncParsableCommand {
         threadkeeper credentials list --json
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let list = try await DaemonClient(settings: options.loadOfStore()).list(ListCredentials())
-    // Most homes have none.
-    let isPartial = list.rows.contains { $0.lacks != nil }
-    let isShared = list.rows.contains { $0.sharedBy != nil }
-    var table = Table(
-      ["BORDER AGENT ID", "TEAM", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP"]
-        + (isPartial ? ["LACKS"] : []) + (isShared ? ["SHARED BY"] : []))
-    for credential in list.rows {
-      let cells = [
-        credential.borderAgentID ?? "", credential.team, credential.networkName ?? "",
-        credential.extendedPANID ?? "", credential.channel.map(String.init) ?? "",
-        credential.activeTimestamp.map { String($0) } ?? "",
-      ]
-      let lacks = credential.lacks?.joined(separator: ", ") ?? ""
-      table.add(cells + (isPartial ? [lacks] : []) + [credential.sharedBy ?? ""])
-    }
-    try output.show(
-      list.rows,
-      text: table.isEmpty ? "No credentials are stored.\n" : table.text(style: .init(of: .output)))
-    try CommandFailure.check(unreadable: list.unreadable)
+    try await options.list(
+      { _ in ListCredentials() },
+      [
+        "BORDER AGENT ID": { $0.borderAgentId }, "TEAM": { $0.team },
+        "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extPanId },
+        "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp },
+      ],
+      ifAny: ["LACKS": { $0.lacks?.listed }, "SHARED BY": { $0.sharedBy }],
+      none: "No credentials are stored.")
   }
 }
 
@@ -66,7 +53,7 @@ extension CommandFailure {
     let option = homes.count == 1 ? " --home \(first.key.printable.quoted)" : ""
     throw CommandFailure(
       .badInput,
-      "\(counts.joined(separator: ", ")) cannot be read, and each may be of one more",
+      "\(counts.listed) cannot be read, and each may be of one more",
       remedy: "restore a backup, or give up what none has with"
         + " `threadkeeper store forget-damaged\(option)`")
   }
@@ -80,8 +67,6 @@ struct CredentialArgument: ParsableArguments {
   @OptionGroup var home: HomeOption
 
   func agent() throws -> BorderAgentID { try BorderAgentID(parameter: borderAgentID) }
-
-  func homeName(_ settings: Settings) throws -> String { try home.name(settings) }
 }
 
 /// `threadkeeper credentials get`
@@ -101,16 +86,17 @@ struct CredentialsGetCommand: AsyncParsableCommand {
   @OptionGroup var argument: CredentialArgument
   @Flag(help: "Print the dataset, which holds the network key.")
   var showSecrets = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let agent = try argument.agent()
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      ShowCredential(
-        home: argument.homeName(settings), borderAgentId: agent.description, secret: showSecrets))
-    try output.show(report, text: report.text)
+    try await options.show {
+      try await $0.perform(
+        ShowCredential(
+          home: argument.home.name($0), borderAgentId: argument.agent().description,
+          secret: showSecrets))
+    } text: {
+      $0.text
+    }
   }
 }
 
@@ -128,22 +114,19 @@ struct CredentialsDeleteCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
-
-  struct Report: Encodable {
-    let deleted: String
-  }
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
     let agent = try argument.agent()
-    let settings = try options.loadOfStore()
-    var request = ThreadRequest(.deleteCredentials)
-    request.home = try argument.homeName(settings)
-    request.agent = agent
-    // Done twice, the second time there is nothing to delete.
-    _ = try await DaemonClient(settings: settings).perform(request)
-    try output.show(
-      Report(deleted: agent.description), text: "The credentials of \(agent) are deleted.\n")
+    try await options.show {
+      var request = ThreadRequest(.deleteCredentials)
+      request.agent = agent
+      request.home = try argument.home.name($0)
+      // Done twice, the second time there is nothing to delete.
+      _ = try await $0.perform(request)
+      return ["deleted": agent.description]
+    } text: { _ in
+      "The credentials of \(agent) are deleted.\n"
+    }
   }
 }

@@ -52,86 +52,121 @@ struct DatasetDecodeCommand: AsyncParsableCommand {
   var output: OutputOptions
 
   func run() async throws {
-    do {
-      let dataset = try dataset.read(allowPartial: partial)
-      try output.show(
-        DatasetReport(of: dataset, showSecrets: showSecrets),
-        text: Table(of: dataset, showSecrets: showSecrets).text())
-    } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output, hasPartial: true)
+    let dataset = try DatasetErrorReport.ending(output, hasPartial: true) {
+      try self.dataset.read(allowPartial: partial)
     }
+    let report = DatasetReport(of: dataset, showSecrets: showSecrets)
+    try output.show(report, text: report.table.text())
   }
 }
 
-/// All that is in a dataset, for scripts. What is not in it, is absent.
+/// All that is in a dataset, for scripts and for people. What is not in it is absent.
 struct DatasetReport: Encodable {
-  struct Policy: Encodable {
+  private struct Policy: Encodable {
     let rotationTimeHours: UInt16
     let flags: String
   }
 
-  struct Unknown: Encodable {
+  private struct Unknown: Encodable {
     let type: UInt8
     let length: Int
     let value: String?
   }
 
-  let kind: String
-  let bytes: Int
-  let networkName: String?
-  let extPanId: String?
-  let panId: UInt16?
-  let channel: UInt16?
-  let channelPage: UInt8?
-  let channelMask: [UInt16]?
-  let wakeUpChannel: UInt16?
-  let wakeUpChannelPage: UInt8?
-  let activeTimestamp: UInt64?
-  let activeTimestampTicks: UInt16?
-  let pendingTimestamp: UInt64?
-  let pendingTimestampTicks: UInt16?
-  let delayTimerMs: UInt32?
-  let meshLocalPrefix: String?
-  let securityPolicy: Policy?
-  let domainName: String?
-  let unknown: [Unknown]
-  /// Only where secrets are asked for.
-  let networkKey: String?
-  /// Only where secrets are asked for.
-  let pskc: String?
-  /// Whether the Network Key is printed in public documentation.
-  let wellKnownKey: Bool?
+  private struct Value: Encodable {
+    let value: any Encodable
+
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+  }
+
+  private var fields: [String: Value] = [:]
+  private(set) var table = Table(columns: "Parameter", "Value")
 
   init(of dataset: OperationalDataset, showSecrets: Bool) {
-    kind = dataset.kind.rawValue
-    bytes = dataset.bytes.count
-    networkName = dataset.networkName
-    extPanId = dataset.extendedPANID?.description
-    panId = dataset.panID
-    channel = dataset.channel?.number
-    channelPage = dataset.channel?.page
-    channelMask = dataset.channelMask?.channels
-    wakeUpChannel = dataset.wakeUpChannel?.number
-    wakeUpChannelPage = dataset.wakeUpChannel?.page
-    activeTimestamp = dataset.activeTimestamp?.seconds
-    activeTimestampTicks = dataset.activeTimestamp?.ticks
-    pendingTimestamp = dataset.pendingTimestamp?.seconds
-    pendingTimestampTicks = dataset.pendingTimestamp?.ticks
-    delayTimerMs = dataset.delayTimer
-    meshLocalPrefix = dataset.meshLocalPrefix?.ipv6Text
-    securityPolicy = dataset.securityPolicy.map {
+    func shown(_ secret: some ThreadSecret) -> String {
+      showSecrets ? secret.revealedHex : secret.description
+    }
+    let (kind, count) = (dataset.kind.rawValue, dataset.bytes.count)
+    table.add("Kind", "\(kind), \(count) bytes")
+    (fields["kind"], fields["bytes"]) = (Value(value: kind), Value(value: count))
+    add(.networkName, dataset.networkName, ["network_name": dataset.networkName])
+    let network = dataset.extendedPANID?.description
+    add(.extendedPANID, network, ["ext_pan_id": network])
+    add(
+      .panID, dataset.panID.map { "\(Self.hexadecimal($0)) (\($0))" },
+      ["pan_id": dataset.panID])
+    let channel = dataset.channel
+    add(
+      .channel, channel?.description,
+      ["channel": channel?.number, "channel_page": channel?.page])
+    let channels = dataset.channelMask?.channels
+    add(
+      .channelMask, channels.map { String(ranges: $0.map(Int.init)) },
+      ["channel_mask": channels])
+    let wakeUp = dataset.wakeUpChannel
+    add(
+      .wakeUpChannel, wakeUp?.description,
+      ["wake_up_channel": wakeUp?.number, "wake_up_channel_page": wakeUp?.page])
+    let active = dataset.activeTimestamp
+    add(
+      .activeTimestamp, active?.description,
+      ["active_timestamp": active?.seconds, "active_timestamp_ticks": active?.ticks])
+    let pending = dataset.pendingTimestamp
+    add(
+      .pendingTimestamp, pending?.description,
+      ["pending_timestamp": pending?.seconds, "pending_timestamp_ticks": pending?.ticks])
+    add(
+      .delayTimer, dataset.delayTimer.map { "\($0) ms" },
+      ["delay_timer_ms": dataset.delayTimer])
+    let prefix = dataset.meshLocalPrefix?.ipv6Text
+    add(.meshLocalPrefix, prefix, ["mesh_local_prefix": prefix])
+    let policy = dataset.securityPolicy.map {
       Policy(rotationTimeHours: $0.rotationTime, flags: Hexadecimal.encode($0.flags))
     }
-    domainName = dataset.domainName
+    add(
+      .securityPolicy,
+      policy.map { "keys rotate every \($0.rotationTimeHours) h, flags \($0.flags)" },
+      ["security_policy": policy])
+    add(.domainName, dataset.domainName, ["domain_name": dataset.domainName])
+    add(
+      .networkKey,
+      dataset.networkKey.map {
+        shown($0) + ($0.isWellKnown ? ", printed in public documentation: it keeps nobody out" : "")
+      },
+      [
+        "network_key": showSecrets ? dataset.networkKey?.revealedHex : nil,
+        "well_known_key": dataset.networkKey?.isWellKnown,
+      ])
+    add(
+      .pskc, dataset.pskc.map { shown($0) },
+      ["pskc": showSecrets ? dataset.pskc?.revealedHex : nil])
     // An unknown value may be a secret that a newer Thread has.
-    unknown = dataset.unknown.map {
+    let unknown = dataset.unknown.map {
       Unknown(
         type: $0.type, length: $0.value.count,
         value: showSecrets ? Hexadecimal.encode($0.value) : nil)
     }
-    networkKey = showSecrets ? dataset.networkKey?.revealedHex : nil
-    pskc = showSecrets ? dataset.pskc?.revealedHex : nil
-    wellKnownKey = dataset.networkKey?.isWellKnown
+    for tlv in unknown {
+      table.add(
+        "TLV \(tlv.type)", tlv.value ?? (tlv.length == 1 ? "<1 byte>" : "<\(tlv.length) bytes>"))
+    }
+    fields["unknown"] = Value(value: unknown)
+  }
+
+  func encode(to encoder: any Encoder) throws { try fields.encode(to: encoder) }
+
+  /// - Parameters:
+  ///   - text: for people; nil: there is no such parameter.
+  ///   - values: for scripts, by their fields.
+  private mutating func add(
+    _ type: TLVType, _ text: String?, _ values: KeyValuePairs<String, (any Encodable)?>
+  ) {
+    if let text { table.add(type.name, text) }
+    for (field, value) in values { fields[field] = value.map(Value.init) }
+  }
+
+  private static func hexadecimal(_ panID: UInt16) -> String {
+    "0x" + Hexadecimal.encode([UInt8(panID >> 8), UInt8(panID & 0xFF)])
   }
 }
 
@@ -161,86 +196,44 @@ struct DatasetErrorReport: Encodable {
 
   let error: Body
 
-  init(_ error: DatasetError) {
+  private init(_ error: DatasetError) {
     self.error = Body(
       code: error.code.rawValue, tlv: error.tlvName ?? error.type.map { "TLV \($0)" },
       tlvType: error.type, offset: error.offset, message: error.message)
   }
 
-  /// What the command has to throw. With `--json` the report is printed first, on standard output.
+  /// A `DatasetError` of the body ends the command. With `--json` the report is printed first, on standard output.
   ///
   /// - Parameter hasPartial: whether the command knows `--partial`.
-  func failure(
-    _ output: OutputOptions, hasPartial: Bool = false
-  ) throws(CommandFailure) -> any Error {
-    if output.json {
-      try StandardStream.output.write(JSONText.pretty(self))
-      return ExitCode(ExitStatus.badInput.rawValue)
-    }
-    return CommandFailure(
-      .badInput, "bad dataset, \(error.code): \(error.message)",
-      remedy: hasPartial && error.code == DatasetError.Code.missingTLV.rawValue
-        ? "--partial accepts a dataset in which something is missing" : nil)
-  }
-}
-
-extension Table {
-  /// All that is in a dataset, for people. What is not in it, has no row.
-  init(of dataset: OperationalDataset, showSecrets: Bool) {
-    self.init(columns: "Parameter", "Value")
-    add("Kind", "\(dataset.kind.rawValue), \(dataset.bytes.count) bytes")
-    add(.networkName, dataset.networkName)
-    add(.extendedPANID, dataset.extendedPANID?.description)
-    add(.panID, dataset.panID.map { "\(hexadecimal($0)) (\($0))" })
-    add(.channel, dataset.channel?.description)
-    add(.channelMask, dataset.channelMask.map { ranges(of: $0.channels) })
-    add(.wakeUpChannel, dataset.wakeUpChannel?.description)
-    add(.activeTimestamp, dataset.activeTimestamp?.description)
-    add(.pendingTimestamp, dataset.pendingTimestamp?.description)
-    add(.delayTimer, dataset.delayTimer.map { "\($0) ms" })
-    add(.meshLocalPrefix, dataset.meshLocalPrefix?.ipv6Text)
-    add(
-      .securityPolicy,
-      dataset.securityPolicy.map {
-        "keys rotate every \($0.rotationTime) h, flags \(Hexadecimal.encode($0.flags))"
-      })
-    add(.domainName, dataset.domainName)
-    add(.networkKey, dataset.networkKey.map { shown($0, showSecrets) + warning(about: $0) })
-    add(.pskc, dataset.pskc.map { shown($0, showSecrets) })
-    for tlv in dataset.unknown {
-      // An unknown value may be a secret that a newer Thread has.
-      let bytes = tlv.value.count == 1 ? "<1 byte>" : "<\(tlv.value.count) bytes>"
-      add("TLV \(tlv.type)", showSecrets ? Hexadecimal.encode(tlv.value) : bytes)
+  static func ending(
+    _ output: OutputOptions, hasPartial: Bool = false, _ body: () throws -> OperationalDataset
+  ) throws -> OperationalDataset {
+    do {
+      return try body()
+    } catch let error as DatasetError {
+      if output.json {
+        try StandardStream.output.write(JSONText.pretty(Self(error)))
+        throw ExitCode(ExitStatus.badInput.rawValue)
+      }
+      throw CommandFailure(
+        .badInput, "bad dataset, \(error.code.rawValue): \(error.message)",
+        remedy: hasPartial && error.code == .missingTLV
+          ? "--partial accepts a dataset in which something is missing" : nil)
     }
   }
-
-  private mutating func add(_ type: TLVType, _ value: String?) {
-    if let value { add(type.name, value) }
-  }
 }
 
-private func shown(_ secret: some ThreadSecret, _ show: Bool) -> String {
-  show ? secret.revealedHex : secret.description
-}
-
-private func warning(about key: NetworkKey) -> String {
-  key.isWellKnown ? ", printed in public documentation: it keeps nobody out" : ""
-}
-
-private func hexadecimal(_ panID: UInt16) -> String {
-  "0x" + Hexadecimal.encode([UInt8(panID >> 8), UInt8(panID & 0xFF)])
-}
-
-/// Rising numbers as text: `11-14, 20`.
-private func ranges(of channels: [UInt16]) -> String {
-  var ranges: [ClosedRange<UInt16>] = []
-  for channel in channels {
-    if let last = ranges.last, last.upperBound + 1 == channel {
-      ranges[ranges.count - 1] = last.lowerBound...channel
-    } else {
-      ranges.append(channel...channel)
+extension String {
+  /// Rising numbers: `11-14, 20`.
+  init(ranges numbers: [Int]) {
+    var ranges: [ClosedRange<Int>] = []
+    for number in numbers {
+      let isNext = ranges.last?.upperBound == number - 1
+      let first = isNext ? ranges.removeLast().lowerBound : number
+      ranges.append(first...number)
     }
+    self =
+      ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      .listed
   }
-  return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-    .joined(separator: ", ")
 }

@@ -54,10 +54,6 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
   @OptionGroup
   var output: OutputOptions
 
-  struct Report: Encodable {
-    let dataset: String
-  }
-
   func validate() throws {
     guard networkKey?.isStandardInput != true || pskc?.isStandardInput != true else {
       throw ValidationError("Only one of --network-key and --pskc can be - for standard input.")
@@ -65,73 +61,65 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    do {
+    let dataset = try DatasetErrorReport.ending(output) {
       var random = SystemRandomNumberGenerator()
-      let dataset = try OperationalDataset(completing: components(), from: &random)
-      if dataset.networkKey?.isWellKnown == true {
-        try StandardStream.error.write(
-          "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
-      }
-      try output.show(Report(dataset: dataset.hex), text: dataset.hex + "\n")
-    } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output)
+      return try OperationalDataset(completing: components(), from: &random)
     }
+    if dataset.networkKey?.isWellKnown == true {
+      try StandardStream.error.write(
+        "warning: the Network Key is printed in public documentation: it keeps nobody out\n")
+    }
+    try output.show(["dataset": dataset.hex], text: dataset.hex + "\n")
   }
 
-  private func components() throws(CommandFailure) -> [DatasetComponent] {
-    var components: [DatasetComponent] = []
-    if let activeTimestamp {
-      guard let timestamp = Timestamp(seconds: activeTimestamp) else {
-        throw Self.failure("--active-timestamp", "at most 281474976710655")
-      }
-      components.append(.activeTimestamp(timestamp))
-    }
-    if let channel { components.append(.channel(Channel(number: channel))) }
-    if let extPanId {
-      guard let identity = ExtendedPANID(hex: PastedDigits.digits(in: extPanId)) else {
-        throw Self.failure("--ext-pan-id", "16 hex digits")
-      }
-      components.append(.extendedPANID(identity))
-    }
-    if let meshLocalPrefix {
-      guard let prefix = Self.prefix(of: meshLocalPrefix) else {
-        throw Self.failure("--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64")
-      }
-      components.append(.meshLocalPrefix(prefix))
-    }
-    if let networkKey {
-      guard let digits = try networkKey.read(as: "a Network Key"), let key = NetworkKey(hex: digits)
-      else { throw Self.failure("--network-key", "32 hex digits") }
-      components.append(.networkKey(key))
-    }
-    if let networkName { components.append(.networkName(networkName)) }
-    if let panId {
-      // Only with 0x: routers print the number in hex, JSON has it in decimal.
-      guard panId.lowercased().hasPrefix("0x"), let number = UInt16(panId.dropFirst(2), radix: 16)
-      else { throw Self.failure("--pan-id", "0x0000 to 0xFFFE") }
-      components.append(.panID(number))
-    }
-    if let pskc {
-      guard let digits = try pskc.read(as: "a PSKc"), let key = PSKc(hex: digits) else {
-        throw Self.failure("--pskc", "32 hex digits")
-      }
-      components.append(.pskc(key))
-    }
-    if let securityPolicy {
-      guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: securityPolicy)),
-        bytes.count >= 3,
-        let policy = SecurityPolicy(
-          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2)))
-      else { throw Self.failure("--security-policy", "6 or 8 hex digits, as 02a0f7f8") }
-      components.append(.securityPolicy(policy))
-    }
-    return components
+  private func components() throws -> [DatasetComponent] {
+    [
+      try Self.value(activeTimestamp, of: "--active-timestamp", "at most 281474976710655") {
+        Timestamp(seconds: $0).map { .activeTimestamp($0) }
+      },
+      channel.map { .channel(Channel(number: $0)) },
+      try Self.value(extPanId, of: "--ext-pan-id", "16 hex digits") {
+        ExtendedPANID(hex: PastedDigits.digits(in: $0)).map { .extendedPANID($0) }
+      },
+      try Self.value(
+        meshLocalPrefix, of: "--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64"
+      ) {
+        Self.prefix(of: $0).map { .meshLocalPrefix($0) }
+      },
+      try Self.value(networkKey, of: "--network-key", "32 hex digits") {
+        try $0.read(as: "a Network Key").flatMap { NetworkKey(hex: $0) }.map { .networkKey($0) }
+      },
+      networkName.map { .networkName($0) },
+      try Self.value(panId, of: "--pan-id", "0x0000 to 0xFFFE") {
+        // Only with 0x: routers print the number in hex, JSON has it in decimal.
+        guard $0.lowercased().hasPrefix("0x") else { return nil }
+        return UInt16($0.dropFirst(2), radix: 16).map { .panID($0) }
+      },
+      try Self.value(pskc, of: "--pskc", "32 hex digits") {
+        try $0.read(as: "a PSKc").flatMap { PSKc(hex: $0) }.map { .pskc($0) }
+      },
+      try Self.value(securityPolicy, of: "--security-policy", "6 or 8 hex digits, as 02a0f7f8") {
+        guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: $0)), bytes.count >= 3 else {
+          return nil
+        }
+        return SecurityPolicy(
+          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2))
+        ).map { .securityPolicy($0) }
+      },
+    ].compactMap(\.self)
   }
 
-  /// Never with the value: it may be a key that stands in the wrong place.
-  private static func failure(_ option: String, _ expected: String) -> CommandFailure {
-    CommandFailure(
-      .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+  /// Nil where the option is not given. The failure never has the value: it may be a key that stands in the wrong place.
+  private static func value<Given>(
+    _ given: Given?, of option: String, _ expected: String,
+    _ read: (Given) throws -> DatasetComponent?
+  ) throws -> DatasetComponent? {
+    guard let given else { return nil }
+    guard let value = try read(given) else {
+      throw CommandFailure(
+        .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+    }
+    return value
   }
 
   /// Hex digits, or an IPv6 prefix of 64 bits; older versions of OpenThread leave out the `::`.
@@ -143,5 +131,97 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
       inet_pton(AF_INET6, address, &bytes) == 1 || inet_pton(AF_INET6, address + "::", &bytes) == 1
     else { return nil }
     return withUnsafeBytes(of: bytes) { MeshLocalPrefix(bytes: $0.prefix(8)) }
+  }
+}
+
+/// A dataset on the command line, `-` for one on standard input, or `@` and the name of a file.
+struct DatasetArgument: ExpressibleByArgument {
+  private let digits: PastedDigits
+
+  init?(argument: String) {
+    digits = PastedDigits(argument)
+  }
+
+  /// - Throws: `DatasetError` for a bad dataset, and for an incomplete one unless that is allowed;
+  ///   `CommandFailure` when the input can't be read.
+  func read(allowPartial: Bool) throws -> OperationalDataset {
+    guard let digits = try digits.read(as: "a dataset") else {
+      throw DatasetError(
+        code: .tooLong, type: nil, offset: OperationalDataset.maximumLength,
+        message: "more than \(PastedDigits.longestInput) characters, expected at most "
+          + "\(OperationalDataset.maximumLength) bytes of two digits each")
+    }
+    let dataset = try OperationalDataset(hex: digits)
+    if !allowPartial { try dataset.requireComplete() }
+    return dataset
+  }
+
+  /// The same of a whole one, where a bad one ends the command.
+  func readWhole(_ output: OutputOptions) throws -> OperationalDataset {
+    try DatasetErrorReport.ending(output) { try read(allowPartial: false) }
+  }
+}
+
+/// Hexadecimal digits of a secret, as people paste them: on the command line, `-` for standard input, or `@` and the
+/// name of a file.
+struct PastedDigits: ExpressibleByArgument {
+  /// More characters than any dataset has digits, with room for what comes with them.
+  static let longestInput = 4096
+
+  private let text: String
+
+  init(_ text: String) {
+    self.text = text
+  }
+
+  init?(argument: String) {
+    self.init(argument)
+  }
+
+  var isStandardInput: Bool { text == "-" }
+
+  /// Warns where other users can read it.
+  ///
+  /// - Parameter kind: what it is: `a dataset`.
+  /// - Returns: what `digits(in:)` leaves; nil where the input has more than 4096 bytes.
+  /// - Throws: `CommandFailure` when the input can't be read.
+  func read(as kind: String) throws(CommandFailure) -> String? {
+    let bytes: [UInt8]?
+    if isStandardInput {
+      bytes = try StandardInput.read(limit: Self.longestInput)
+    } else if text.hasPrefix("@") {
+      bytes = try InputFile.read(String(text.dropFirst()), limit: Self.longestInput)
+    } else {
+      try StandardStream.error.write(
+        "warning: other users of this machine can read \(kind) on the command line; give @FILE, or"
+          + " - for standard input\n")
+      return Self.digits(in: text)
+    }
+    return bytes.map { Self.digits(in: String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Text without what comes along where people copy digits: white space and line breaks, quotes, one `hex:` or `0x`
+  /// in front, and what the command line of OpenThread prints around them (`> dataset active -x`, `Done`). The rest is
+  /// left for who checks the digits.
+  static func digits(in text: String) -> String {
+    let lines = text.split(whereSeparator: \.isNewline).map { line -> String in
+      String(line).filter { !$0.isWhitespace && !ignored.contains($0) }
+    }
+    let digits: String = lines.map(withoutPrompt).joined()
+    let prefix = ["hex:", "0x"].first { digits.lowercased().hasPrefix($0) }
+    return String(digits.dropFirst(prefix?.count ?? 0))
+  }
+
+  /// Quotes, also those of word processors, the NUL of a text in C, and the byte order mark of an editor.
+  private static let ignored: Set<Character> = [
+    "\"", "'", "\u{2018}", "\u{2019}", "\u{201C}", "\u{201D}", "\0", "\u{FEFF}",
+  ]
+
+  private static func withoutPrompt(_ line: String) -> Substring {
+    if line == "Done" { return "" }
+    let rest = line.drop { $0 == ">" }
+    // Behind the prompt, letters that are no digits are a command.
+    let isCommand = line.hasPrefix(">") && rest.first?.isLetter == true
+    return isCommand && !rest.allSatisfy(\.isHexDigit) ? "" : rest
   }
 }

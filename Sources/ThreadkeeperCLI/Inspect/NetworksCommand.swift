@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Bridge
 import Broker
 import Home
 import HomeStore
+import ServiceDiscovery
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperDaemon
@@ -30,8 +32,7 @@ struct NetworksListCommand: AsyncParsableCommand {
 
   @Option(help: "Look on the local network for this many seconds instead, 1 to 60.")
   var scan: Int?
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     if let scan, !(1...60).contains(scan) {
@@ -42,27 +43,26 @@ struct NetworksListCommand: AsyncParsableCommand {
   func run() async throws {
     if let scan {
       let (networks, unlisted) = try await NetworkScan(seconds: scan).run()
-      try output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      try options.output.show(networks, text: text(networks, none: "No border router was found.\n"))
       for record in unlisted { try StandardStream.error.write("\(record.sentence).\n") }
       return
     }
-    let client = DaemonClient(settings: try options.loadOfStore())
-    let networks = NetworkListing.all(
-      try await client.list(ListNetworks()).rows, try await client.list(ListRouters()).rows)
-    try output.show(networks, text: text(networks, none: "No network is known yet.\n"))
+    try await options.show {
+      NetworkListing.all(
+        try await $0.list(ListNetworks()).rows, try await $0.list(ListRouters()).rows)
+    } text: {
+      text($0, none: "No network is known yet.\n")
+    }
   }
 
   private func text(_ networks: [NetworkListing], none: String) -> String {
     // Most homes have none.
     let isShared = networks.contains { $0.state?["shared_by"] != nil }
-    var table =
-      isShared
-      ? Table(
-        columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS", "SHARED BY"
-      )
-      : Table(columns: "NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS")
+    var table = Table(
+      ["NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS"]
+        + (isShared ? ["SHARED BY"] : []))
     for network in NetworkListing.toldApart(networks) { table.add(network.cells) }
-    return table.isEmpty ? none : table.text(style: .init(of: .output))
+    return table.text(none: none)
   }
 }
 
@@ -99,15 +99,15 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
   var undo = false
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptNetwork(
-        home: home.name(settings), extPanId: network, accepted: !undo))
-    try output.show(report, text: text(report))
+    try await options.show {
+      try await $0.perform(
+        AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo))
+    } text: {
+      text($0)
+    }
   }
 
   private func text(_ report: AcceptNetwork.Reply) -> String {
@@ -143,17 +143,15 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
   var network: String?
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptCredentials(home: home.name(settings), extPanId: network))
-    try output.show(
-      report,
-      text: "The preferred network \(report.networkName.printable) (\(report.extPanId)) "
-        + (report.changed ? "has these credentials now.\n" : "has these credentials already.\n"))
+    try await options.show {
+      try await $0.perform(AcceptCredentials(home: home.name($0), extPanId: network))
+    } text: {
+      "The preferred network \($0.networkName.printable) (\($0.extPanId)) "
+        + ($0.changed ? "has these credentials now.\n" : "has these credentials already.\n")
+    }
   }
 }
 
@@ -177,19 +175,13 @@ struct NetworksForgetCommand: AsyncParsableCommand {
   var network: String
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let deleted: [FormerNetworkRecord]
     let remaining: [String]
     /// Logins whose shared credentials were deleted; nil: none.
     let sharedBy: [String]?
-
-    enum CodingKeys: String, CodingKey {
-      case deleted, remaining
-      case sharedBy = "shared_by"
-    }
   }
 
   func run() async throws {
@@ -204,12 +196,14 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
           + "show --history` lists")
     }
-    let settings = try options.loadOfStore()
-    request.home = try home.name(settings)
-    let data = try await DaemonClient(settings: settings).perform(request)
-    let report = Report(
-      deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
-    try output.show(report, text: text(report))
+    try await options.show {
+      request.home = try home.name($0)
+      let data = try await $0.perform(request)
+      return Report(
+        deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
+    } text: {
+      text($0)
+    }
   }
 
   private func text(_ report: Report) -> String {
@@ -225,5 +219,166 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         + "hour: delete it there, too.\n"
     }
     return (deleted + shared + stay).joined()
+  }
+}
+
+/// A network, and the border routers that are on it.
+struct NetworkListing: Encodable, Sendable {
+  struct Router: Encodable, Sendable {
+    let borderAgentID: String
+    let name: String?
+    let vendor: String?
+    let model: String?
+    let partitionID: UInt32?
+    let isOnline: Bool
+    /// Others of the list look so named.
+    var isAlike = false
+
+    enum CodingKeys: String, CodingKey {
+      case borderAgentID = "border_agent_id"
+      case name, vendor, model
+      case partitionID = "partition_id"
+      case isOnline = "online"
+    }
+
+    var text: String {
+      let shown = name.map { isAlike ? "\($0) (\(borderAgentID))" : $0 } ?? borderAgentID
+      return shown + (isOnline ? "" : " (offline)")
+    }
+  }
+
+  /// Nil for what is found by a scan, and for routers without a network.
+  let state: JSONValue?
+  let home: String?
+  let networkName: String?
+  let extendedPANID: String?
+  private(set) var routers: [Router]
+
+  init(_ state: JSONValue, _ routers: [JSONValue]) {
+    self.state = state
+    home = state["home"]?.text
+    networkName = state["network_name"]?.text
+    extendedPANID = state["ext_pan_id"]?.text
+    self.routers = routers.map(Router.init).sorted { $0.text < $1.text }
+  }
+
+  /// What is found by a scan, or has no network.
+  init(network: String?, name: String?, home: String?, routers: [Router]) {
+    state = nil
+    self.home = home
+    networkName = name
+    extendedPANID = network
+    self.routers = routers.sorted { $0.text < $1.text }
+  }
+
+  /// Of each home: each network with its routers; then those that no router is configured for, and the routers
+  /// without a network.
+  static func all(_ networks: [JSONValue], _ routers: [JSONValue]) -> [NetworkListing] {
+    (networks + routers).map { $0.text("home") }.uniqued.flatMap { home in
+      let known = networks.filter { $0.text("home") == home }
+      let ids = Set(known.map { $0["ext_pan_id"]?.text })
+      let placed = Dictionary(grouping: routers.filter { $0.text("home") == home }) {
+        ($0["current_ext_pan_id"] ?? $0["ext_pan_id"])?.text
+      }
+      let others = placed.filter { $0.key == nil || !ids.contains($0.key) }
+        .map { network, routers in
+          NetworkListing(
+            network: network, name: nil, home: home, routers: routers.map(Router.init))
+        }
+        .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
+      return known.map { NetworkListing($0, placed[$0["ext_pan_id"]?.text] ?? []) } + others
+    }
+  }
+
+  /// Routers that look named as others of the list have their ids.
+  static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
+    let routers = all.flatMap(\.routers).compactMap { router in
+      BorderAgentID(hex: router.borderAgentID).map { (agent: $0, name: router.name) }
+    }
+    let alike = Set(Home.namesakes(among: routers).map(\.description))
+    var all = all
+    for network in all.indices {
+      for router in all[network].routers.indices {
+        all[network].routers[router].isAlike = alike.contains(
+          all[network].routers[router].borderAgentID)
+      }
+    }
+    return all
+  }
+
+  var cells: [String] {
+    let mark =
+      state?["preferred"]?.bool == true
+      ? "yes" : state?["accepted"]?.bool == true ? "accepted" : ""
+    return [
+      extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
+      state?["channel"]?.integer.map(String.init) ?? "", mark,
+      routers.map(\.text).listed, (state?["shared_by"]?.array ?? []).compactMap(\.text).listed,
+    ]
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var members = [
+      "home": home, "network_name": networkName, "ext_pan_id": extendedPANID,
+    ].compactMapValues { $0.map(JSONValue.text) }
+    if case .object(let published)? = state { members = published }
+    members["border_routers"] = try JSONValue(routers)
+    try JSONValue.object(members).encode(to: encoder)
+  }
+}
+
+extension NetworkListing.Router {
+  init(_ router: JSONValue) {
+    self.init(
+      borderAgentID: router.text("border_agent_id"), name: router["name"]?.text,
+      vendor: router["vendor"]?.text, model: router["model"]?.text,
+      partitionID: router["partition_id"]?.integer.flatMap(UInt32.init(exactly:)),
+      isOnline: router["availability"]?.text == "online")
+  }
+
+  init(_ router: Router) {
+    self.init(
+      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor,
+      model: router.model, partitionID: router.shownPartition, isOnline: router.isOnline)
+  }
+}
+
+/// One look at the local network, without a daemon.
+struct NetworkScan {
+  let seconds: Int
+
+  /// - Throws: `CommandFailure`: 69 where avahi-daemon does not answer in that time.
+  func run() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
+    do {
+      return try await look()
+    } catch let obstacle as DiscoveryObstacle {
+      throw CommandFailure(obstacle)
+    }
+  }
+
+  private func look() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
+    let scan = DiscoveryScan()
+    let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType) { scan.receive($0) }
+    try browser.start()
+    let line = WaitingLine()
+    line.show("Looking for border routers")
+    defer { line.end() }
+    try await Task.sleep(for: .seconds(seconds))
+    browser.stop()
+    let (home, unlisted) = try scan.result()
+    let networks = Dictionary(grouping: home.routers, by: \.network).map { network, routers in
+      NetworkListing(
+        network: network?.description, name: network.flatMap(home.networkName), home: nil,
+        routers: routers.map(NetworkListing.Router.init))
+    }
+    return (networks.sorted { $0.cells.lexicographicallyPrecedes($1.cells) }, unlisted)
+  }
+}
+
+extension CommandFailure {
+  fileprivate init(_ obstacle: DiscoveryObstacle) {
+    let message =
+      obstacle.message.hasSuffix(".") ? obstacle.message.dropLast() : obstacle.message[...]
+    self.init(.unavailable, String(message), remedy: obstacle.remedy)
   }
 }

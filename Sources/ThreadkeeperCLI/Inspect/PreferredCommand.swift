@@ -44,8 +44,7 @@ struct PreferredShowCommand: AsyncParsableCommand {
   var showSecrets = false
   @Flag(help: "List the networks that were preferred before.")
   var history = false
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func validate() throws {
     guard !showSecrets || !history else {
@@ -54,28 +53,22 @@ struct PreferredShowCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let name = try home.name(settings)
-    let client = DaemonClient(settings: settings)
-    guard !history else {
-      return try showHistory(try await client.list(ListFormerNetworks(home: name)).rows)
+    guard history else {
+      try await options.show {
+        try await $0.perform(ShowPreferred(home: home.name($0), secret: showSecrets))
+      } text: {
+        $0.text(homeOption: home.home.map { " --home \($0)" } ?? "")
+      }
+      return
     }
-    let report = try await client.perform(ShowPreferred(home: name, secret: showSecrets))
-    try output.show(report, text: report.text(homeOption: home.home.map { " --home \($0)" } ?? ""))
-  }
-
-  private func showHistory(_ records: [FormerNetworkRecord]) throws {
-    var table = Table(columns: "ID", "NETWORK", "EXTENDED PAN ID", "CHANNEL", "TIMESTAMP", "UNTIL")
-    for record in records {
-      table.add(
-        record.id, record.networkName, record.extendedPANID,
-        record.channel.map(String.init) ?? "",
-        record.activeTimestamp.map(String.init) ?? "no dataset", record.until)
-    }
-    try output.show(
-      records,
-      text: table.isEmpty
-        ? "No other network was preferred before.\n" : table.text(style: .init(of: .output)))
+    try await options.list(
+      { ListFormerNetworks(home: try home.name($0)) },
+      [
+        "ID": { $0.id }, "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
+        "CHANNEL": { $0.channel },
+        "TIMESTAMP": { $0.activeTimestamp.map(String.init) ?? "no dataset" },
+        "UNTIL": { $0.until },
+      ], none: "No other network was preferred before.")
   }
 }
 
@@ -94,24 +87,22 @@ struct PreferredForgetCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let kept: FormerNetworkRecord?
   }
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    var request = ThreadRequest(.forgetPreferred)
-    request.home = try home.name(settings)
-    let data = try await DaemonClient(settings: settings).perform(request)
-    let kept = data.forgotten?.first
-    let name = kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
-    try output.show(
-      Report(kept: kept),
-      text: "No network is preferred now. \(name)"
-        + "Choose one with `threadkeeper preferred set`.\n")
+    try await options.show {
+      var request = ThreadRequest(.forgetPreferred)
+      request.home = try home.name($0)
+      return Report(kept: try await $0.perform(request).forgotten?.first)
+    } text: {
+      let name = $0.kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
+      return "No network is preferred now. \(name)"
+        + "Choose one with `threadkeeper preferred set`.\n"
+    }
   }
 }
 
@@ -135,35 +126,27 @@ struct PreferredCheckCommand: AsyncParsableCommand {
   var dataset: DatasetArgument
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
-    let result: String
+    let result: AnswerData.Check
     let differs: [String]
   }
 
   func run() async throws {
-    // Before standard input is read: another host may have to read it.
-    let settings = try options.loadOfStore()
-    let dataset: OperationalDataset
-    do {
-      dataset = try self.dataset.read(allowPartial: false)
-    } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output)
+    let report = try await options.show {
+      var request = ThreadRequest(.checkPreferred)
+      // After the settings: another host may have to read standard input.
+      request.dataset = try dataset.readWhole(options.output)
+      request.home = try home.name($0)
+      let answer = try await $0.perform(request, isAdministrator: false, isRepeatable: true)
+      guard let result = answer.result else { throw DaemonClient.unreadable }
+      return Report(result: result, differs: answer.differs ?? [])
+    } text: {
+      let differs = $0.differs.listed
+      return $0.result.rawValue + (differs.isEmpty ? "" : ": \(differs)") + "\n"
     }
-    var request = ThreadRequest(.checkPreferred)
-    request.home = try home.name(settings)
-    request.dataset = dataset
-    let answer = try await DaemonClient(settings: settings).perform(
-      request, isAdministrator: false, isRepeatable: true)
-    guard let result = answer.result else { throw DaemonClient.unreadable }
-    let report = Report(result: result.rawValue, differs: answer.differs ?? [])
-    let differs = report.differs
-    try output.show(
-      report,
-      text: report.result + (differs.isEmpty ? "" : ": " + differs.joined(separator: ", ")) + "\n")
-    if result != .match { throw ExitCode(1) }
+    if report.result != .match { throw ExitCode(1) }
   }
 }
 
@@ -202,8 +185,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
   var router: String?
 
   @OptionGroup var home: HomeOption
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let changed: Bool
@@ -212,31 +194,12 @@ struct PreferredSetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Before standard input is read: another host may have to read it.
-    let settings = try options.loadOfStore()
-    var request = ThreadRequest(.setPreferred)
-    switch PreferredName(network) {
-    case .network(let id): request.network = id
-    case .former(let id): request.id = id
-    case .name(let name): request.networkName = name
-    case .dataset: request.dataset = try dataset()
-    }
-    if let router {
-      guard let agent = BorderAgentID(hex: router) else {
-        throw CommandFailure(
-          .usage, "\(router.printable) is no border agent id",
-          remedy: "expected 16 or 32 hex digits")
-      }
-      guard request.network != nil else {
-        throw CommandFailure(.usage, "--router needs the network's Extended PAN ID beside it")
-      }
-      request.agent = agent
-    }
-    request.home = try home.name(settings)
-    let data = try await DaemonClient(settings: settings).perform(request, isRepeatable: true)
+    let daemon = try options.daemon()
+    let request = try request(home.name(daemon))
+    let data = try await daemon.perform(request, isRepeatable: true)
     let changed = data.changed == true
     let keys = data.source.map { " Its keys are those of \($0.printable)." } ?? ""
-    try output.show(
+    try options.output.show(
       Report(changed: changed, source: data.source),
       text: data.available == false
         ? "That is the preferred network now, and all border routers are checked again. Its "
@@ -249,16 +212,31 @@ struct PreferredSetCommand: AsyncParsableCommand {
             : "That is the preferred network already.\n")
   }
 
-  private func dataset() throws -> OperationalDataset {
-    do {
-      let argument = DatasetArgument(argument: network)
-      guard let dataset = try argument?.read(allowPartial: false), dataset.kind == .complete else {
+  private func request(_ home: String) throws -> ThreadRequest {
+    var request = ThreadRequest(.setPreferred)
+    request.home = home
+    switch PreferredName(network) {
+    case .network(let id): request.network = id
+    case .former(let id): request.id = id
+    case .name(let name): request.networkName = name
+    case .dataset:
+      let dataset = try DatasetArgument(argument: network)?.readWhole(options.output)
+      guard dataset?.kind == .complete else {
         throw CommandFailure(.badInput, "expected an active dataset, not a pending one")
       }
-      return dataset
-    } catch let error as DatasetError {
-      throw try DatasetErrorReport(error).failure(output)
+      request.dataset = dataset
     }
+    guard let router else { return request }
+    guard let agent = BorderAgentID(hex: router) else {
+      throw CommandFailure(
+        .usage, "\(router.printable) is no border agent id",
+        remedy: "expected 16 or 32 hex digits")
+    }
+    guard request.network != nil else {
+      throw CommandFailure(.usage, "--router needs the network's Extended PAN ID beside it")
+    }
+    request.agent = agent
+    return request
   }
 }
 

@@ -44,22 +44,18 @@ struct RoutersListCommand: AsyncParsableCommand {
       the router, and `mdns` where only its record on the local network says that it is there.
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let list = try await DaemonClient(settings: options.loadOfStore()).list(ListRouters())
-    var table = Table(
-      columns: "BORDER AGENT ID", "NAME", "NETWORK", "CHANNEL", "THREAD", "AVAILABILITY",
-      "CREDENTIALS", "PREFERRED", "SOURCE")
-    for router in list.rows {
-      table.add(
-        router.text("border_agent_id"), router.text("name"), router.text("network_name"),
-        router["channel"]?.integer.map(String.init) ?? "", thread(router), availability(router),
-        router.text("credentials"), router.text("preferred"), router.text("source"))
-    }
-    try output.show(
-      list.rows, text: list.note.map { $0 + "\n" } ?? table.text(style: .init(of: .output)))
+    try await options.list(
+      { _ in ListRouters() },
+      [
+        "BORDER AGENT ID": { $0.text("border_agent_id") }, "NAME": { $0.text("name") },
+        "NETWORK": { $0.text("network_name") }, "CHANNEL": { $0["channel"]?.integer },
+        "THREAD": thread, "AVAILABILITY": availability,
+        "CREDENTIALS": { $0.text("credentials") }, "PREFERRED": { $0.text("preferred") },
+        "SOURCE": { $0.text("source") },
+      ])
   }
 
   private func thread(_ router: JSONValue) -> String {
@@ -102,15 +98,16 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      RemoveRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
-    let credentials = report.credentials ? ", and so are its credentials" : ""
-    try output.show(report, text: "\(report.borderAgentId) is removed\(credentials).\n")
+    try await options.show {
+      try await $0.perform(
+        RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    } text: {
+      let credentials = $0.credentials ? ", and so are its credentials" : ""
+      return "\($0.borderAgentId) is removed\(credentials).\n"
+    }
   }
 }
 
@@ -132,18 +129,16 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(
-      AcceptRouter(home: argument.homeName(settings), borderAgentId: argument.agent().description))
-    try output.show(
-      report,
-      text: report.changed
-        ? "\(report.borderAgentId) is accepted.\n"
-        : "\(report.borderAgentId) needs no acceptance: it was there before, or is accepted already.\n"
-    )
+    try await options.show {
+      try await $0.perform(
+        AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    } text: {
+      $0.changed
+        ? "\($0.borderAgentId) is accepted.\n"
+        : "\($0.borderAgentId) needs no acceptance: it was there before, or is accepted already.\n"
+    }
   }
 }

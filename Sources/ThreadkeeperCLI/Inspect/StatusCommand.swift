@@ -24,48 +24,17 @@ struct StatusCommand: AsyncParsableCommand {
         threadkeeper status --json | jq .alerts
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let report = try await DaemonClient(settings: options.loadOfStore()).status()
-    #if Fleet
-    try FleetHome.noteShard()
-    #endif
-    try output.show(report, text: report.text)
-  }
-}
-
-/// Asks the daemon how it is, where one may run.
-struct StatusClient {
-  let settings: Settings
-
-  private static let timeout = Duration.seconds(10)
-  /// How long a process that has the store and does not listen is given: it may be starting.
-  private static let startTimeout = Duration.seconds(2)
-
-  /// - Returns: nil where no daemon answers: none runs, this user has no access to it, it is another version, or it cannot
-  ///   read its store.
-  /// - Throws: `CancellationError`.
-  func report() async throws -> StatusReport? {
-    let end = ContinuousClock.now + Self.startTimeout
-    while true {
-      if let report = try await reportNow() { return report }
-      guard ContinuousClock.now < end,
-        StoreLock.holder(of: OpenStore.location(settings)) != nil
-      else { return nil }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-  }
-
-  private func reportNow() async throws -> StatusReport? {
-    do {
-      return try await DaemonClient(settings: settings).call(
-        StatusMethods.get, VarlinkNothing(), within: Self.timeout
-      )?.status
-    } catch {
-      try Task.checkCancellation()
-      return nil
+    try await options.show {
+      let report = try await $0.status()
+      #if Fleet
+      try FleetHome.noteShard()
+      #endif
+      return report
+    } text: {
+      $0.text
     }
   }
 }
@@ -96,7 +65,7 @@ extension StatusReport {
       (routersElsewhere, "not on the network that they are configured for"),
     ]
     let shown = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
+    return shown.isEmpty ? "" : " (\(shown.listed))"
   }
 
   private static let labelWidth = 13
@@ -114,7 +83,7 @@ extension StatusReport {
     return preferredNetworks.map {
       let home = homes > 1 ? "\($0.home.printable): " : ""
       return "\(home)\($0.networkName.printable) (\($0.extPanId.printable))"
-    }.joined(separator: ", ")
+    }.listed
   }
 
   /// One line for each severity that fires.
@@ -122,25 +91,28 @@ extension StatusReport {
     let lines = AlertSeverity.allCases.compactMap { severity -> String? in
       let alerts = alertsFiring.filter { $0.severity == severity.word.description }
       guard !alerts.isEmpty else { return nil }
-      let names = alerts.map { $0.alertname + ($0.count > 1 ? " (\($0.count))" : "") }
       // The report may be another user's.
       let count = alerts.map(\.count).reduce(0, &+)
-      return "\(count) \(severity.word): \(names.joined(separator: ", "))"
+      return "\(count) \(severity.word): \(alerts.map(\.words).listed)"
     }
     guard !lines.isEmpty else { return [("alerts", "none")] }
     return lines.enumerated().map { ($0 == 0 ? "alerts" : "", $1) }
   }
 }
 
+extension StatusReport.Alert {
+  var words: String { alertname + (count > 1 ? " (\(count))" : "") }
+}
+
 extension DaemonState.Login {
   var words: String {
     let name = username ?? "nobody"
-    switch passwordFrom {
-    case .settings: return "\(name), password from the settings"
-    case .keychain: return "\(name), password from the store"
-    case .none: return "\(name), without a password"
-    case .unreadable: return "\(name), the stored password cannot be read"
-    case .embedded: return "made by the private broker"
+    return switch passwordFrom {
+    case .settings: "\(name), password from the settings"
+    case .keychain: "\(name), password from the store"
+    case .none: "\(name), without a password"
+    case .unreadable: "\(name), the stored password cannot be read"
+    case .embedded: "made by the private broker"
     }
   }
 }
@@ -168,9 +140,9 @@ extension TeamCheck {
 extension DaemonState.Broker {
   var words: String {
     let place = "\(embedded ? "embedded, " : "")\(HostAndPort(host, port))"
-    switch state {
-    case .connected: return "\(place), connected"
-    case .connecting: return "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
+    return switch state {
+    case .connected: "\(place), connected"
+    case .connecting: "\(place), not connected" + (problem.map { ": \($0)" } ?? "")
     }
   }
 }
@@ -244,19 +216,16 @@ struct AlertsCommand: AsyncParsableCommand {
   @Flag(help: "Also those that were resolved within the last day.")
   var all = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let alerts = try await DaemonClient(settings: options.loadOfStore())
-      .list(ListAlerts(all: all)).rows
-    try output.show(alerts, text: text(alerts))
-  }
-
-  private func text(_ alerts: [JSONValue]) -> String {
-    guard !alerts.isEmpty else { return "No alert is firing.\n" }
-    let style = TerminalStyle(of: .output)
-    return alerts.map { Self.text($0, style: style) }.joined()
+    try await options.show {
+      try await $0.list(ListAlerts(all: all)).rows
+    } text: {
+      let style = TerminalStyle(of: .output)
+      return $0.isEmpty
+        ? "No alert is firing.\n" : $0.map { Self.text($0, style: style) }.joined()
+    }
   }
 
   /// For a person: what, since when or until when, why, and what to do.
@@ -267,7 +236,7 @@ struct AlertsCommand: AsyncParsableCommand {
       ? style.red(severity) : style.bold(severity)
     var lines = [alert.text("summary").printable]
     if let differs = alert["differs"]?.array {
-      lines.append("differs: \(differs.compactMap(\.text).joined(separator: ", "))")
+      lines.append("differs: \(differs.compactMap(\.text).listed)")
     }
     lines.append(alert.text("remedy").printable)
     return "\(mark) \(alert.text("alertname")) (\(period(alert)))\n"

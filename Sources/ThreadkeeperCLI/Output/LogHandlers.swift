@@ -28,18 +28,7 @@ package final class LogOutput: Sendable {
   /// not stop the service.
   package func write(_ line: String) {
     turn.withLock { _ in
-      var rest = Array((line + "\n").utf8)[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        if count > 0 {
-          rest = rest.dropFirst(count)
-        } else if count < 0, errno == EAGAIN {
-          var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          guard poll(&ready, 1, 1_000) > 0 else { return }
-        } else if count == 0 || errno != EINTR {
-          return
-        }
-      }
+      try? StandardStream.write(line + "\n", to: descriptor, waiting: 1_000)
     }
   }
 }

@@ -5,7 +5,7 @@ import Glibc
 import ThreadkeeperDaemon
 
 /// Standard output and standard error, unbuffered: a full disk is an error here, not a loss.
-package enum StandardStream: Int32, Sendable {
+enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
@@ -15,42 +15,41 @@ package enum StandardStream: Int32, Sendable {
   /// Writes all of the text.
   ///
   /// - Throws: `CommandFailure` with status 74 when the stream takes no more.
-  package func write(_ text: String) throws(CommandFailure) {
+  func write(_ text: String) throws(CommandFailure) {
     guard let receiver = Self.receiver else { return try Self.write(text, to: rawValue) }
     receiver(self, text)
   }
 
-  /// The same to any descriptor.
-  static func write(_ text: String, to descriptor: Int32) throws(CommandFailure) {
+  /// The same to any descriptor. One that is shared with other programs may be set not to block.
+  ///
+  /// - Parameter limit: milliseconds for which a reader may take nothing; below 0: any time.
+  static func write(
+    _ text: String, to descriptor: Int32, waiting limit: Int32 = -1
+  ) throws(CommandFailure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
+      guard count < 0 else {
         rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        waitUntilWritable(descriptor)
-      } else if errno != EINTR {
+        continue
+      }
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard errno == EINTR || errno == EAGAIN && poll(&waiting, 1, limit) != 0 else {
         throw CommandFailure(.inputOutput, "can't write: \(String(cString: strerror(errno)))")
       }
     }
   }
 
   /// Whether a person looks at it.
-  package var isTerminal: Bool { Self.receiver == nil && isatty(rawValue) == 1 }
+  var isTerminal: Bool { Self.receiver == nil && isatty(rawValue) == 1 }
 
   /// How many characters the terminal has in a line; nil where there is no terminal.
-  package var columns: Int? {
+  var columns: Int? {
     var size = winsize()
     guard isTerminal, ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
       return nil
     }
     return Int(size.ws_col)
-  }
-
-  /// A stream that is shared with other programs may be set not to block.
-  private static func waitUntilWritable(_ descriptor: Int32) {
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&waiting, 1, -1)
   }
 }
 
@@ -79,7 +78,7 @@ package struct TerminalStyle: Sendable {
       isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
   }
 
-  package init(of stream: StandardStream) {
+  init(of stream: StandardStream) {
     self.init(isOn: stream.isTerminal && TerminalStyle(descriptor: stream.rawValue).isOn)
   }
 
@@ -87,9 +86,9 @@ package struct TerminalStyle: Sendable {
     getenv(name).map { String(cString: $0) }
   }
 
-  package func bold(_ text: String) -> String { styled("1", text) }
-  package func red(_ text: String) -> String { styled("1;31", text) }
-  package func green(_ text: String) -> String { styled("32", text) }
+  func bold(_ text: String) -> String { styled("1", text) }
+  func red(_ text: String) -> String { styled("1;31", text) }
+  func green(_ text: String) -> String { styled("32", text) }
 
   func styled(_ code: String, _ text: String) -> String {
     isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
@@ -98,13 +97,13 @@ package struct TerminalStyle: Sendable {
 
 extension CommandFailure {
   /// `error: …`, and on a line of its own `help: …`.
-  package func text(style: TerminalStyle) -> String {
+  func text(style: TerminalStyle) -> String {
     "\(style.red("error:")) \(message.printable)\n"
       + (remedy.map { "\(style.bold("help:")) \($0.printable)\n" } ?? "")
   }
 
   /// Prints it on standard error.
-  package func print() {
+  func print() {
     // Where standard error is closed, nobody is left to be told.
     try? StandardStream.error.write(text(style: TerminalStyle(of: .error)))
   }
@@ -125,14 +124,12 @@ struct WaitingLine {
 }
 
 /// How a command prints its answer; the same for every command.
-package struct OutputOptions: ParsableArguments {
+struct OutputOptions: ParsableArguments {
   @Flag(name: .long, help: "Print JSON.")
-  package var json = false
-
-  package init() {}
+  var json = false
 
   /// Prints the value as JSON where that is asked for, otherwise the text.
-  package func show(_ value: some Encodable, text: @autoclosure () -> String)
+  func show(_ value: some Encodable, text: @autoclosure () -> String)
     throws(CommandFailure)
   {
     try StandardStream.output.write(json ? JSONText.pretty(value) : text())

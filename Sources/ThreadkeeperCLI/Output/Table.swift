@@ -17,8 +17,18 @@ package struct Table: Sendable {
   /// See `init(columns:)`.
   package init(_ columns: [String]) { header = columns }
 
+  /// What is in the cells of columns, by their headers; nil: the cell is empty.
+  package typealias Columns<Row> = KeyValuePairs<String, (Row) -> (any CustomStringConvertible)?>
+
+  /// - Parameter others: columns at the end that are left out where no row has anything in them.
+  package init<Row>(_ rows: [Row], _ columns: Columns<Row>, ifAny others: Columns<Row> = [:]) {
+    let columns = columns + others.filter { column in rows.contains { column.value($0) != nil } }
+    self.init(columns.map(\.key))
+    for row in rows { add(columns.map { $0.value(row)?.description ?? "" }) }
+  }
+
   /// Whether there is no row.
-  package var isEmpty: Bool { rows.isEmpty }
+  var isEmpty: Bool { rows.isEmpty }
 
   /// Adds a row. Control characters in it are escaped; cells without a column are left out.
   package mutating func add(_ cells: String...) {
@@ -47,6 +57,9 @@ package struct Table: Sendable {
     let lines = row(header, widths).map(style.bold) + rows.flatMap { row($0, widths) }
     return lines.map { $0 + "\n" }.joined()
   }
+
+  /// The same for a table that has rows.
+  func text(none: String) -> String { isEmpty ? none : text() }
 
   /// The widest columns become narrower, until all have room or are as narrow as a word of an id.
   private static func narrowed(_ natural: [Int], to limit: Int?) -> [Int] {

@@ -5,13 +5,13 @@ import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// Questions to the person at this process's terminal.
-package enum TerminalPrompt {
+enum TerminalPrompt {
   /// Milliseconds that a signal has to end the process, or to cancel the question.
   private static let signalLimit: Int32 = 5_000
 
   /// Whether there is somebody to ask: input comes from a terminal, and this process is not in its
   /// background, where a question would only stop it.
-  package static var isPossible: Bool {
+  static var isPossible: Bool {
     StandardStream.receiver == nil && isatty(STDIN_FILENO) == 1 && ControllingTerminal() != nil
   }
 
@@ -20,7 +20,7 @@ package enum TerminalPrompt {
   /// - Parameter isHidden: what is typed is not shown.
   /// - Returns: nil at the end of the input (Ctrl-D), or when the terminal has gone.
   /// - Throws: `CancellationError`; `CommandFailure` where there is no terminal.
-  package static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
+  static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
     let withdrawal = QuestionWithdrawal()
     return try await withTaskCancellationHandler {
       try await SystemThread.result {
@@ -31,32 +31,32 @@ package enum TerminalPrompt {
     }
   }
 
-  /// The same for commands that do nothing else meanwhile, and have done nothing yet. A signal ends the
-  /// question, too.
-  package static func askNow(_ question: String, isHidden: Bool = false) throws -> String? {
+  /// The same, where the end of the input is that of the command.
+  static func answer(to question: String, isHidden: Bool = false) async throws -> String {
+    guard let answer = try await ask(question, isHidden: isHidden) else {
+      throw CancellationError()
+    }
+    return answer
+  }
+
+  /// Asks for what is not shown, in a command that does nothing else meanwhile, and has done nothing yet.
+  ///
+  /// - Parameter stop: ends the question where signals are caught already; nil: a signal ends it.
+  static func askNow(_ question: String, until stop: StopFlag?) throws -> String? {
     let withdrawal = QuestionWithdrawal()
-    guard isHidden else { return try line(question, isHidden: false, unless: withdrawal) }
+    let ask = { try line(question, isHidden: true, unless: withdrawal) }
+    if let stop { return try stop.ending(by: { withdrawal.withdraw() }, ask) }
     let signals = QuestionSignals(withdrawal)
-    let answer = Result { try line(question, isHidden: true, unless: withdrawal) }
+    let answer = Result(catching: ask)
     // Whoever was asked has left, whatever was typed before.
     if signals.stop() { throw CancellationError() }
     return try answer.get()
   }
 
-  /// The same where signals are caught already: the flag ends the question.
-  static func askNow(
-    _ question: String, isHidden: Bool, until stop: StopFlag
-  ) throws -> String? {
-    let withdrawal = QuestionWithdrawal()
-    return try stop.ending(by: { withdrawal.withdraw() }) {
-      try line(question, isHidden: isHidden, unless: withdrawal)
-    }
-  }
-
   /// Shows a text on the terminal, where there is one.
-  package static func show(_ text: String) { ControllingTerminal()?.show(text) }
+  static func show(_ text: String) { ControllingTerminal()?.show(text) }
 
-  package static let noTerminal = CommandFailure(
+  static let noTerminal = CommandFailure(
     .usage, "there is no terminal to ask on",
     remedy: "give the password on standard input with --password-stdin")
 
@@ -109,7 +109,7 @@ struct PersonAtTerminal: Prompt {
 }
 
 /// Standard input, for commands that take `-`.
-package enum StandardInput {
+enum StandardInput {
   /// What a command reads that does not run as a program of its own; nil: the input of this process.
   @TaskLocal static var text: String?
 
@@ -118,7 +118,7 @@ package enum StandardInput {
   /// - Parameter limit: bytes that are enough for all sensible input.
   /// - Returns: the bytes; `nil` when there are more than the limit. The rest is not read.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  package static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
+  static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
     guard let text else { return try read(STDIN_FILENO, named: "standard input", limit: limit) }
     return text.utf8.count > limit ? nil : Array(text.utf8)
   }
@@ -157,14 +157,22 @@ package enum StandardInput {
 enum InputFile {
   /// Reads to the end, but never more than one byte beyond the limit. A pipe will do.
   ///
+  /// - Parameter isSecret: whether it is refused where every user can read it.
   /// - Returns: the bytes; `nil` when there are more than the limit.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
+  static func read(
+    _ path: String, limit: Int, isSecret: Bool = false
+  ) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
+    var status = stat()
+    guard !isSecret || fstat(descriptor, &status) == 0 && status.st_mode & 0o007 == 0 else {
+      throw CommandFailure(
+        .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
+    }
     return try StandardInput.read(descriptor, named: path, limit: limit)
   }
 }

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import Glibc
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// What a person has to add to the broker, in steps with lines to copy.
 struct BrokerAdvice: Sendable {
@@ -95,10 +90,9 @@ struct BrokerAdvice: Sendable {
     let new = newPasswordFile
     let wanted =
       list.daemons + list.monitors + list.approvers + (new == nil ? [] : list.kept)
-    var missing = files == nil && isLoginRefused ? list.daemons : []
-    for login in wanted where files != nil && !missing.contains(login) {
-      if files?.logins?.contains(login) != true { missing.append(login) }
-    }
+    let missing =
+      files.map { files in wanted.filter { files.logins?.contains($0) != true }.uniqued }
+      ?? (isLoginRefused ? list.daemons : [])
     guard !missing.isEmpty else { return [] }
     let same =
       missing.contains { list.daemons.contains($0) }
@@ -126,14 +120,11 @@ struct BrokerAdvice: Sendable {
   private var removals: [Step] {
     guard let files, let path = files.options.accessList else { return [] }
     let rules = AccessRules(files.accessList ?? "")
-    var seen: [AccessGap.Who] = []
-    for gap in gaps where gap.isExcess && !seen.contains(gap.who) { seen.append(gap.who) }
+    let seen = gaps.filter(\.isExcess).map(\.who).uniqued
     return denials(path, rules)
       + seen.filter { !list.kept.contains($0.login ?? "") || isWriter($0) }.map { who in
-        let behind = gaps.filter { $0.isExcess && $0.who == who }
-          .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }
-        var lines: [String] = []
-        for line in behind where !lines.contains(line) { lines.append(line) }
+        let lines = gaps.filter { $0.isExcess && $0.who == who }
+          .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }.uniqued
         return switch who {
         case .withoutLogin:
           Step(
@@ -155,14 +146,10 @@ struct BrokerAdvice: Sendable {
 
   /// Lines that win over all that is added.
   private func denials(_ path: String, _ rules: AccessRules) -> [Step] {
-    var logins: [String] = []
-    for case .login(let login) in gaps.filter({ !$0.isExcess }).map(\.who)
-    where !logins.contains(login) { logins.append(login) }
-    return logins.compactMap { login in
-      var lines: [String] = []
-      for gap in gaps where gap.who == .login(login) && !gap.isExcess {
-        lines += rules.denials(of: login, gap.topic).filter { !lines.contains($0) }
-      }
+    let missing = gaps.filter { !$0.isExcess }
+    return missing.compactMap(\.who.login).uniqued.compactMap { login in
+      let lines = missing.filter { $0.who == .login(login) }
+        .flatMap { rules.denials(of: login, $0.topic) }.uniqued
       guard !lines.isEmpty else { return nil }
       return Step(
         "In \(path), remove these lines of the login \(login.printable): they deny what it needs, and win over what"
@@ -182,7 +169,7 @@ struct BrokerAdvice: Sendable {
   private var writing: String {
     let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
     guard !readers.isEmpty, !list.isAddition, list.keptWrites.isEmpty else { return "" }
-    let names = readers.map(\.printable).joined(separator: ", ")
+    let names = readers.map(\.printable).listed
     return ". Name with --writes where \(names) publishes, such as zigbee2mqtt/#"
       + "; without it that is \(list.discoveryPrefix.printable)/# alone"
   }

@@ -2,15 +2,10 @@
 
 import ArgumentParser
 import Broker
+import FoundationEssentials
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `threadkeeper setup`
 struct SetupCommand: AsyncParsableCommand {
@@ -44,12 +39,13 @@ struct SetupCommand: AsyncParsableCommand {
   @Flag(help: "Write nothing, and say what would be written.")
   var dryRun = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let place = try SetupPlace.find(options)
-    let current = try load(place)
+    let place = try SetupPlace.find(options.settings)
+    let current = try SetupDraft.load(
+      place.text ?? "", place, stateDirectory: options.settings.stateDirectory
+    ).usable { $0.severity == .error }
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = try flags.passwordFile.map { SecretText(try Password.fromFile($0)) }
     let prompt = PersonAtTerminal()
@@ -64,18 +60,14 @@ struct SetupCommand: AsyncParsableCommand {
         settings.mqtt = mqtt
         try await SetupStore(settings: settings, isService: place.isService).checkDaemon()
       },
-      greet: { mqtt in
-        guard case .named(let host) = mqtt.host,
-          case .failure(let error) = await BrokerProbe(.init(mqtt, host: host)).greeting()
-        else { return nil }
-        return error
-      },
+      greet: { await $0.refusal() },
       makingLogin: { [file = flags.mosquittoConfig] mqtt in
         guard case .named(let host) = mqtt.host, let login = mqtt.username else { return nil }
         return HouseBroker(host: host, port: mqtt.port, file: file)?.makingLogin(login)
       })
     let session = SetupSession(
-      questions: questions, options: options, place: place, isDryRun: dryRun, progress: progress)
+      questions: questions, options: options.settings, place: place, isDryRun: dryRun,
+      progress: progress)
     let report: SetupReport
     do {
       report = try await Interruptible.run { try await session.run() }
@@ -83,21 +75,7 @@ struct SetupCommand: AsyncParsableCommand {
       try StandardStream.error.write("Stopped. \(progress.words)\n")
       throw ThreadkeeperCommand.stopped
     }
-    try output.show(report, text: report.text)
-  }
-
-  /// The settings as they are.
-  private func load(_ place: SetupPlace) throws -> Settings {
-    let result = SetupDraft.load(place.text ?? "", place, stateDirectory: options.stateDirectory)
-    for problem in result.problems where problem.severity == .error {
-      try StandardStream.error.write("\(problem)\n")
-    }
-    guard let settings = result.settings else {
-      throw CommandFailure(
-        .configuration, "the configuration cannot be used",
-        remedy: "fix what is listed above; `threadkeeper check-config` checks it again")
-    }
-    return settings
+    try options.output.show(report, text: report.text)
   }
 }
 
@@ -205,15 +183,15 @@ struct SetupReport: Sendable, Encodable {
 
     /// `broker.local:1883`, or `embedded`.
     let address: String
-    let username: String?
+    var username: String?
     /// Why it is not reached, or refuses the login.
-    let problem: String?
+    var problem: String?
     let access: Access
     /// Why the access list is not as it has to be, or what is not known of it.
-    let reasons: [String]
-    let steps: [BrokerAdvice.Step]
+    var reasons: [String] = []
+    var steps: [BrokerAdvice.Step] = []
     /// What the steps add; nil where no lines are to be added.
-    let accessList: String?
+    var accessList: String?
   }
 
   let settings: String
@@ -253,8 +231,7 @@ struct SetupReport: Sendable, Encodable {
     let text = lines.joined(separator: "\n") + "\n"
     guard let doctor else { return text }
     return text + "\nthreadkeeper doctor, now:\n"
-      + doctor.text(
-        style: TerminalStyle(of: .output), onlyProblems: true)
+      + doctor.text(onlyProblems: true)
   }
 
   private var brokerLines: [String] {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
+import FoundationEssentials
 import Glibc
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The configuration file with the answers in it, and the settings that it then means.
 struct SetupDraft: Sendable {
@@ -114,7 +110,7 @@ struct SetupDraft: Sendable {
   }
 
   private static func byHand(_ changes: [Change], _ why: String) -> CommandFailure {
-    let lines = changes.map { "`\($0.key)`: \($0.to)" }.joined(separator: ", ")
+    let lines = changes.map { "`\($0.key)`: \($0.to)" }.listed
     return CommandFailure(
       .configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")
   }

@@ -133,7 +133,7 @@ struct SetupQuestions: Sendable {
       authority = file == "none" ? nil : SetupFlags.absolute(file)
     }
     mqtt.tls = authority.map {
-      .init(caFile: $0, certFile: mqtt.tls?.certFile, keyFile: mqtt.tls?.keyFile)
+      .init(caFile: $0, certificateFile: mqtt.tls?.certificateFile, keyFile: mqtt.tls?.keyFile)
     }
     return mqtt
   }
@@ -307,9 +307,4 @@ struct SetupQuestions: Sendable {
     }
     return words.lowercased().hasPrefix("y")
   }
-}
-
-extension MosquittoError {
-  /// The broker was reached, and does not let this login in.
-  var isRefusal: Bool { reason == .credentials || reason == .notAuthorized }
 }

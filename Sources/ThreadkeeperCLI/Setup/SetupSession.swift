@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import FoundationEssentials
 import KeychainCore
 import Settings
 import Synchronization
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
 struct SetupSession: Sendable {
@@ -82,9 +77,7 @@ struct SetupSession: Sendable {
   {
     let mqtt = settings.mqtt
     guard case .named(let host) = mqtt.host else {
-      return SetupReport.Broker(
-        address: "embedded", username: nil, problem: nil, access: .complete, reasons: [], steps: [],
-        accessList: nil)
+      return SetupReport.Broker(address: "embedded", access: .complete)
     }
     let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
     var advice = BrokerAdvice(
@@ -96,14 +89,15 @@ struct SetupSession: Sendable {
     let isOwn = files?.accessList.map { advice.list.takeRoles(ofOwn: $0) } ?? false
     advice.list.addHomeAssistant(settings)
     let readers = Set(advice.list.monitors + advice.list.approvers).subtracting(advice.list.kept)
+    func look() throws(AccessListError) { advice.gaps = try files?.gaps(advice.list) ?? [] }
     do {
-      advice.gaps = try files?.gaps(advice.list) ?? []
+      try look()
       if mqtt.username != nil {
         if settings.homeAssistant.discovery == .on,
           let reader = try await homeAssistant(advice)
         {
           advice.list.add(reader, to: \.monitors)
-          advice.gaps = try files?.gaps(advice.list) ?? []
+          try look()
         }
         advice.list.kept = try await kept(advice, but: readers)
         // Other approvers decide by what every login may do, unless the list has lines of theirs.
@@ -111,7 +105,7 @@ struct SetupSession: Sendable {
         where settings.consent.isApprover(login) {
           advice.list.add(login, to: \.approvers)
         }
-        advice.gaps = try files?.gaps(advice.list) ?? []
+        try look()
       }
       advice.list.isAddition = files?.accessList != nil && !isOwn
       if files?.accessList == nil {
@@ -171,7 +165,7 @@ struct SetupSession: Sendable {
         ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
       kept = Set(kept).subtracting(list.daemons + list.kept + flags.router).sorted()
       let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable)
-        .joined(separator: ", ")
+        .listed
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
         questions.warn(
           "The access list denies threadkeeper's topics to \(others). Name border routers' logins with --router."
@@ -192,9 +186,7 @@ struct SetupSession: Sendable {
           + " They keep what they do. Leave out border routers' own.", "Other logins")
     }
     let further = (list.monitors + list.approvers).filter { !readers.contains($0) }
-    var seen: Set<String> = []
-    return (list.kept.filter { !flags.router.contains($0) } + kept + further)
-      .filter { seen.insert($0).inserted }
+    return (list.kept.filter { !flags.router.contains($0) } + kept + further).uniqued
   }
 
   private func names(_ why: String, _ question: String) async throws -> [String] {

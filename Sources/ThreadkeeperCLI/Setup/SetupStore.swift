@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import KeychainCore
 import SQLiteDatabase
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The store of the settings that are being set up.
 struct SetupStore: Sendable {
@@ -32,7 +27,7 @@ struct SetupStore: Sendable {
   }
 
   private func checkOwnDaemon() async throws {
-    guard let status = try await StatusClient(settings: settings).report() else { return }
+    guard let status = try await DaemonClient(settings: settings).statusIfThere() else { return }
     let broker = status.broker
     let isSame =
       BrokerAddress(settings.mqtt)?.host.lowercased() == broker.host.lowercased()
@@ -68,20 +63,14 @@ struct SetupStore: Sendable {
     var settings = current
     settings.mqtt = mqtt
     let named = settings
-    return try? await StoreOwner.run(named) { () -> SecretText? in
-      let login = BrokerAddress(named.mqtt).flatMap { stored(named, at: $0) }
-      return login.map { SecretText($0.text) }
-    }
+    return try? await StoreOwner.run(named) { stored(named)?.password }
   }
 
   /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
-  private static func stored(_ settings: Settings, at address: BrokerAddress) -> BrokerLogin? {
-    guard OpenStore.exists(settings),
-      let keychain = try? OpenStore.forReading(settings, ask: { _ in nil })
-    else { return nil }
-    defer { keychain.close() }
-    return try? keychain.database.read {
-      try BrokerLoginStore(keychain, address).find(username: settings.mqtt.username, $0)
+  private static func stored(_ settings: Settings) -> LoginInUse? {
+    guard OpenStore.exists(settings) else { return nil }
+    return try? OpenStore.reading(settings, ask: { _ in nil }) {
+      try LoginInUse.find(settings, $0)
     }
   }
 
@@ -123,10 +112,10 @@ struct SetupStore: Sendable {
       result.isRunning = StoreLock.holder(of: OpenStore.location(settings)) != nil
       if let username, let password {
         let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
-        let known = Self.stored(settings, at: address)
+        let known = Self.stored(settings)
         let login = BrokerLogin(
           username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
-        if known?.username != username || known?.password != login.password {
+        if known?.username != username || known?.password != password {
           if result.isRunning { try await checkOwnDaemon() }
           do {
             result.madeStore = try await store(login, at: address)

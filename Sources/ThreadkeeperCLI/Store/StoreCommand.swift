@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import KeychainCore
-import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
@@ -30,23 +29,20 @@ struct StoreVerifyCommand: AsyncParsableCommand {
         threadkeeper store verify
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   /// On a slow machine, of a large store.
   private static let longest = Duration.seconds(600)
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient.orStore(isRepeatable: true) {
-      try await DaemonClient(settings: settings).performIfThere(VerifyStore(), within: Self.longest)
-    } store: {
-      // Beside others that use the store; it is not locked for that.
-      let keychain = try OpenStore.forReading(settings)
-      defer { keychain.close() }
-      return try VerificationOutcome(verifying: keychain)
+    let report = try await options.show { daemon in
+      try await daemon.perform(VerifyStore(), within: Self.longest) {
+        // Beside others that use the store; it is not locked for that.
+        try OpenStore.reading(daemon.settings) { try VerificationOutcome(verifying: $0) }
+      }
+    } text: {
+      $0.text
     }
-    try output.show(report, text: report.text)
     if report.locked > 0 {
       try StandardStream.error.write(
         "\(report.locked) items are locked, and their secrets were not opened. Name the passphrase in"
@@ -130,8 +126,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
   @Flag(help: "Replace the file, once the new one is whole.")
   var force = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   /// For the daemon to write the whole file.
   private static let firstWithin = Duration.seconds(600)
@@ -147,37 +142,36 @@ struct StoreBackupCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let settings = try options.loadOfStore()
-    do {
-      try BackupDraft.checkIsFree(file, replacing: force)
-    } catch {
-      throw CommandFailure(backup: error)
-    }
-    let made = try await Interruptible.run { [file, force] in
-      try await Self.receive(file, replacing: force, settings)
-    }
-    let report = Report(
-      file: file, storeID: made.storeId, records: made.records, items: made.items,
-      bytes: made.bytes, notIncluded: [made.keyFile, made.deviceKeyFile])
-    try output.show(
-      report,
-      text: """
-        \(String.contents(records: made.records, items: made.items)), \(made.bytes / 1024) KiB, are in \
-        \(file.printable)
+    try await options.show { daemon in
+      do throws(KeychainError) {
+        try BackupDraft.checkIsFree(file, replacing: force)
+      } catch {
+        throw CommandFailure(backup: error)
+      }
+      let made = try await Interruptible.run { [file, force] in
+        try await Self.receive(file, replacing: force, daemon)
+      }
+      return Report(
+        file: file, storeID: made.storeId, records: made.records, items: made.items,
+        bytes: made.bytes, notIncluded: [made.keyFile, made.deviceKeyFile])
+    } text: {
+      """
+      \(String.contents(records: $0.records, items: $0.items)), \($0.bytes / 1024) KiB, are in \
+      \(file.printable)
 
-        It opens with any key slot of the store: keep a copy of \(made.keyFile.printable),
-          a passphrase or a recovery code in another place.
-        Never in it: \(made.deviceKeyFile.printable), so what is for this device only
-          opens on this machine only.
+      It opens with any key slot of the store: keep a copy of \($0.notIncluded[0].printable),
+        a passphrase or a recovery code in another place.
+      Never in it: \($0.notIncluded[1].printable), so what is for this device only
+        opens on this machine only.
 
-        """)
+      """
+    }
   }
 
   /// - Returns: when the backup is in its place.
   private static func receive(
-    _ file: String, replacing isReplacing: Bool, _ settings: Settings
+    _ file: String, replacing isReplacing: Bool, _ client: DaemonClient
   ) async throws -> BackupOutcome {
-    let client = DaemonClient(settings: settings)
     do {
       return try await client.askRunning {
         let draft = try BackupDraft(file, replacing: isReplacing)
@@ -194,7 +188,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
         }
         try await SystemThread.result { try written.sync() }
         try draft.place()
-        BackupNote.write(settings)
+        BackupNote.write(client.settings)
         return outcome
       }
     } catch let error as KeychainError {
@@ -232,8 +226,7 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
   @Option(help: "Of this home only, also one that the settings name no more.")
   var home: String?
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() async throws {
     guard yes else {
@@ -242,9 +235,11 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
         remedy: "put a backup in place with `threadkeeper store restore`; where none has them, "
           + "repeat this with --yes")
     }
-    let settings = try options.loadOfStore()
-    let report = try await DaemonClient(settings: settings).perform(ForgetDamaged(home: home))
-    try output.show(report, text: Self.text(report, of: home))
+    try await options.show {
+      try await $0.perform(ForgetDamaged(home: home))
+    } text: {
+      Self.text($0, of: home)
+    }
   }
 
   static func text(_ report: ForgetDamaged.Reply, of home: String?) -> String {

@@ -57,8 +57,7 @@ struct StoreRestoreCommand: ParsableCommand {
   @Flag(help: "Take the older store that is there: you copied it back yourself.")
   var inPlace = false
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   struct Report: Encodable {
     let storeID: String
@@ -86,10 +85,6 @@ struct StoreRestoreCommand: ParsableCommand {
     let access: RestoredAccess?
   }
 
-  struct Acceptance: Encodable {
-    let condition: String
-  }
-
   func validate() throws {
     guard inPlace != (file != nil) else {
       throw ValidationError("Name the file of a backup, or say --in-place.")
@@ -101,7 +96,7 @@ struct StoreRestoreCommand: ParsableCommand {
 
   func run() throws {
     guard let file else { return try accept() }
-    let settings = try options.load()
+    let settings = try options.settings.load()
     guard settings.store.url == nil else {
       throw CommandFailure(
         .usage, "a fleet has its store in PostgreSQL",
@@ -119,7 +114,7 @@ struct StoreRestoreCommand: ParsableCommand {
     if keyFile == nil {
       restore.further = StoreWays.further(settings) { words in
         do {
-          let typed = try StoreSecret.askNow(words)
+          let typed = try StoreSecret.ask(words)
           lacksAnswer = typed == nil
           return typed
         } catch {
@@ -146,54 +141,77 @@ struct StoreRestoreCommand: ParsableCommand {
       newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
-    try output.show(report, text: text(report, keyFileOpens: keyFileOpens))
+    try options.output.show(report, text: report.text(keyFileOpens: keyFileOpens))
   }
 
   private func accept() throws {
-    let keychain = try OpenStore.forWriting(options.loadOfStore())
+    let keychain = try OpenStore.forWriting(options.settings.loadOfStore()) {
+      try StoreSecret.ask($0)
+    }
     defer { keychain.close() }
     do {
       try keychain.acceptRollback()
     } catch {
       throw CommandFailure(error)
     }
-    try output.show(
-      Acceptance(condition: keychain.condition.words),
+    try options.output.show(
+      ["condition": keychain.condition.words],
       text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
   }
 
-  private func text(_ report: Report, keyFileOpens: Bool) -> String {
-    let contents = String.contents(records: report.records, items: report.items)
+  private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
+    guard let error = error as? KeychainError else { return error }
+    return switch error.status {
+    case .duplicateKeychain:
+      CommandFailure(
+        .cannotCreate, error.message,
+        remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
+    case .noSuchKeychain:
+      CommandFailure(.noInput, error.message)
+    case .writePermission:
+      CommandFailure(.cannotCreate, error.message)
+    case .notAvailable where error.lockHolder != nil:
+      CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
+    default:
+      StoreWays.failure(error, lacksAnswer: lacksAnswer)
+    }
+  }
+}
+
+extension StoreRestoreCommand.Report {
+  /// - Parameter keyFileOpens: whether the key file of this machine opens the store.
+  fileprivate func text(keyFileOpens: Bool) -> String {
+    let contents = String.contents(records: records, items: items)
     var text = "\(contents) are restored.\n"
-    if report.replaced { text += "The store that was there is gone.\n" }
-    switch report.changesLost {
+    if replaced { text += "The store that was there is gone.\n" }
+    switch changesLost {
     case 0: break
     case let count?:
       text +=
         "The backup is \(count) changes older than the store was; they are lost."
         + " The daemon goes on from here.\n"
-    case nil where !report.replaced: break
+    case nil where !replaced: break
     case nil:
       text +=
-        "What was changed since \(report.backupMade), when the backup was made, is lost. The daemon goes"
+        "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes"
         + " on from here.\n"
     }
-    if report.leftOut > 0 {
+    if leftOut > 0 {
       text +=
-        "\(report.leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
+        "\(leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
     }
-    if report.locked > 0 {
-      text += "\(report.locked) items could not be tried: they are locked.\n"
+    if locked > 0 {
+      text += "\(locked) items could not be tried: they are locked.\n"
     }
-    if report.damaged > 0 {
+    if damaged > 0 {
       text +=
-        "\(report.damaged) of them do not open: they were damaged when the backup was made. An older backup may"
+        "\(damaged) of them do not open: they were damaged when the backup was made. An older backup may"
         + " have them; `threadkeeper store verify` names them.\n"
     }
-    let path = report.keyFile.printable
-    if let slot = report.newKeySlot {
+    let path = keyFile.printable
+    if let slot = newKeySlot {
       text +=
-        report.keyFileMade
+        keyFileMade
         ? "The key file \(path) is made, with key slot \(slot): the daemon starts with it. Keep a copy of it in"
           + " another place.\n"
         : "The key file \(path) opens the store now, with key slot \(slot): the daemon starts with it.\n"
@@ -202,31 +220,13 @@ struct StoreRestoreCommand: ParsableCommand {
         "The key file \(path) does not open the store: the daemon needs what opened it now, or"
         + " `threadkeeper keys add --key-file \(path)`.\n"
     }
-    if let problem = report.anchorProblem {
+    if let problem = anchorProblem {
       text += "The anchor is not written yet: \(problem). The next start writes it.\n"
     }
     let unseen =
-      "Who has access could not be read. It is as of \(report.backupMade):"
+      "Who has access could not be read. It is as of \(backupMade):"
       + " look at `threadkeeper clients list`, `threadkeeper consent list --grants` and `threadkeeper keys list`.\n"
-    return text + (report.access?.text(made: report.backupMade) ?? unseen)
-  }
-
-  private func failure(_ error: any Error, lacksAnswer: Bool) -> any Error {
-    guard let error = error as? KeychainError else { return error }
-    switch error.status {
-    case .duplicateKeychain:
-      return CommandFailure(
-        .cannotCreate, error.message,
-        remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
-    case .noSuchKeychain:
-      return CommandFailure(.noInput, error.message)
-    case .writePermission:
-      return CommandFailure(.cannotCreate, error.message)
-    case .notAvailable where error.lockHolder != nil:
-      return CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
-    default:
-      return StoreWays.failure(error, lacksAnswer: lacksAnswer)
-    }
+    return text + (access?.text(made: backupMade) ?? unseen)
   }
 }
 

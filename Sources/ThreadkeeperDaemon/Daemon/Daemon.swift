@@ -2,17 +2,12 @@
 
 import Bridge
 import Broker
+import FoundationEssentials
 import KeychainCore
 import Logging
 import ServiceLifecycle
 import Settings
 import StatusPage
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The composition root: store, broker and bridge, put together from the settings.
 package struct Daemon {
@@ -46,7 +41,7 @@ package struct Daemon {
         connection.username = login.username
         connection.password = login.password?.revealed
       }
-      var configuration = BridgeConfiguration(settings)
+      var configuration = BridgeConfiguration(settings, version: threadkeeperVersion)
       configuration.loginRemedy = login.remedy
       let clientID = try SessionName.make(settings, keychain)
       let serviceManager = ServiceManager(

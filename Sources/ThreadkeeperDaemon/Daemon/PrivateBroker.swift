@@ -29,7 +29,7 @@ struct PrivateBroker: Service {
     func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {
       var configuration = EmbeddedBrokerConfiguration(
         directory: settings.stateDirectory + "/broker", port: port,
-        baseTopics: settings.homes.map(\.baseTopic))
+        baseTopics: settings.homes.map(\.base))
       configuration.discoveryPrefix = settings.homeAssistant.prefix
       let broker = EmbeddedBroker(configuration, unexpectedEnd: { ended.yield($0) })
       try broker.start()

@@ -27,7 +27,7 @@ package struct LocalAPISocket: Service {
 
   /// The same for members of the daemon's group, in the directory that systemd has made for it
   /// (`RuntimeDirectory=`); nil without one.
-  package func forReaders(environment: [String: String]) -> LocalAPISocket? {
+  func forReaders(environment: [String: String]) -> LocalAPISocket? {
     guard let directory = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first,
       directory.hasPrefix("/")
     else { return nil }

@@ -3,61 +3,27 @@
 import KeychainCore
 import LocalAPI
 import SQLiteDatabase
+import ThreadRequests
 
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {
-  private static let failed = "\(VarlinkInterface.threadkeeper.name).Failed"
-  package static let tooManyConnections = VarlinkError(
-    "\(VarlinkInterface.threadkeeper.name).TooManyConnections")
-
-  /// A parameter has a value that it cannot have.
-  package static let invalidCode = "invalid_payload"
-  /// Whoever asks may not have it; of a login: the broker refuses it.
-  package static let refusedCode = "refused"
-  /// The daemon ends before it has done what it was asked for.
-  package static let endingCode = "ending"
-  /// The store cannot do it.
-  static let storeCode = "store"
-
   /// Of a failure.
   package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
 
-  /// - Parameter code: nil is that of the exit status.
-  init(_ failure: CommandFailure, code: String? = nil) {
-    var parameters: [String: Value] = [
-      "code": .string(code ?? failure.code ?? failure.status.code),
-      "message": .string(failure.message),
-      "exit": .int(Int(failure.status.rawValue)),
-    ]
-    parameters["help"] = failure.remedy.map { .string($0) }
-    self.init(Self.failed, parameters)
-  }
-
   /// Whatever a handler throws.
   init(failing error: any Error) {
-    switch error {
-    case let failure as CommandFailure: self.init(failure)
-    case let error as KeychainError: self.init(CommandFailure(error))
-    case let error as SQLiteError:
-      self.init(CommandFailure(.inputOutput, "the store failed: \(error.message)"))
-    case let error as SocketError where error.reason == .tooLarge:
-      self.init(
-        CommandFailure(
-          .inputOutput, "the answer is larger than a message of the running daemon may be",
-          remedy: "ask for less, where the command has a limit"), code: "too_large")
-    case is CancellationError:
-      self.init(CommandFailure(.temporary, "the daemon is ending"))
-    default: self.init(CommandFailure(.software, "an unexpected failure: \(type(of: error))"))
-    }
+    let failure = CommandFailure(failing: error)
+    self.init(
+      AnswerFailure(
+        code: failure.code?.rawValue ?? failure.status.code, failure.message, help: failure.remedy,
+        exit: failure.status.rawValue))
   }
 
   /// What a command ends with that the daemon has answered so.
   package var commandFailure: CommandFailure {
     switch name {
     case Self.failed:
-      guard let message = parameters["message"]?.string else { return Self.otherVersion }
-      let status = parameters["exit"]?.int.flatMap { ExitStatus(rawValue: Int32(clamping: $0)) }
-      return CommandFailure(status ?? .software, message, remedy: parameters["help"]?.string)
+      return AnswerFailure(self)?.commandFailure ?? Self.otherVersion
     case Self.tooManyConnections.name:
       return CommandFailure(
         .temporary, "the running daemon has too many connections or streams open",
@@ -75,18 +41,67 @@ extension VarlinkError {
     remedy: "is it of another version? Start it again")
 }
 
+extension CommandFailure {
+  /// Whatever a handler throws.
+  init(failing error: any Error) {
+    self =
+      switch error {
+      case let failure as CommandFailure: failure
+      case let error as KeychainError: .init(error)
+      case let error as SQLiteError:
+        .init(.inputOutput, "the store failed: \(error.message)")
+      case let error as SocketError where error.reason == .tooLarge:
+        .init(
+          .inputOutput, "the answer is larger than a message of the running daemon may be",
+          remedy: "ask for less, where the command has a limit", code: .tooLarge)
+      case is CancellationError: .init(.temporary, "the daemon is ending")
+      default: .init(.software, "an unexpected failure: \(type(of: error))")
+      }
+  }
+}
+
 extension ExitStatus {
   /// The code of `io.threadkeeper.Failed` that goes with it.
   fileprivate var code: String {
     switch self {
-    case .usage: VarlinkError.invalidCode
+    case .usage: "invalid_payload"
     case .noInput: "not_found"
-    case .notPermitted: VarlinkError.refusedCode
+    case .notPermitted: "refused"
     case .unavailable: "unavailable"
     case .configuration: "conflict"
-    case .temporary: VarlinkError.endingCode
+    case .temporary: "ending"
     case .software: "internal"
-    case .badInput, .system, .cannotCreate, .inputOutput: VarlinkError.storeCode
+    case .badInput, .system, .cannotCreate, .inputOutput: "store"
     }
   }
+}
+
+extension VarlinkInterface {
+  /// The text of docs/interfaces/io.threadkeeper.varlink; a test compares the two.
+  package static let threadkeeper = VarlinkInterface(
+    """
+    # threadkeeper: what all of its interfaces have in common.
+    interface io.threadkeeper
+
+    # The call has failed. `code` is for programs: `invalid_payload` (a parameter has a value that it cannot have),
+    # `refused` (this is not allowed, or a secret is wrong), `not_found` (there is nothing of that name), `conflict`
+    # (the daemon has other settings), `unavailable` (something that the daemon needs does not answer), `ending`
+    # (not now, as the daemon is ending or busy: try again), `store` (the store cannot do it), `too_large` (the
+    # reply does not fit into a message), `internal`. Methods may have codes of their own. `message` is one sentence
+    # for people, `help` is what they can do. `exit` is the exit status that a command ends with, one of sysexits.h.
+    # Of a request: `field` is the parameter, `tlv` and `offset` the place in a dataset.
+    error Failed (
+      code: string,
+      message: string,
+      help: ?string,
+      exit: int,
+      field: ?string,
+      tlv: ?string,
+      offset: ?int
+    )
+
+    # This user, or all users together, have too many connections or streams open.
+    error TooManyConnections ()
+
+    """)
 }

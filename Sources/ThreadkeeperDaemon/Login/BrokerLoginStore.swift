@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import SQLiteDatabase
 import SodiumCrypto
+import ThreadRequests
 import ThreadkeeperSupport
 
 /// The daemon's login at its broker, kept as an internet password (`inet`):
@@ -23,7 +24,7 @@ package struct BrokerLoginStore: Sendable {
   private static let authenticationType = "dflt"
 
   let keychain: Keychain
-  package let address: BrokerAddress
+  let address: BrokerAddress
 
   package init(_ keychain: Keychain, _ address: BrokerAddress) {
     self.keychain = keychain
@@ -34,7 +35,7 @@ package struct BrokerLoginStore: Sendable {
   ///
   /// - Parameter username: nil: of any user; the one that was changed last, should there be several.
   /// - Throws: `interactionNotAllowed` while the class is locked, `decode` when the row was altered.
-  package func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError)
+  func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError)
     -> BrokerLogin?
   {
     let found = try items(username: username, tx).max { $0.modified < $1.modified }
@@ -92,7 +93,7 @@ extension BrokerLoginStore {
   /// Deletes every login of this broker.
   ///
   /// - Returns: the user names; none when there was nothing.
-  package func deleteAll(_ tx: WriteTransaction) throws(KeychainError) -> [String] {
+  func deleteAll(_ tx: WriteTransaction) throws(KeychainError) -> [String] {
     var names: [String] = []
     for item in try items(username: nil, tx) {
       try keychain.delete(item, in: tx)
@@ -189,16 +190,16 @@ package enum Password {
 
   package static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
     guard !bytes.isEmpty else {
-      throw CommandFailure(.badInput, "the password is empty", code: VarlinkError.invalidCode)
+      throw CommandFailure(.badInput, "the password is empty", code: .invalidPayload)
     }
     guard bytes.count <= limit else { throw tooLong }
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
       throw CommandFailure(
-        .badInput, "the password is not UTF-8, or has a zero byte", code: VarlinkError.invalidCode)
+        .badInput, "the password is not UTF-8, or has a zero byte", code: .invalidPayload)
     }
     return SecretBytes(copying: bytes)
   }
 
   package static let tooLong = CommandFailure(
-    .badInput, "the password has more than \(limit) bytes", code: VarlinkError.invalidCode)
+    .badInput, "the password has more than \(limit) bytes", code: .invalidPayload)
 }

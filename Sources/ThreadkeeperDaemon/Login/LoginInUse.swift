@@ -25,7 +25,7 @@ package struct LoginInUse: Sendable, Equatable {
 
   package var username: String?
   package var password: SecretText?
-  package var source: Source
+  var source: Source
 
   /// Looks into the settings, and if they name no password, into the store.
   package static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {

@@ -7,20 +7,17 @@ import LocalAPI
 import Wire
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
-/// may have none.
-package struct FollowAudit: StreamOperation {
-  /// Another call goes on behind what has come.
-  package static let isRepeatable = false
+/// may have none. Another call goes on behind what has come.
+package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   /// From one look for new records to the next.
   private static let interval = Duration.milliseconds(300)
 
   /// Begin after the record of this number, 0 or more.
-  package var after: Int64?
+  var after: Int64?
   /// Without `after`: begin with so many of the last records. Nil is 0.
-  package var last: Int64?
+  var last: Int64?
   /// End with the newest record instead of waiting for more.
-  package var untilNow: Bool?
-  package var access: VarlinkAccess { .reader }
+  var untilNow: Bool?
 
   package init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
     self.after = after
@@ -64,9 +61,7 @@ package struct FollowAudit: StreamOperation {
 }
 
 /// Goes through all records of the audit.
-package struct VerifyAudit: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct VerifyAudit: ReadOperation {
   package init() {}
 
   package struct Reply: Codable, Sendable {
@@ -122,11 +117,11 @@ private struct AuditPage {
 package struct AuditEntry: Codable, Equatable, Sendable {
   package struct Change: Codable, Equatable, Sendable {
     package let action: String
-    package let subject: String
+    let subject: String
   }
 
   package let number: Int64
-  package let time: String
+  let time: String
   package let actor: String
   package private(set) var changes: [Change]
   /// Whether the next entry has more changes of this record.

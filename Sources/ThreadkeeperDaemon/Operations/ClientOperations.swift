@@ -4,7 +4,6 @@ import Bridge
 import Broker
 import Home
 import HomeStore
-import LocalAPI
 import Logging
 import Wire
 
@@ -24,13 +23,13 @@ package enum ClientTrust: String, CaseIterable, Codable, Sendable {
 
 /// Takes note of the keys of a user of the broker.
 package struct EnrollClient: Operation {
-  package var home: String
-  package var user: String
+  var home: String
+  var user: String
   /// As `client keygen` prints it.
-  package var line: String
-  package var trust: ClientTrust?
+  var line: String
+  var trust: ClientTrust?
   /// What `clients list` says of it.
-  package var label: String?
+  var label: String?
 
   package init(
     home: String, user: String, line: String, trust: ClientTrust? = nil,
@@ -76,10 +75,9 @@ package struct EnrollClient: Operation {
 }
 
 /// The enrolled users, and the daemon's own keys.
-package struct ListClients: Operation {
+package struct ListClients: ReadOperation {
   /// Nil for all.
-  package var home: String?
-  package var access: VarlinkAccess { .reader }
+  var home: String?
 
   package init(home: String? = nil) { self.home = home }
 
@@ -109,15 +107,12 @@ package struct ListClients: Operation {
   }
 }
 
-/// Forgets the keys of a user of the broker.
-package struct RevokeClient: Operation {
-  /// A second revocation finds nobody.
-  package static let isRepeatable = false
-
-  package var home: String
-  package var user: String
+/// Forgets the keys of a user of the broker. A second revocation finds nobody.
+package struct RevokeClient: OneTimeOperation {
+  var home: String
+  var user: String
   /// Nothing is kept of it: what it says in plaintext is believed again.
-  package var forgets: Bool
+  var forgets: Bool
 
   package init(home: String, user: String, forgets: Bool) {
     self.home = home

@@ -11,9 +11,7 @@ import ThreadRequests
 import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
-package struct ListConsents: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListConsents: ReadOperation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.List {
@@ -23,13 +21,11 @@ package struct ListConsents: Operation {
 }
 
 /// The same now, and whenever it has changed.
-package struct WatchConsents: StreamOperation {
+package struct WatchConsents: StreamOperation, ReadOperation {
   package typealias Reply = ConsentReport.List
 
   /// From one look to the next.
   private static let interval = Duration.milliseconds(300)
-
-  package var access: VarlinkAccess { .reader }
 
   package init() {}
 
@@ -42,13 +38,10 @@ package struct WatchConsents: StreamOperation {
   }
 }
 
-/// Gives a program the credentials that it asks for.
-package struct ApproveConsent: Operation {
-  /// A second decision finds nothing that waits.
-  package static let isRepeatable = false
-
-  package var id: String
-  package var scope: ConsentScope
+/// Gives a program the credentials that it asks for. A second decision finds nothing that waits.
+package struct ApproveConsent: OneTimeOperation {
+  var id: String
+  var scope: ConsentScope
 
   package init(id: String, scope: ConsentScope) {
     self.id = id
@@ -61,11 +54,8 @@ package struct ApproveConsent: Operation {
 }
 
 /// Refuses a program the credentials that it asks for.
-package struct DenyConsent: Operation {
-  /// As of `ApproveConsent`.
-  package static let isRepeatable = false
-
-  package var id: String
+package struct DenyConsent: OneTimeOperation {
+  var id: String
 
   package init(id: String) { self.id = id }
 
@@ -76,9 +66,9 @@ package struct DenyConsent: Operation {
 
 /// Has a person asked again whether a border router gets the preferred credentials.
 package struct AskConsent: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -105,23 +95,15 @@ package struct AskConsent: Operation {
 }
 
 /// Who is given credentials without a question.
-package struct ListGrants: Operation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListGrants: ReadOperation {
   package init() {}
 
-  package struct Reply: Codable, Sendable, VarlinkFieldNames {
+  package struct Reply: Codable, Sendable {
     package var grants: [ConsentReport.Grant]
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
     package var formerHomes: [String]?
     /// By home, how many records cannot be read: each may be of one more.
     package var unreadable: [String: Int]?
-
-    enum CodingKeys: String, CodingKey {
-      case grants
-      case formerHomes = "former_homes"
-      case unreadable
-    }
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
@@ -135,12 +117,9 @@ package struct ListGrants: Operation {
   }
 }
 
-/// Takes an "always" back.
-package struct RevokeGrant: Operation {
-  /// A second revocation finds nothing.
-  package static let isRepeatable = false
-
-  package var id: String
+/// Takes an "always" back. A second revocation finds nothing.
+package struct RevokeGrant: OneTimeOperation {
+  var id: String
 
   package init(id: String) { self.id = id }
 
@@ -164,14 +143,13 @@ package struct RevokeGrant: Operation {
 }
 
 /// What was decided, the newest first.
-package struct ListDecisions: Operation {
+package struct ListDecisions: ReadOperation {
   /// The most decisions; nil is all that are kept.
-  package var limit: Int?
-  package var access: VarlinkAccess { .reader }
+  var limit: Int?
 
   package init(limit: Int? = nil) { self.limit = limit }
 
-  package struct Reply: Codable, Sendable, VarlinkFieldNames {
+  package struct Reply: Codable, Sendable {
     package var history: [ConsentReport.Decision]
   }
 
@@ -197,7 +175,7 @@ extension OperationContext {
     guard let question = ConsentID(question: id) else {
       throw CommandFailure(
         .noInput, "no request has such an id: expected c- and 16 hexadecimal digits",
-        remedy: remedy, code: AnswerCode.staleID.rawValue)
+        remedy: remedy, code: .staleID)
     }
     // Where none has asked it, the first one says so.
     let home = home(where: { $0.knows(question) }) ?? bridge.homes.first?.name ?? ""
@@ -233,6 +211,6 @@ extension CommandFailure {
     // Nothing that waiting could change.
     self.init(
       failure.known == .conflict ? .usage : status, failure.message,
-      remedy: status == .noInput ? remedy : failure.help, code: failure.code)
+      remedy: status == .noInput ? remedy : failure.help, code: failure.known)
   }
 }

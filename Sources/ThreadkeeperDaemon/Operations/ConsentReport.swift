@@ -4,7 +4,6 @@ import Bridge
 import Broker
 import Home
 import HomeStore
-import LocalAPI
 import ThreadDataset
 import ThreadkeeperSupport
 import Wire
@@ -14,28 +13,28 @@ package enum ConsentReport {
   /// Whose credentials are asked for.
   package struct Network: Codable, Hashable, Sendable {
     package let id: String
-    package let name: String
+    let name: String
     /// Who has stored them; nil: they are those of the home's preferred network.
     package let team: String?
 
     enum CodingKeys: String, CodingKey {
-      case id = "ext_pan_id"
-      case name = "network_name"
+      case id = "extPanId"
+      case name = "networkName"
       case team
     }
   }
 
   package struct Router: Codable, Hashable, Sendable {
-    package let agent: String
+    let agent: String
     /// What people call it; any login may choose it.
-    package let name: String?
+    let name: String?
     /// The network that it is on; nil: it is on none.
     package let networkName: String?
 
     enum CodingKeys: String, CodingKey {
-      case agent = "border_agent_id"
-      case name = "router_name"
-      case networkName = "network_name"
+      case agent = "borderAgentId"
+      case name = "routerName"
+      case networkName
     }
   }
 
@@ -61,33 +60,18 @@ package enum ConsentReport {
     package var router: Router?
     /// RFC 3339.
     package var createdAt: String
-
-    enum CodingKeys: String, CodingKey {
-      case id, requester, fingerprint, team, home, command, networks, router
-      case createdAt = "created_at"
-    }
   }
 
   package struct Waiting: Codable, Sendable {
     /// One sentence: why it matters.
     package var reason: String
     package var expiresAt: String
-
-    enum CodingKeys: String, CodingKey {
-      case reason
-      case expiresAt = "expires_at"
-    }
   }
 
   package struct Granted: Codable, Sendable {
     package var grantedBy: String
     /// True: it covers nothing any more, as it is for another network key than the current one. Nil otherwise.
     package var asksAgain: Bool?
-
-    enum CodingKeys: String, CodingKey {
-      case grantedBy = "granted_by"
-      case asksAgain = "asks_again"
-    }
   }
 
   package struct Decided: Codable, Sendable {
@@ -98,17 +82,9 @@ package enum ConsentReport {
     package var scope: String?
     package var grant: String?
     /// False: it is approved, and nothing was given.
-    package var given: Bool?
+    var given: Bool?
     /// Why not.
     package var notGiven: Obstacle?
-
-    enum CodingKeys: String, CodingKey {
-      case outcome
-      case decidedAt = "decided_at"
-      case decidedBy = "decided_by"
-      case scope, grant, given
-      case notGiven = "not_given"
-    }
   }
 
   /// A request that waits.
@@ -117,7 +93,7 @@ package enum ConsentReport {
   /// What became of a request, or of a grant.
   package typealias Decision = ConsentEntry<Decided>
 
-  package struct List: Codable, Sendable, VarlinkFieldNames {
+  package struct List: Codable, Sendable {
     package var pending: [Pending]
     /// Of the history: as long as it is the same nothing was decided.
     package var revision: String?
@@ -160,7 +136,7 @@ extension ConsentReport.Request {
   /// Whether the requester has credentials, which the home would use, and gets none.
   package var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
 
-  private init(
+  fileprivate init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
     at created: WireTime
   ) {
@@ -171,41 +147,32 @@ extension ConsentReport.Request {
       router: subject.router.map(ConsentReport.Router.init),
       createdAt: created.description)
   }
-
-  fileprivate init(_ question: ConsentQuestion, in home: String) {
-    self.init(
-      question.id.questionText, question.requester, question.subject, in: home,
-      at: question.createdAt)
-  }
-
-  fileprivate init(_ grant: ConsentGrant, in home: String) {
-    self.init(grant.id.grantText, grant.requester, grant.subject, in: home, at: grant.createdAt)
-  }
-
-  fileprivate init(_ record: ConsentRecord, in home: String) {
-    self.init(record.idText, record.requester, record.subject, in: home, at: record.createdAt)
-  }
 }
 
 extension ConsentReport.Pending {
   /// - Parameter namingHome: where the daemon has several.
   init(_ one: OfHome<ConsentQuestion>, namingHome: Bool) {
+    let question = one.value
     self.init(
-      request: .init(one.value, in: one.home),
+      request: .init(
+        question.id.questionText, question.requester, question.subject, in: one.home,
+        at: question.createdAt),
       more: .init(
-        reason: one.value.reason(home: namingHome ? one.home : nil),
-        expiresAt: one.value.expiresAt.description))
+        reason: question.reason(home: namingHome ? one.home : nil),
+        expiresAt: question.expiresAt.description))
   }
 }
 
 extension ConsentReport.Grant {
   /// - Parameter preferred: the network that its home prefers.
   package init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
+    let grant = one.value
     self.init(
-      request: .init(one.value, in: one.home),
+      request: .init(
+        grant.id.grantText, grant.requester, grant.subject, in: one.home, at: grant.createdAt),
       more: .init(
-        grantedBy: one.value.by.shown,
-        asksAgain: one.value.isOutdated(preferred: preferred) ? true : nil))
+        grantedBy: grant.by.shown,
+        asksAgain: grant.isOutdated(preferred: preferred) ? true : nil))
   }
 }
 
@@ -213,7 +180,8 @@ extension ConsentReport.Decision {
   init(_ one: OfHome<ConsentRecord>) {
     let record = one.value
     self.init(
-      request: .init(record, in: one.home),
+      request: .init(
+        record.idText, record.requester, record.subject, in: one.home, at: record.createdAt),
       more: .init(
         outcome: record.outcome.wireName, decidedAt: record.decidedAt.description,
         decidedBy: record.by?.shown, scope: record.scope.map { $0 == .always ? "always" : "once" },
@@ -224,7 +192,7 @@ extension ConsentReport.Decision {
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
 @dynamicMemberLookup
-package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable, VarlinkFieldNames {
+package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
   package var request: ConsentReport.Request
   package var more: More
 

@@ -12,11 +12,11 @@ import ThreadRequests
 
 /// The credentials of a border router.
 package struct ShowCredential: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
   /// With the dataset.
-  package var secret: Bool
+  var secret: Bool
   package var access: VarlinkAccess { secret ? .owner : .reader }
 
   package init(home: String, borderAgentId: String, secret: Bool) {
@@ -48,9 +48,9 @@ package struct ShowCredential: Operation {
 
 /// Makes what a login shares of the preferred network its credentials.
 package struct AcceptCredentials: Operation {
-  package var home: String
+  var home: String
   /// 16 hexadecimal digits; nil: the preferred network.
-  package var extPanId: String?
+  var extPanId: String?
 
   package init(home: String, extPanId: String? = nil) {
     self.home = home
@@ -97,14 +97,14 @@ package struct AcceptCredentials: Operation {
 }
 
 /// One credential as commands print it.
-package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
+package struct CredentialReport: Codable, Sendable {
   package let home: String
   /// Nil of those that a login shares.
-  package let borderAgentID: String?
+  package let borderAgentId: String?
   package let team: String
   package let networkName: String?
-  package let extendedPANID: String?
-  package let panID: UInt16?
+  package let extPanId: String?
+  let panId: UInt16?
   package let channel: UInt16?
   package let activeTimestamp: UInt64?
   /// What the dataset lacks to be complete; nil: nothing.
@@ -112,7 +112,7 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
   /// The login that shares them, which is no border router.
   package let sharedBy: String?
   /// The TLVs in hex; only where secrets were asked for.
-  package let dataset: String?
+  let dataset: String?
 
   /// - Parameter dataset: where it is to be shown.
   /// - Returns: nil for a router without credentials.
@@ -132,41 +132,27 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
   ) {
     let parameters = summary.parameters
     self.home = home
-    borderAgentID = agent
+    borderAgentId = agent
     self.team = team
     self.sharedBy = sharedBy
     networkName = summary.name
-    extendedPANID = summary.network.description
-    panID = parameters?.panID
+    extPanId = summary.network.description
+    panId = parameters?.panID
     channel = parameters?.channelNumber
     activeTimestamp = summary.activeSeconds
     lacks = summary.lacks.isEmpty ? nil : summary.lacks.map(\.name)
     self.dataset = dataset?.hex
   }
 
-  enum CodingKeys: String, CodingKey {
-    case home
-    case borderAgentID = "border_agent_id"
-    case team
-    case networkName = "network_name"
-    case extendedPANID = "ext_pan_id"
-    case panID = "pan_id"
-    case channel
-    case activeTimestamp = "active_timestamp"
-    case lacks
-    case sharedBy = "shared_by"
-    case dataset
-  }
-
   package var text: String {
     var lines = [
-      "border agent id  \(borderAgentID ?? "")", "home             \(home)",
+      "border agent id  \(borderAgentId ?? "")", "home             \(home)",
       "team             \(team.printable)", "network          \((networkName ?? "").printable)",
-      "ext pan id       \(extendedPANID ?? "")",
+      "ext pan id       \(extPanId ?? "")",
       "channel          \(channel.map { String($0) } ?? "")",
       "timestamp        \(activeTimestamp.map { String($0) } ?? "")",
     ]
-    if let lacks { lines.append("lacks            \(lacks.joined(separator: ", "))") }
+    if let lacks { lines.append("lacks            \(lacks.listed)") }
     lines.append("dataset          \(dataset ?? "not shown; --show-secrets prints it")")
     return lines.map { $0 + "\n" }.joined()
   }
@@ -174,9 +160,9 @@ package struct CredentialReport: Codable, Sendable, VarlinkFieldNames {
 
 /// The preferred network of a home.
 package struct ShowPreferred: Operation {
-  package var home: String
+  var home: String
   /// With the dataset.
-  package var secret: Bool
+  var secret: Bool
   package var access: VarlinkAccess { secret ? .owner : .reader }
 
   package init(home: String, secret: Bool) {
@@ -196,8 +182,8 @@ package struct ShowPreferred: Operation {
         remedy: "`threadkeeper preferred show` says how they come in")
     }
     return PreferredReport(
-      home: name, networkName: summary.name, extendedPANID: summary.network.description,
-      channel: parameters?.channelNumber, panID: parameters?.panID,
+      home: name, networkName: summary.name, extPanId: summary.network.description,
+      channel: parameters?.channelNumber, panId: parameters?.panID,
       activeTimestamp: summary.activeSeconds,
       changedAt: preferred.changedAt,
       credentials: summary.hasCredentials,
@@ -238,45 +224,31 @@ extension OperationContext {
 }
 
 /// The preferred network of a home as commands print it.
-package struct PreferredReport: Codable, Sendable, VarlinkFieldNames {
+package struct PreferredReport: Codable, Sendable {
   package let home: String
   package let networkName: String
-  package let extendedPANID: String
+  package let extPanId: String
   package let channel: UInt16?
-  package let panID: UInt16?
+  let panId: UInt16?
   package let activeTimestamp: UInt64?
-  package let changedAt: WireTime
+  let changedAt: WireTime
   /// Whether its dataset is here.
   package let credentials: Bool
   /// Border agent ids of routers that report credentials which nobody has vouched for.
-  package let reportedBy: [String]
+  let reportedBy: [String]
   /// Logins that are no border routers and share credentials of it.
   package let sharedBy: [String]
   /// The TLVs in hex; only where secrets were asked for.
-  package let dataset: String?
-
-  enum CodingKeys: String, CodingKey {
-    case home
-    case networkName = "network_name"
-    case extendedPANID = "ext_pan_id"
-    case channel
-    case panID = "pan_id"
-    case activeTimestamp = "active_timestamp"
-    case changedAt = "changed_at"
-    case credentials
-    case reportedBy = "reported_by"
-    case sharedBy = "shared_by"
-    case dataset
-  }
+  let dataset: String?
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
   package func text(homeOption: String) -> String {
-    var lines = ["network     \(networkName.printable)", "ext pan id  \(extendedPANID)"]
+    var lines = ["network     \(networkName.printable)", "ext pan id  \(extPanId)"]
     guard credentials else {
       lines += ["changed     \(changedAt)", "dataset     not here"]
       let command = "threadkeeper preferred set"
       lines += reportedBy.map {
-        "            \($0) reports one; if it is right, run `\(command) \(extendedPANID) "
+        "            \($0) reports one; if it is right, run `\(command) \(extPanId) "
           + "--router \($0)\(homeOption)`"
       }
       lines += sharedBy.map {

@@ -4,7 +4,6 @@ import Broker
 import Glibc
 import Home
 import KeychainCore
-import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
@@ -84,9 +83,7 @@ package struct OpenedStore: Sendable {
 }
 
 /// What opens the store.
-package struct ListKeySlots: KeyOperation {
-  package var access: VarlinkAccess { .reader }
-
+package struct ListKeySlots: KeyOperation, ReadOperation {
   package init() {}
 
   package struct Reply: Codable, Sendable {
@@ -101,12 +98,10 @@ package struct ListKeySlots: KeyOperation {
 }
 
 /// Adds a key slot.
-package struct AddKeySlot: KeyOperation {
-  package static let isRepeatable = false
-
-  package var secret: StoreSecret
+package struct AddKeySlot: KeyOperation, OneTimeOperation {
+  var secret: StoreSecret
   /// What `keys list` says of it.
-  package var label: String?
+  var label: String?
 
   package init(secret: StoreSecret, label: String? = nil) {
     self.secret = secret
@@ -170,12 +165,10 @@ package struct AddKeySlot: KeyOperation {
 }
 
 /// Removes a key slot, never the last one.
-package struct RemoveKeySlot: KeyOperation {
-  package static let isRepeatable = false
-
-  package var slot: Int64
+package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
+  var slot: Int64
   /// Also the last passphrase, or what leaves no slot that is known to open.
-  package var isConfirmed: Bool?
+  var isConfirmed: Bool?
 
   package init(slot: Int64, isConfirmed: Bool) {
     self.slot = slot
@@ -238,15 +231,13 @@ package struct RemoveKeySlot: KeyOperation {
 /// Gives the store new root keys, and puts every record and item under new keys. What was given to stay must open a slot: nobody
 /// loses a key slot by a slip of the fingers, whatever was confirmed. What systemd hands over here stays without being
 /// given.
-package struct RotateKeys: KeyOperation {
-  package static let isRepeatable = false
-
+package struct RotateKeys: KeyOperation, OneTimeOperation {
   /// What is to open the store from then on.
-  package var secrets: [StoreSecret]
+  var secrets: [StoreSecret]
   /// Also when slots go.
-  package var isConfirmed: Bool?
+  var isConfirmed: Bool?
   /// Deletes the items for this device only whose device key is gone.
-  package var deletesDeviceItems: Bool?
+  var deletesDeviceItems: Bool?
 
   package init(
     secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
@@ -298,7 +289,7 @@ package struct RotateKeys: KeyOperation {
       throw CommandFailure(.notPermitted, "none of the given keys opens the store")
     }
     guard going.isEmpty || isConfirmed == true else {
-      let names = going.map { "\($0.number) (\($0.kind.name))" }.joined(separator: ", ")
+      let names = going.map { "\($0.number) (\($0.kind.name))" }.listed
       throw CommandFailure(
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")
@@ -339,7 +330,7 @@ package struct KeySlotReport: Codable, Sendable {
 }
 
 extension KeySlot.Kind {
-  package var name: String {
+  var name: String {
     switch self {
     case .keyFile: "key_file"
     case .passphrase: "passphrase"

@@ -9,7 +9,7 @@ import ThreadRequests
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
-package struct Rows<Row: Codable & Sendable>: Codable, Sendable, VarlinkFieldNames {
+package struct Rows<Row: Codable & Sendable>: Codable, Sendable {
   package var rows: [Row]
   /// Why there are none.
   package var note: String?
@@ -17,9 +17,13 @@ package struct Rows<Row: Codable & Sendable>: Codable, Sendable, VarlinkFieldNam
   package var unreadable: [String: Int]?
 }
 
+extension Rows: VarlinkFieldNames where Row: VarlinkFieldNames {}
+extension FormerNetworkRecord: VarlinkFieldNames {}
+extension JSONValue: VarlinkFieldNames {}
+
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
 /// rest of `Rows`.
-package protocol ListOperation: StreamOperation where Reply == Rows<Row> {
+package protocol ListOperation: StreamOperation, ReadOperation where Reply == Rows<Row> {
   associatedtype Row: Codable & Sendable
 
   /// All of it. May wait for the disk.
@@ -54,8 +58,7 @@ extension Rows {
 /// Alerts that are firing.
 package struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
-  package var all: Bool
-  package var access: VarlinkAccess { .reader }
+  var all: Bool
 
   package init(all: Bool) { self.all = all }
 
@@ -70,8 +73,6 @@ package struct ListAlerts: ListOperation {
 
 /// Border routers; `note` says why there are none.
 package struct ListRouters: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
@@ -104,8 +105,6 @@ package struct ListRouters: ListOperation {
 
 /// Thread networks.
 package struct ListNetworks: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
@@ -118,8 +117,6 @@ package struct ListNetworks: ListOperation {
 
 /// Whose credentials are stored.
 package struct ListCredentials: ListOperation {
-  package var access: VarlinkAccess { .reader }
-
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
@@ -135,8 +132,7 @@ package struct ListCredentials: ListOperation {
 
 /// The networks that were preferred before, the newest first.
 package struct ListFormerNetworks: ListOperation {
-  package var home: String
-  package var access: VarlinkAccess { .reader }
+  var home: String
 
   package init(home: String) { self.home = home }
 

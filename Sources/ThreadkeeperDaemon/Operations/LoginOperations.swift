@@ -6,9 +6,9 @@ import Settings
 package struct StoreLogin: Operation {
   /// The broker that the caller's settings name, as `BrokerAddress.url`. A daemon that speaks to another one, or to the
   /// same one without TLS, says so.
-  package var broker: String
-  package var username: String
-  package var password: String
+  var broker: String
+  var username: String
+  var password: String
 
   package init(broker: String, username: String, password: String) {
     self.broker = broker
@@ -44,13 +44,10 @@ extension StoreLogin: CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: ["broker": broker]) }
 }
 
-/// Deletes the password of `StoreLogin`.
-package struct DeleteLogin: Operation {
-  /// A second deletion finds nothing.
-  package static let isRepeatable = false
-
+/// Deletes the password of `StoreLogin`. A second deletion finds nothing.
+package struct DeleteLogin: OneTimeOperation {
   /// As of `StoreLogin`.
-  package var broker: String
+  var broker: String
 
   package init(broker: String) { self.broker = broker }
 

@@ -18,7 +18,7 @@ package protocol Operation: Codable, Sendable {
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
   static var isRepeatable: Bool { get }
 
-  /// Who may have it done: `.reader` for what changes nothing and shows no secret, and for the link of the page.
+  /// Who may have it done: the owner, unless it is a `ReadOperation` or asks for no secret.
   var access: VarlinkAccess { get }
 
   /// May wait for the disk. Operations on keys are done one after the other; all others beside anything.
@@ -32,6 +32,20 @@ extension Operation {
   package var access: VarlinkAccess { .owner }
 
   static var name: String { "\(Self.self)" }
+}
+
+/// One that changes nothing and shows no secret: members of the daemon's group may have it done.
+package protocol ReadOperation: Operation {}
+
+extension ReadOperation {
+  package var access: VarlinkAccess { .reader }
+}
+
+/// One that is not done again when the daemon ends before it answers: something else would come of it.
+package protocol OneTimeOperation: Operation {}
+
+extension OneTimeOperation {
+  package static var isRepeatable: Bool { false }
 }
 
 /// An operation with any number of replies, which has to be called with `more`.

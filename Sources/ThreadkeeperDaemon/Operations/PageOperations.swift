@@ -8,7 +8,7 @@ import StatusPage
 /// The link that opens the status page with its token, which is made where there is none. It counts at once.
 package struct OpenPage: Operation {
   /// Makes another token: the former one is refused from then on.
-  package var replacing: Bool
+  var replacing: Bool
 
   package init(replacing: Bool) { self.replacing = replacing }
 
@@ -18,7 +18,7 @@ package struct OpenPage: Operation {
   /// Also what `page token --json` prints.
   package struct Reply: Codable, Sendable {
     package var link: String
-    package var file: String
+    var file: String
     /// Whether the token was made for this.
     package var made: Bool
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Broker
 import Home
 import HomeStore
 import Logging
@@ -7,13 +8,11 @@ import Settings
 import ThreadDataset
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
-package struct RemoveRouter: Operation {
-  /// A second removal finds nothing.
-  package static let isRepeatable = false
-
-  package var home: String
+/// A second removal finds nothing.
+package struct RemoveRouter: OneTimeOperation {
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -25,7 +24,7 @@ package struct RemoveRouter: Operation {
     package var home: String
     package var borderAgentId: String
     /// Absent where nobody owned the id.
-    package var previousTeam: String?
+    var previousTeam: String?
     /// Whether credentials were stored under the id.
     package var credentials: Bool
   }
@@ -51,9 +50,9 @@ package struct RemoveRouter: Operation {
 
 /// Ends the alert `UnknownRouter` of a router.
 package struct AcceptRouter: Operation {
-  package var home: String
+  var home: String
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(home: String, borderAgentId: String) {
     self.home = home
@@ -91,7 +90,7 @@ package struct AcceptRouter: Operation {
 /// A code of a router is no alert: somebody has asked for it here.
 package struct ExpectCredentialSharing: Operation {
   /// 16 or 32 hexadecimal digits.
-  package var borderAgentId: String
+  var borderAgentId: String
 
   package init(borderAgentId: String) { self.borderAgentId = borderAgentId }
 
@@ -112,11 +111,11 @@ package struct ExpectCredentialSharing: Operation {
 
 /// Ends the alerts about routers on a network that is not the preferred one and never was theirs.
 package struct AcceptNetwork: Operation {
-  package var home: String
+  var home: String
   /// 16 hexadecimal digits.
-  package var extPanId: String
+  var extPanId: String
   /// False takes it back.
-  package var accepted: Bool
+  var accepted: Bool
 
   package init(home: String, extPanId: String, accepted: Bool) {
     self.home = home

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import FoundationEssentials
 import Home
 import HomeStore
 import KeychainCore
@@ -8,12 +9,6 @@ import LocalAPI
 import Logging
 import Settings
 import ThreadDataset
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Opens every item, every record and every line of the audit.
 package struct VerifyStore: Operation {
@@ -38,13 +33,10 @@ package struct VerifyStore: Operation {
 }
 
 /// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as
-/// whole again.
-package struct ForgetDamaged: Operation {
-  /// A second call finds none.
-  package static let isRepeatable = false
-
+/// whole again. A second call finds none.
+package struct ForgetDamaged: OneTimeOperation {
   /// Also one that the settings name no more; nil: all of the store.
-  package var home: String?
+  var home: String?
 
   package init(home: String? = nil) { self.home = home }
 
@@ -139,7 +131,7 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
 
   package var records: Int
   package var items: Int
-  package var matchesManifest: Bool
+  var matchesManifest: Bool
   /// Of items.
   package var damagedRows: [Int64]
   package var damagedRecords: [Damage]

@@ -68,9 +68,11 @@ package struct DaemonMetrics {
       counter(
         "messages_duplicate_ignored", "Messages that had been taken up before.",
         snapshot.duplicatesIgnored),
-      counter("requests_answered", "Requests that were answered.", snapshot.requestsAnswered),
-      counter("requests_refused", "Requests that were refused.", snapshot.requestsRefused),
-      counter("answers_dropped", "Answers that nobody took in time.", snapshot.answersDropped),
+      counter(
+        "requests_answered", "Requests that were answered.", Int64(snapshot.requests.answered)),
+      counter("requests_refused", "Requests that were refused.", Int64(snapshot.requests.refused)),
+      counter(
+        "answers_dropped", "Answers that nobody took in time.", Int64(snapshot.requests.dropped)),
       counter(
         "publications_refused", "Publications that the broker refused.",
         snapshot.publicationsRefused),

@@ -97,7 +97,7 @@ struct PageChanges: Sendable {
     } catch let refusal as PageRefusal {
       throw refusal
     } catch {
-      let failure = VarlinkError(failing: error).commandFailure
+      let failure = CommandFailure(failing: error)
       throw PageRefusal(failure.message, remedy: failure.remedy)
     }
   }

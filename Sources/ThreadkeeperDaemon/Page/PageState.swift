@@ -301,7 +301,7 @@ extension PageState.Router {
       notes.append("Thread is not connected to its network")
     }
     if !router.lacks.isEmpty {
-      notes.append("its dataset lacks \(router.lacks.map(\.name).joined(separator: ", "))")
+      notes.append("its dataset lacks \(router.lacks.map(\.name).listed)")
     }
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil

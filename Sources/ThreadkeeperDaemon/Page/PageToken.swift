@@ -111,10 +111,7 @@ extension PageServer {
     }
     self.init(
       PageConfiguration(
-        address: http.address, port: Int(http.port), names: http.names,
-        token: http.token?.revealed, trustedProxy: http.trustedProxy,
-        trustedProxyChanges: http.trustedProxyChanges,
-        addressBesideProxy: http.trustedProxy.map { _ in PageToken.address(http) }),
+        http, addressBesideProxy: http.trustedProxy.map { _ in PageToken.address(http) }),
       source: source, logger: logger, listening: listening)
   }
 }

@@ -35,7 +35,7 @@ package struct ClientSocket: Service {
   }
 
   package func run() async throws {
-    guard let path = settings.clients.socket else {
+    guard let path = settings.clientSocket else {
       try? await gracefulShutdown()
       return
     }

@@ -100,8 +100,8 @@ struct RequestHandler: LocalAPIHandler {
 extension AnswerFailure {
   /// What a command ends with.
   package var commandFailure: CommandFailure {
-    let status = exit.flatMap { ExitStatus(rawValue: $0) } ?? exitStatus
-    return CommandFailure(status, message, remedy: help)
+    CommandFailure(
+      exit.flatMap { ExitStatus(rawValue: $0) } ?? exitStatus, message, remedy: help)
   }
 
   private var exitStatus: ExitStatus {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bridge
+import Glibc
 import Settings
 import StatusPage
-
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// How the daemon is while it runs: what only its own process knows, and the local API tells.
 package struct DaemonState: Equatable, Sendable {
@@ -24,14 +21,11 @@ package struct DaemonState: Equatable, Sendable {
     init(
       _ settings: Settings, port: UInt16, state: State, problem: String? = nil
     ) {
-      switch settings.mqtt.host {
-      case .embedded:
-        host = "127.0.0.1"
-        embedded = true
-      case .named(let name):
-        host = name
-        embedded = false
-      }
+      (host, embedded) =
+        switch settings.mqtt.host {
+        case .embedded: ("127.0.0.1", true)
+        case .named(let name): (name, false)
+        }
       self.port = Int(port)
       self.state = state
       self.problem = problem
@@ -69,7 +63,7 @@ package struct DaemonState: Equatable, Sendable {
   package var login: Login
   package var intake: Intake
   /// Why the store cannot be written, and what to do; nil: it can.
-  package var storeProblem: String?
+  var storeProblem: String?
   /// Nil while it takes everything.
   package var refused: Refused?
   package var discovery: Discovery
@@ -181,7 +175,7 @@ struct DaemonStateReader: Sendable {
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
       login: .init(username: login.username, passwordFrom: login.source),
       intake: .init(snapshot), storeProblem: snapshot.storeProblem?.reason,
-      refused: snapshot.refusals.map { .init($0) } ?? snapshot.refusedDevices.map { .init($0) },
+      refused: snapshot.refused.map { .init($0) },
       discovery: .init(discovery()),
       page: .init(settings.http, besideStore: settings.store.path, server))
   }
@@ -200,25 +194,15 @@ extension DaemonState.Intake {
 }
 
 extension DaemonState.Refused {
-  init(_ devices: RefusedDevices) {
+  init(_ refusal: Refusal) {
     self.init(
-      topics: devices.count, lastTopic: Self.cut(devices.topic, to: 200),
-      problem: Self.cut(devices.problem, to: 300), remedy: devices.remedy)
+      topics: refusal.count, lastTopic: Self.cut(refusal.topic, to: 200),
+      problem: Self.cut(refusal.problem, to: 300), remedy: refusal.remedy)
   }
 
   /// Topics and words are cut: a client may have chosen a topic.
   private static func cut(_ text: String, to most: Int) -> String {
     text.unicodeScalars.count > most
       ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
-  }
-
-  init(_ refusals: BridgeMonitor.Refusals) {
-    self.init(
-      topics: refusals.topics, lastTopic: Self.cut(refusals.last, to: 200),
-      problem: Self.cut(refusals.problem, to: 300),
-      remedy: refusals.isByAccess
-        ? "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
-          + "`--daemon` names this login."
-        : "If that does not say why, the broker's log may.")
   }
 }

@@ -51,7 +51,7 @@ package struct StatusReport: Codable {
   /// On another network than the one they are configured for.
   package let routersElsewhere: Int
   package let networks: Int
-  package let alerts: Int
+  let alerts: Int
   /// The worst first.
   package let alertsFiring: [Alert]
   package let credentials: Int
@@ -110,7 +110,7 @@ package struct StatusReport: Codable {
     if let problem { return "\(Self.notWritable): \(problem)" }
     return damaged.isEmpty
       ? condition.words
-      : "damaged: records of home \(damaged.joined(separator: ", ")) cannot be read"
+      : "damaged: records of home \(damaged.listed) cannot be read"
   }
 }
 

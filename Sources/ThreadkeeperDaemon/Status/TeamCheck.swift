@@ -31,7 +31,7 @@ package struct TeamCheck: Codable {
     }
   }
 
-  package func log(to logger: Logger) {
+  func log(to logger: Logger) {
     for team in empty {
       logger.warning(
         "no user belongs to a team of the settings",
@@ -85,7 +85,7 @@ struct ApproverNotice {
       logger.warning(
         "Home Assistant's login is enrolled with the trust signed, and its buttons decide nothing",
         metadata: [
-          "user": "\(login)", "home": "\(deaf.joined(separator: ", "))",
+          "user": "\(login)", "home": "\(deaf.listed)",
           "remedy": "threadkeeper clients enroll, with --trust broker, or another login",
         ])
     }
@@ -94,7 +94,7 @@ struct ApproverNotice {
     logger.notice(
       "Home Assistant is believed in plaintext, and so is whoever can publish as it",
       metadata: [
-        "user": "\(login)", "home": "\(others.joined(separator: ", "))",
+        "user": "\(login)", "home": "\(others.listed)",
         "decides": settings.homeAssistant.consent == .all
           ? "every request for network keys"
           : "whether an enrolled router gets the preferred credentials",
@@ -115,7 +115,7 @@ struct ApproverNotice {
     logger.log(
       level: level, words,
       metadata: [
-        "user": "\(user)", "home": "\(homes.joined(separator: ", "))",
+        "user": "\(user)", "home": "\(homes.listed)",
         "remedy": "threadkeeper clients enroll, with --trust signed",
       ])
   }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import KeychainCore
 import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Makes backups in the running daemon. Others use the store meanwhile.
 ///

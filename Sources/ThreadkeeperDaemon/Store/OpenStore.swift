@@ -156,27 +156,28 @@ extension StoreCondition {
 
 extension CommandFailure {
   package init(_ error: KeychainError) {
-    switch error.status {
-    case .noSuchKeychain:
-      self.init(
-        .noInput, error.message,
-        remedy: "`threadkeeper setup` makes one; `--state-directory` or `store.path` names another")
-    case .notAvailable where error.lockHolder != nil:
-      self.init(
-        .temporary, error.message,
-        remedy: "stop it and try again; reading commands work beside it")
-    case _ where error.isTemporary: self.init(.temporary, error.message)
-    case .authFailed, .notAvailable: self.init(.notPermitted, error.message)
-    case .interactionNotAllowed:
-      self.init(
-        .notPermitted, error.message,
-        remedy: "`store.passphrase` names it; a command asks for it where no daemon runs")
-    case .itemNotFound: self.init(.noInput, error.message)
-    case .param: self.init(.usage, error.message)
-    case .diskFull, .io: self.init(.inputOutput, error.message)
-    case .decode: self.init(.badInput, error.message)
-    default: self.init(.inputOutput, error.message)
-    }
+    let (status, remedy): (ExitStatus, String?) =
+      switch error.status {
+      case .noSuchKeychain:
+        (
+          .noInput,
+          "`threadkeeper setup` makes one; `--state-directory` or `store.path` names another"
+        )
+      case .notAvailable where error.lockHolder != nil:
+        (.temporary, "stop it and try again; reading commands work beside it")
+      case _ where error.isTemporary: (.temporary, nil)
+      case .authFailed, .notAvailable: (.notPermitted, nil)
+      case .interactionNotAllowed:
+        (
+          .notPermitted,
+          "`store.passphrase` names it; a command asks for it where no daemon runs"
+        )
+      case .itemNotFound: (.noInput, nil)
+      case .param: (.usage, nil)
+      case .decode: (.badInput, nil)
+      default: (.inputOutput, nil)
+      }
+    self.init(status, error.message, remedy: remedy)
   }
 }
 

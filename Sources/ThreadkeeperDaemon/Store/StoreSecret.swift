@@ -4,6 +4,7 @@ import KeychainCore
 import LocalAPI
 import Settings
 import SodiumCrypto
+import ThreadRequests
 
 /// What opens a key slot, as it goes over the socket.
 package struct StoreSecret: Codable, Sendable {
@@ -18,7 +19,7 @@ package struct StoreSecret: Codable, Sendable {
 
   package var kind: Kind
   /// The passphrase or the code, the path, the name.
-  package var value: String
+  var value: String
 
   package init(kind: Kind, value: String) {
     self.kind = kind
@@ -26,7 +27,7 @@ package struct StoreSecret: Codable, Sendable {
   }
 
   /// What it may be, the likeliest first.
-  package func ways() throws(KeychainError) -> [KeySlotSecret] {
+  func ways() throws(KeychainError) -> [KeySlotSecret] {
     switch kind {
     case .keyFile: [.keyFile(path: value)]
     case .passphrase: [.passphrase(SecretBytes(copying: Array(value.utf8)))]
@@ -73,10 +74,10 @@ extension StoreSecret {
     case .passphrase where value.count < Self.leastCharacters:
       throw CommandFailure(
         .badInput, "a passphrase has at least \(Self.leastCharacters) characters",
-        code: VarlinkError.invalidCode)
+        code: .invalidPayload)
     case .keyFile where !value.hasPrefix("/"):
       throw CommandFailure(
-        .badInput, "the path of a key file begins with /", code: VarlinkError.invalidCode)
+        .badInput, "the path of a key file begins with /", code: .invalidPayload)
     case .passphraseOrCode:
       throw CommandFailure(.usage, "a new key slot is of a passphrase or of a recovery code")
     case .keyFile, .passphrase, .systemdCredential, .recoveryCode: break

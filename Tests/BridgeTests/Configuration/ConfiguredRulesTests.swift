@@ -3,6 +3,7 @@
 import Broker
 import Glibc
 import HomeStore
+import Settings
 import SodiumCrypto
 import Synchronization
 import TestKit
@@ -14,9 +15,14 @@ import ThreadDataset
 
 @Suite("From the settings to the rules of each part")
 struct ConfiguredRulesTests {
-  private var configuration = BridgeConfiguration(
-    version: "1.2.3",
-    topics: BaseTopics([.init(name: "home", base: "tk"), .init(name: "cabin", base: "tk2")]))
+  private var configuration: BridgeConfiguration
+
+  init() {
+    var settings = Settings(stateDirectory: "/none")
+    settings.homes = [.init(name: "home", base: "tk"), .init(name: "cabin", base: "tk2")]
+    settings.homeAssistant.discovery = .off
+    configuration = BridgeConfiguration(settings, version: "1.2.3")
+  }
 
   private func homes(
     canSeal: @escaping @Sendable () -> Bool = { true }, callers: WaitingCallers = WaitingCallers()
@@ -28,37 +34,26 @@ struct ConfiguredRulesTests {
 
   @Test("Each home of the settings has its name, its base topic, and the same numbers")
   mutating func numbers() throws {
-    configuration.routersPerTeam = 11
-    configuration.routersPerHome = 15
-    configuration.alertsHold = 12
-    configuration.adoptTimeout = 13
-    configuration.offlineAfter = 14
+    configuration.settings.eachHome.routersPerTeam = 11
+    configuration.settings.eachHome.alertsHold = 12
     let all = homes()
     #expect(all.map(\.name) == ["home", "cabin"] && all.map(\.base) == ["tk", "tk2"])
     for rules in all.map(\.rules) {
-      #expect(rules.routersPerTeam == 11 && rules.alertsHold == 12)
-      #expect(rules.routersPerHome == 15)
-      #expect(rules.adoptTimeout == 13 && rules.offlineAfter == 14)
+      #expect(rules.settings == configuration.settings.eachHome)
       #expect(rules.ownUser == geteuid())
     }
-    #expect(Self().homes().allSatisfy { $0.rules.adoptTimeout == nil })
+    #expect(Self().homes().allSatisfy { $0.rules.settings == HomeSettings() })
   }
 
   @Test("A home may have some of the numbers otherwise, and says so in what is published of it")
   mutating func overrides() throws {
-    configuration.alertsHold = 12
-    configuration.offlineAfter = 14
-    configuration.ofHome["cabin"] = HomeOverrides()
-    #expect(homes().allSatisfy { $0.rules.alertsHold == 12 && $0.rules.adoptTimeout == nil })
-    configuration.ofHome["cabin"]?.alertsHold = 0
-    configuration.ofHome["cabin"]?.offlineAfter = 60
-    configuration.ofHome["cabin"]?.adopts = true
-    let (home, cabin) = (homes()[0].rules, homes()[1].rules)
-    #expect((home.alertsHold, home.offlineAfter) == (12, 14) && home.adoptTimeout == nil)
-    #expect((cabin.alertsHold, cabin.offlineAfter) == (0, 60) && cabin.adoptTimeout == 300)
-    configuration.adoptTimeout = 13
-    configuration.ofHome["cabin"]?.adopts = false
-    #expect(homes()[0].rules.adoptTimeout == 13 && homes()[1].rules.adoptTimeout == nil)
+    configuration.settings.eachHome.alertsHold = 12
+    configuration.settings.eachHome.onMismatch = .adopt
+    var own = configuration.settings.eachHome
+    (own.alertsHold, own.onMismatch) = (0, .alert)
+    configuration.ofHome["cabin"] = own
+    #expect(homes()[0].rules.settings == configuration.settings.eachHome)
+    #expect(homes()[1].rules.settings == own)
 
     var states = RetainedStates(
       configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
@@ -75,25 +70,6 @@ struct ConfiguredRulesTests {
     #expect(infos[1].contains(#""on_mismatch":"alert""#), "\(infos[1])")
   }
 
-  @Test("Shared credentials of those whom the settings name are trusted; names are bytes")
-  mutating func trusted() {
-    #expect(!homes()[0].rules.trustsShared("ha"))
-    configuration.homeAssistant.trusted = ["ha", "caf\u{E9}"]
-    for trusts in homes().map(\.rules.trustsShared) {
-      #expect(trusts("ha") && trusts("caf\u{E9}"))
-      #expect(!trusts("cafe\u{301}") && !trusts("hb"))
-    }
-  }
-
-  @Test("Whom the settings name reports the SSID of all routers; names are bytes")
-  mutating func reporters() {
-    #expect(!homes()[0].rules.reportsSSID("hall"))
-    configuration.reportersOfSSID = ["hall", "caf\u{E9}"]
-    for reports in homes().map(\.rules.reportsSSID) {
-      #expect(reports("hall") && reports("caf\u{E9}") && !reports("cafe\u{301}"))
-    }
-  }
-
   @Test("Ids are not to be guessed: no two are the same")
   mutating func random() {
     let rules = homes().map(\.rules)
@@ -102,7 +78,7 @@ struct ConfiguredRulesTests {
 
   @Test("A login speaks for the team that lists it, else for its own; names are bytes")
   mutating func team() throws {
-    configuration.teams = BrokerTeams(["vendor": ["caf\u{E9}", "otbr"]])
+    configuration.settings.teams = ["vendor": ["caf\u{E9}", "otbr"]]
     let team = homes()[1].rules.team
     #expect(team("otbr") == "vendor" && team("caf\u{E9}") == "vendor")
     #expect(team("cafe\u{301}") == "cafe\u{301}")
@@ -127,28 +103,29 @@ struct ConfiguredRulesTests {
 
   @Test("Who may decide, and how, is what the settings say")
   mutating func approvers() {
-    configuration.approvers = ["caf\u{E9}", "owner"]
+    configuration.settings.consent.approvers = ["caf\u{E9}", "owner"]
     #expect(configuration.requestRules.approvers == ["caf\u{E9}", "owner"])
     #expect(!configuration.requestRules.approvers.contains("cafe\u{301}"))
     #expect(configuration.requestRules.approversMustSign)
-    configuration.approversMustSign = false
+    configuration.settings.consent.approversTrust = .broker
     #expect(!configuration.requestRules.approversMustSign)
   }
 
   @Test("Home Assistant decides as far as the settings say, and everything is an alert")
   mutating func homeAssistant() {
-    configuration.homeAssistant.login = "ha"
+    configuration.settings.homeAssistant.login = "ha"
+    configuration.settings.homeAssistant.consent = .off
     #expect(configuration.requestRules.homeAssistant == nil)
     #expect(!configuration.requestRules.isHomeAssistant("ha"))
     #expect(configuration.consentAlert == nil)
-    configuration.homeAssistant.consent = .adoptions
+    configuration.settings.homeAssistant.consent = .adoptions
     #expect(configuration.requestRules.homeAssistant == .adoptions)
     #expect(configuration.requestRules.isHomeAssistant("ha"))
     #expect(configuration.consentAlert == nil)
-    configuration.homeAssistant.consent = .all
+    configuration.settings.homeAssistant.consent = .all
     #expect(configuration.requestRules.homeAssistant == .all)
     #expect(configuration.consentAlert == .consentByHomeAssistant(login: "ha"))
-    configuration.homeAssistant.login = nil
+    configuration.settings.homeAssistant.login = nil
     #expect(!configuration.requestRules.isHomeAssistant("ha"))
     #expect(configuration.consentAlert == nil)
   }
@@ -159,17 +136,16 @@ struct ConfiguredRulesTests {
     let id = ConsentID(7)
     #expect(
       configuration.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
-    let other = BridgeConfiguration(version: "1.2.3", topics: configuration.topics)
+    let other = BridgeConfiguration(configuration.settings, version: "1.2.3")
     #expect(!other.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
   }
 
-  // MARK: Publishing and reading
+  // MARK: Publishing
 
   @Test("What is published names the settings, and the keys once there are any")
   mutating func publishing() throws {
     let keys = Mutex<Identity?>(nil)
-    configuration.alertsHold = 12
-    configuration.offlineAfter = 14
+    configuration.settings.eachHome.alertsHold = 12
     func settings() -> PublisherSettings {
       configuration.publisherSettings(
         identity: { keys.withLock { $0 } }, instanceID: "abc", formerBases: ["old"],
@@ -178,7 +154,7 @@ struct ConfiguredRulesTests {
     let plain = settings()
     #expect(plain.topics == configuration.topics && plain.version == "1.2.3")
     #expect(plain.instanceID == "abc")
-    #expect(plain.shown == .init(repeating: .init(alertsHold: 12, offlineAfter: 14), count: 2))
+    #expect(plain.homes == .init(repeating: configuration.settings.eachHome, count: 2))
     #expect(plain.formerBases == ["old"] && plain.formerPrefixes == ["ha"])
     #expect(plain.discoveryPrefix == nil && plain.identity() == nil)
     #expect(plain.birthTopic == "homeassistant/status")
@@ -187,25 +163,9 @@ struct ConfiguredRulesTests {
     #expect(plain.identity()?.line == made.keys.line)
     #expect(plain.identity()?.fingerprint == made.keys.fingerprint)
 
-    configuration.adoptTimeout = 300
-    configuration.homeAssistant.isOn = true
-    configuration.homeAssistant.prefix = "ha2"
+    configuration.settings.homeAssistant.discovery = .on
+    configuration.settings.homeAssistant.prefix = "ha2"
     let full = settings()
-    #expect(
-      full.shown.allSatisfy(\.adopts) && full.discoveryPrefix == "ha2"
-        && full.birthTopic == "ha2/status")
-  }
-
-  @Test("Messages are read with the limits of the settings")
-  mutating func reading() throws {
-    configuration.eventsPerSecond = 3
-    configuration.eventsBurst = 4
-    let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
-    let made = try Identity()
-    let reading = configuration.intakeReading(
-      hashKey: key, identity: { made }, request: { _, _ in .ignored })
-    #expect(reading.eventsPerSecond == 3 && reading.eventsBurst == 4)
-    #expect(reading.identity()?.keys == made.keys)
-    #expect(reading.hashKey.withUnsafeBytes { Array($0) } == [UInt8](repeating: 7, count: 32))
+    #expect(full.discoveryPrefix == "ha2" && full.birthTopic == "ha2/status")
   }
 }

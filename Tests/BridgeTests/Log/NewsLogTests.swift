@@ -131,11 +131,12 @@ struct NewsLogTests {
 
   @Test("Ten lines in ten seconds about each matter, and then how many there were more")
   func pace() {
-    var pace = NewsPace()
+    var pace = PacedLines<BatchNews.Matter>()
     func take(_ wanted: Int, _ matter: BatchNews.Matter, at seconds: Int64) -> [Int] {
-      let (lines, skipped) = pace.take(
-        wanted, of: matter, beside: 0, at: WireTime(milliseconds: seconds * 1_000))
-      return [lines, skipped]
+      let (lines, count) = pace.take(
+        wanted, of: matter, counting: wanted, atMost: matter.lines,
+        at: WireTime(milliseconds: seconds * 1_000))
+      return [lines, count - lines]
     }
     #expect(take(6, .routers, at: 0) == [6, 0])
     #expect(take(6, .routers, at: 1) == [4, 2])
@@ -235,31 +236,42 @@ struct NewsLogTests {
       ])
     #expect(scene.log.levels == [.warning, .warning])
     scene.reject([.badDataset])
-    scene.news.clockJumped()
-    scene.news.logRejections(at: scene.scene.now)
+    #expect(scene.log.lines.count == 2)
+    scene.news.logRejections(at: scene.scene.now.adding(seconds: 10))
     #expect(scene.log.lines.last?.contains("count=1") == true && scene.log.lines.count == 3)
   }
 }
 
-@Suite("Lines of the log about rejected messages")
-struct RejectionLinesTests {
+@Suite("Lines of the log that are paced")
+struct PacedLinesTests {
   private let now = WireTime(milliseconds: 1_000_000_000)
 
-  @Test(
-    "One line for each reason in ten seconds counts all; after a jump of the clock it is due at once"
-  )
+  @Test("One line of a matter in ten seconds counts all, also after the clock was set back")
   func lines() {
-    var lines = RejectionLines()
-    func take(_ count: Int64, after seconds: Int = 0) -> [Int64] {
-      let more = count == 0 ? [:] : ["bad_dataset": Rejections(count: count)]
-      return lines.take(more, at: now.adding(seconds: seconds)).map(\.rejected.count)
+    var lines = PacedLines<String>()
+    func take(_ count: Int, of matter: String = "a", after seconds: Int = 0) -> Int {
+      lines.take(1, of: matter, counting: count, at: now.adding(seconds: seconds)).count
     }
-    #expect(take(1) == [1])
-    #expect(take(2) == [])
-    #expect(take(3, after: 10) == [5])
-    #expect(take(4, after: -900) == [])
-    lines.clockJumped()
-    #expect(take(0, after: -900) == [4])
-    #expect(take(1, after: -899) == [])
+    #expect(take(0) == 0)
+    #expect(take(1) == 1)
+    #expect(take(2, after: 9) == 0)
+    #expect(take(7, of: "b", after: 9) == 7)
+    #expect(take(3, after: 10) == 5)
+    #expect(take(4, after: 19) == 0)
+    // Due without anything new.
+    #expect(take(0, after: 20) == 4)
+    #expect(take(0, after: 40) == 0)
+    #expect(take(1, after: 41) == 1)
+    #expect(take(5, after: -900) == 5)
+    #expect(take(1, after: -899) == 0)
+  }
+
+  @Test("Without a line to write, what has happened waits for the next one")
+  func waiting() {
+    var lines = PacedLines<String>()
+    #expect(lines.take(0, of: "a", counting: 3, atMost: 2, at: now) == (0, 0))
+    #expect(lines.take(1, of: "a", counting: 1, atMost: 2, at: now) == (1, 4))
+    #expect(lines.take(5, of: "a", counting: 5, atMost: 2, at: now) == (1, 5))
+    #expect(lines.take(5, of: "a", counting: 5, atMost: 2, at: now) == (0, 0))
   }
 }

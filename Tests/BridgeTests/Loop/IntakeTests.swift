@@ -58,6 +58,22 @@ struct IntakeTests {
     #expect(shown.code == code && shown.field == field)
   }
 
+  @Test("A rejection says in its one sentence what a refused request has as help, too")
+  func remedies() {
+    let full = Rejection(.tooManyRouters(64), home: nil)
+    #expect(
+      full.message == "this team has 64 border agent ids already; remove those that are gone with "
+        + "`threadkeeper routers remove`, or raise `limits.routers_per_team`")
+    #expect(full.help == nil && full.exit == nil && full.field == "border_agent_id")
+    let home = Rejection(.homeIsFull(1_000), home: nil)
+    #expect(
+      home.message.hasSuffix(
+        "already; remove those that are gone with "
+          + "`threadkeeper routers remove`, or raise `limits.routers`"))
+    let refused = Rejection(HomeRefusal.tooManyRouters(64), to: nil)
+    #expect(full.message == "\(refused.message); \(refused.help ?? "")")
+  }
+
   @Test("What nobody subscribed to, probes, and topics that were cleared are skipped")
   func skipped() throws {
     let kit = try LoopKit()
@@ -112,7 +128,7 @@ struct IntakeTests {
     try kit.loop.received(
       [topic, "tk/jones/in/b"].map { .of($0, "x") })
     let rejected = kit.follower.batches.withLock { $0.last?.rejections["invalid_topic"] }
-    let example = try #require(rejected?.example?.topic)
+    let example = try #require(rejected?.topic)
     #expect(rejected?.count == 2 && example.hasPrefix("tk/jones/in/"))
     #expect(example.utf8.count <= 402 && example.utf8.count >= 398)
   }
@@ -140,7 +156,7 @@ struct IntakeTests {
 
   @Test("A login that publishes too many events is rejected now and then, and others are not")
   func limits() throws {
-    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
     try kit.loop.received(
       (0..<100).map { .announce($0) } + [.announce(200, user: "other")])
     #expect(kit.home.routers.count == 21)
@@ -153,7 +169,7 @@ struct IntakeTests {
 
   @Test("Messages that come again because the store fails cost their login nothing")
   func limitsOfFailures() throws {
-    let kit = try LoopKit { ($0.eventsPerSecond, $0.eventsBurst) = (10, 20) }
+    let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
     let batch = (0..<20).map { IncomingMessage.announce($0) }
     for _ in 0..<3 {
       kit.memory.refuses { try kit.loop.received(batch) }
@@ -163,13 +179,6 @@ struct IntakeTests {
     #expect(kit.home.routers.count == 20)
     try kit.receive(.announce(20))
     #expect(kit.rejected == ["rate_limited"])
-  }
-
-  @Test("A login has as many events as the settings have by default")
-  func defaultLimits() {
-    let reading = IntakeReading(hashKey: SecretBytes(copying: []))
-    #expect(reading.eventsPerSecond == 100)
-    #expect(reading.eventsBurst == 100_000)
   }
 
   @Test("Topics that are wrong or long are not remembered, and of the others a limited number is")

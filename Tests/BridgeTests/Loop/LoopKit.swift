@@ -33,7 +33,9 @@ final class LoopKit: Sendable {
   /// The same ids in the same order, so that two loops can be compared.
   static func rules() -> HomeRules {
     let ids = Atomic<UInt64>(0)
-    return HomeRules { ids.add(0x1_0000_0001, ordering: .relaxed).newValue }
+    var rules = HomeRules { ids.add(0x1_0000_0001, ordering: .relaxed).newValue }
+    (rules.settings.routersPerTeam, rules.settings.routersPerHome) = (10_000, 10_000)
+    return rules
   }
 
   final class Recorder: LoopFollower {
@@ -86,7 +88,6 @@ final class LoopKit: Sendable {
     self.time = time
     follower = Recorder(next)
     var reading = IntakeReading(hashKey: Self.hashKey)
-    reading.eventsBurst = 100_000
     change(&reading)
     loop = try HomeLoop(
       homes, discovers: discovers, devicePrefix: devicePrefix, store: self.store, reading: reading,

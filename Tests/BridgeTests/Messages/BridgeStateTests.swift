@@ -25,9 +25,9 @@ struct BridgeStateTests {
     var settings = PublisherSettings(BaseTopics([.init(name: "ho\"me", base: "tk")]))
     settings.version = "1.2"
     settings.instanceID = "0a"
-    func text(_ shown: PublisherSettings.Shown, _ preferred: DatasetSummary?) -> String {
+    func text(_ own: HomeSettings, _ preferred: DatasetSummary?) -> String {
       BridgeInfo(
-        settings: settings, shown: shown, name: "ho\"me", preferred: preferred, routers: 3,
+        settings: settings, own: own, name: "ho\"me", preferred: preferred, routers: 3,
         networks: 2
       ).json().text
     }
@@ -36,10 +36,10 @@ struct BridgeStateTests {
         == #"{"alerts_hold":30,"home":"ho\"me","instance_id":"0a","networks":2,"offline_after":300,"#
         + #""on_mismatch":"alert","routers":3,"v":1,"version":"1.2"}"#)
     settings.identity = { ("tk1:x", "0123") }
-    var shown = PublisherSettings.Shown()
-    shown.adopts = true
+    var own = HomeSettings()
+    own.onMismatch = .adopt
     #expect(
-      text(shown, .of(1))
+      text(own, .of(1))
         == #"{"alerts_hold":30,"enrolment_line":"tk1:x","fingerprint":"0123","home":"ho\"me","#
         + #""instance_id":"0a","networks":2,"offline_after":300,"on_mismatch":"adopt","#
         + #""preferred_network":{"ext_pan_id":"0000000000000001","network_name":"net-1"},"#

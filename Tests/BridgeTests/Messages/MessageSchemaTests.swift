@@ -48,7 +48,7 @@ struct MessageSchemaTests {
     SchemaFile(
       "bridge-info", "bridge/info",
       BridgeInfo(
-        settings: PublisherSettings(BaseTopics([])), shown: PublisherSettings.Shown(), name: "home",
+        settings: PublisherSettings(BaseTopics([])), own: HomeSettings(), name: "home",
         preferred: nil, routers: 0, networks: 0)),
     SchemaFile("bridge-state", "bridge/state", BridgeState.sample),
     SchemaFile(

@@ -37,7 +37,7 @@ struct LoopPublishingTests {
     settings.discoveryPrefix = "ha"
     let publisher = Publisher(
       settings, kit.loop.homes.snapshot, kit.memory, stored: try kit.memory.storedMessages(),
-      rules: LoopKit.rules(), now: { kit.time.now })
+      now: { kit.time.now })
     follower.publisher.withLock { $0 = publisher }
     (self.kit, self.publisher) = (kit, publisher)
     publisher.connected(sessionPresent: true)

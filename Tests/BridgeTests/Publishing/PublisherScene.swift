@@ -31,7 +31,7 @@ final class PublisherScene {
     nextMessage = Int64(rows.count) + 1
     publisher = Publisher(
       settings, HomeSnapshot(homes: ["home": scene.home]), store, stored: 1..<Int64(rows.count) + 1,
-      rules: scene.rules, now: { box.now })
+      now: { box.now })
   }
 
   /// What a process before has left: a router that announced itself, and the events of that.

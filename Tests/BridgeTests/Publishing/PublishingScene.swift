@@ -24,6 +24,7 @@ struct PublishingScene {
           return $0
         }
       })
+    (rules.settings.routersPerTeam, rules.settings.routersPerHome) = (10_000, 10_000)
     change(&rules)
     home = Home(rules: rules)
   }

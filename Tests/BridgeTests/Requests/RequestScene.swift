@@ -67,7 +67,7 @@ final class RequestScene {
     let callers = WaitingCallers()
     var rules = LoopKit.rules()
     rules.isAwaited = { callers.isAwaited($0) }
-    rules.adoptTimeout = 300
+    rules.settings.adoptTimeout = 300
     let home = ServedHome(name: "home", base: "tk/home", rules: rules)
     let service = RequestService([home], parts, callers)
     let follower = Follower(service)

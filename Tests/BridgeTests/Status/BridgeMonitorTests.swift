@@ -93,16 +93,6 @@ struct BridgeMonitorTests {
     #expect(snapshot.rejectedByCode == ["bad_dataset": 4, "rate_limited": 10])
   }
 
-  @Test("What became of requests since the start replaces what was known of it")
-  func requests() {
-    monitor.note(RequestService.Figures(answered: 1, refused: 0, dropped: 0))
-    monitor.note(RequestService.Figures(answered: 3, refused: 2, dropped: 1))
-    let snapshot = monitor.snapshot
-    #expect(snapshot.requestsAnswered == 3)
-    #expect(snapshot.requestsRefused == 2)
-    #expect(snapshot.answersDropped == 1)
-  }
-
   @Test("Health says how the intake is and why, and counts what the homes are shown with")
   func health() {
     let kind = HomeCounts.AlertKind(name: .homeMoved, severity: .warning)

@@ -34,13 +34,13 @@ struct RefusedPublicationsTests {
     #expect(log.levels == [.error])
     #expect(monitor.snapshot.publicationsRefused == 3)
     #expect(
-      monitor.snapshot.refusals
-        == .init(topics: 2, last: "a", problem: "not allowed", isByAccess: true))
+      monitor.snapshot.refused
+        == Refusal(.topic, topic: "a", MosquittoError(.notAuthorized, "not allowed"), count: 2))
     // One that was never refused says nothing; one that is let through again speaks for all.
     #expect(try !send("c", .delivered))
-    #expect(monitor.snapshot.refusals?.topics == 2)
+    #expect(monitor.snapshot.refused?.count == 2)
     #expect(try send("b", .delivered))
-    #expect(monitor.snapshot.refusals == nil)
+    #expect(monitor.snapshot.refused == nil)
     #expect(try !send("a", .delivered))
     #expect(log.lines.last == "the broker takes again what it has refused")
     try send("a", byAccess)
@@ -56,12 +56,11 @@ struct RefusedPublicationsTests {
     }
     #expect(lines().count == 1)
     #expect(lines().first?.contains("home_assistant.discovery: off") == true)
-    #expect(monitor.snapshot.refusedDevices?.count == 2)
-    #expect(monitor.snapshot.refusals == nil)
+    #expect(monitor.snapshot.refused?.count == 2 && monitor.snapshot.refused?.kind == .device)
     #expect(monitor.snapshot.publicationsRefused == 6)
     // Whoever publishes them tries all again with the next connection.
     #expect(try !send("ha/device/a/config", .delivered))
-    #expect(monitor.snapshot.refusedDevices == nil)
+    #expect(monitor.snapshot.refused == nil)
     #expect(log.lines.last == "the broker takes the devices of Home Assistant again")
     try send("ha/device/a/config", byAccess)
     #expect(lines().count == 2)
@@ -71,10 +70,10 @@ struct RefusedPublicationsTests {
   func removals() throws {
     try send("former/device/a/config", byAccess, isEmpty: true)
     try send("ha/device/a/config", .delivered)
-    #expect(monitor.snapshot.refusedDevices?.topic == "former/device/a/config")
-    #expect(monitor.snapshot.refusedDevices?.remedy.contains("mosquitto_pub") == true)
+    #expect(monitor.snapshot.refused?.topic == "former/device/a/config")
+    #expect(monitor.snapshot.refused?.remedy.contains("mosquitto_pub") == true)
     try send("former/device/b/config", .delivered, isEmpty: true)
-    #expect(monitor.snapshot.refusedDevices == nil)
+    #expect(monitor.snapshot.refused == nil)
   }
 
   @Test("Another connection knows nothing of the one before")
@@ -86,42 +85,44 @@ struct RefusedPublicationsTests {
     ])
     refused.restart()
     for one in late { #expect(!refused.acknowledged(one.token, byAccess)) }
-    #expect(monitor.snapshot.refusals == nil && monitor.snapshot.refusedDevices == nil)
-  }
-}
-
-@Suite("Topics that the broker refuses")
-struct RefusedTopicsTests {
-  private let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
-
-  private func send(
-    _ topic: String, _ outcome: PublicationOutcome, to topics: inout RefusedTopics
-  ) throws -> Bool {
-    let sent = topics.send([Publication(topic: topic, payload: [])])
-    return topics.acknowledge(try #require(sent.first).token, outcome)
+    #expect(monitor.snapshot.refused == nil)
   }
 
-  @Test("Each is counted once, and is gone when the broker takes it")
+  @Test("A topic that is refused is shown before devices are")
+  func order() throws {
+    try send("a", byAccess)
+    try send("ha/device/a/config", byAccess)
+    #expect(monitor.snapshot.refused?.kind == .topic)
+    try send("a", .delivered)
+    #expect(monitor.snapshot.refused?.kind == .device)
+  }
+
+  @Test("Each topic is counted once, and is gone when the broker takes it")
   func counted() throws {
-    var topics = RefusedTopics()
-    #expect(topics.report == nil)
-    for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota, to: &topics)) }
+    let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
+    for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota)) }
     #expect(
-      topics.report == .init(topics: 2, last: "a", problem: "too much", isByAccess: false))
-    #expect(try !send("c", .delivered, to: &topics))
-    #expect(topics.report?.topics == 2)
-    #expect(try !send("a", .delivered, to: &topics))
-    #expect(topics.report?.last == "b" && topics.report?.topics == 1)
-    #expect(try !send("b", .delivered, to: &topics))
-    #expect(topics.report == nil)
+      monitor.snapshot.refused
+        == Refusal(.topic, topic: "a", MosquittoError(.quota, "too much"), count: 2))
+    #expect(try !send("c", .delivered))
+    #expect(monitor.snapshot.refused?.count == 2)
+    #expect(try !send("a", .delivered))
+    #expect(monitor.snapshot.refused?.topic == "b" && monitor.snapshot.refused?.count == 1)
+    #expect(try !send("b", .delivered))
+    #expect(monitor.snapshot.refused == nil)
+  }
+
+  @Test("However many topics are refused, a thousand are counted")
+  func bounded() throws {
+    for topic in 0..<1_010 { try send("t/\(topic)", byAccess) }
+    #expect(monitor.snapshot.refused?.count == 1_000)
   }
 
   @Test("Names of the outbox stay, and every other publication gets one of its own")
   func names() {
-    var topics = RefusedTopics()
-    let sent = topics.send([
+    let sent = refused.send([
       Publication(topic: "a", payload: [], token: 7), Publication(topic: "b", payload: []),
-      Publication(topic: "c", payload: []),
+      Publication(topic: "ha/device/a/config", payload: []),
     ])
     #expect(sent.first?.token == 7)
     #expect(Set(sent.map(\.token)).count == 3)

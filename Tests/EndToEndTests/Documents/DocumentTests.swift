@@ -13,9 +13,19 @@ struct DocumentTests {
     #expect(try MarkdownPage("README.md").lines.count < 200)
   }
 
-  @Test("The page about the architecture has at most 12 KB")
-  func architecture() throws {
-    #expect(try ProjectFiles.text(of: "docs/explanation/architecture.md").utf8.count <= 12_288)
+  @Test("The pages about the architecture and the code have at most 12 KB each")
+  func explanations() throws {
+    for page in ["architecture", "code-map"] {
+      let text = try ProjectFiles.text(of: "docs/explanation/\(page).md")
+      #expect(text.utf8.count <= 12_288, "\(page)")
+    }
+  }
+
+  @Test("All pages below docs have at most 300 KB together")
+  func size() throws {
+    let pages = try ProjectFiles.below("docs").filter { $0.hasSuffix(".md") }
+    let sizes = try pages.map { try ProjectFiles.text(of: $0).utf8.count }
+    #expect(sizes.reduce(0, +) <= 307_200)
   }
 
   @Test("No line has more than 120 columns, except in tables")

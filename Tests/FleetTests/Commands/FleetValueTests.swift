@@ -27,15 +27,19 @@ struct FleetValueTests {
 
   @Test("Settings of a home are checked as those of a node are")
   func settings() throws {
-    let settings = try HomeSettings([
+    var node = HomeSettings()
+    (node.alertsHold, node.offlineAfter, node.routersPerTeam) = (12, 14, 16)
+    let own = try HomeOverrides([
       "alerts.hold": "60", "presence.offline_after": "0", "preferred.on_mismatch": "adopt",
-    ])
-    #expect(settings.alertsHold == 60)
-    #expect(settings.offlineAfter == 0)
-    #expect(settings.onMismatch == .adopt)
-    #expect(try HomeSettings(["alerts.hold": "60"]).offlineAfter == nil)
+    ]).over(node)
+    #expect((own.alertsHold, own.offlineAfter, own.routersPerTeam) == (60, 0, 16))
+    #expect(own.onMismatch == .adopt)
+    node.onMismatch = .adopt
+    #expect(try HomeOverrides().over(node) == node)
+    let calm = try HomeOverrides(["preferred.on_mismatch": "alert"]).over(node)
+    #expect(calm.onMismatch == .alert && calm.alertsHold == 12 && calm.offlineAfter == 14)
     for wrong in [["alerts.hold": "soon"], ["mqtt.port": "1"], ["preferred.on_mismatch": "x"]] {
-      let error = #expect(throws: CommandFailure.self) { try HomeSettings(wrong) }
+      let error = #expect(throws: CommandFailure.self) { try HomeOverrides(wrong) }
       #expect(error?.status == .usage)
     }
   }

@@ -72,7 +72,7 @@ final class TestFleet: Sendable {
   }
 
   func add(_ homes: [HomeAddress]) throws {
-    _ = try FleetDatabase(settings()).add(homes.map { .init($0, settings: try HomeSettings()) })
+    _ = try FleetDatabase(settings()).add(homes.map { .init($0, settings: try HomeOverrides()) })
   }
 
   var shards: ClosedRange<Int> { 1...plan.shards }

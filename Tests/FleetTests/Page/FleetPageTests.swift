@@ -10,6 +10,7 @@ import Settings
 import StatusPage
 import TestKit
 import Testing
+import ThreadkeeperDaemon
 
 @testable import Bridge
 @testable import Fleet
@@ -82,7 +83,7 @@ struct FleetPageTests {
   init() throws {
     store = try TemporaryStore()
     bridge = try Bridge(
-      BridgeConfiguration(MovedStore.settings(store)),
+      BridgeConfiguration(MovedStore.settings(store), version: threadkeeperVersion),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       store: SealedRecords(store.keychain), logger: Logger(label: "test"))
   }
@@ -168,8 +169,9 @@ struct FleetPageTests {
   @Test("The page is under `/`, needs the token where there is one, and changes nothing")
   func routes() async throws {
     let page = try page()
-    let routes = PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 0, token: "0123456789abcdef"), source: page)
+    var http = Settings.HTTP()
+    http.token = SecretText("0123456789abcdef")
+    let routes = PageRoutes(PageConfiguration(http), source: page)
     #expect(await routes.reply(to: PageRequest("/")).status == .unauthorized)
     let shown = "Bearer 0123456789abcdef"
     let reply = await routes.reply(to: PageRequest("/", authorization: shown))

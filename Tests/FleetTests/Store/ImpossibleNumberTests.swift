@@ -69,9 +69,9 @@ struct ImpossibleFleetNumberTests {
       case 5: try? store.commit(.announcements(30...31))
       default:
         var settings = settings
-        settings.homes = [.init(name: "home-1", baseTopic: "fleet/1/home-1")]
+        settings.homes = [.init(name: "home-1", base: "fleet/1/home-1")]
         let bridge = try? Bridge(
-          BridgeConfiguration(settings),
+          BridgeConfiguration(settings, version: threadkeeperVersion),
           connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"),
           clientID: "test", store: store, logger: RecordingLog().logger)
         try? bridge?.loop.tick(Link(connection: 1, listeningSince: nil))

@@ -16,8 +16,8 @@ extension HomeScene {
   /// A home that prefers network 1, and router 1 of anna's, who is enrolled, on network 2.
   static func adopting(_ change: (inout HomeRules) -> Void = { _ in }) -> HomeScene {
     var scene = HomeScene {
-      $0.adoptTimeout = 300
-      $0.reportsSSID = { $0 == "watcher" }
+      $0.settings.adoptTimeout = 300
+      $0.settings.ssidReporters = ["watcher"]
       $0.team = { ["anna", "ben"].contains($0) ? "family" : $0 }
       change(&$0)
     }

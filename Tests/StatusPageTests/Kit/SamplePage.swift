@@ -2,6 +2,7 @@
 
 import Logging
 import ServiceLifecycle
+import Settings
 import StatusPage
 import Synchronization
 import TestKit
@@ -35,7 +36,7 @@ final class FixedSource: PageSource {
     to request: PageRequest, token: String? = nil,
     _ change: (inout PageConfiguration) -> Void = { _ in }
   ) async -> PageReply {
-    var configuration = PageConfiguration(address: "127.0.0.1", port: 1, token: token)
+    var configuration = PageConfiguration(port: 1, token: token)
     change(&configuration)
     return await PageRoutes(configuration, source: self).reply(to: request)
   }
@@ -57,6 +58,14 @@ final class FixedSource: PageSource {
   }
 }
 
+extension PageConfiguration {
+  /// On 127.0.0.1.
+  init(port: UInt16, token: String? = nil) {
+    self.init(Settings.HTTP())
+    (http.port, http.token) = (port, token.map { SecretText($0) })
+  }
+}
+
 extension PageReply {
   var text: String { String(decoding: body, as: UTF8.self) }
 
@@ -72,12 +81,12 @@ struct RunningServer {
   private let running: Task<Void, any Error>
 
   static func start(
-    _ source: FixedSource = FixedSource(), port: Int = 0, token: String? = nil,
+    _ source: FixedSource = FixedSource(), port: UInt16 = 0, token: String? = nil,
     trustedProxy: String? = nil,
     _ change: (inout PageLimits) -> Void = { _ in }
   ) async throws -> RunningServer {
-    var configuration = PageConfiguration(
-      address: "127.0.0.1", port: port, token: token, trustedProxy: trustedProxy)
+    var configuration = PageConfiguration(port: port, token: token)
+    configuration.http.trustedProxy = trustedProxy
     change(&configuration.limits)
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

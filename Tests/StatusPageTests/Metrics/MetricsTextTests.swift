@@ -76,7 +76,7 @@ struct MetricsTextTests {
   func route() async {
     let source = FixedSource()
     let routes = PageRoutes(
-      PageConfiguration(address: "127.0.0.1", port: 1, token: sampleToken), source: source)
+      PageConfiguration(port: 1, token: sampleToken), source: source)
     #expect(await routes.reply(to: PageRequest("/metrics")).status == .unauthorized)
     #expect(source.asked.withLock { $0 } == 0)
     await withTaskGroup { group in

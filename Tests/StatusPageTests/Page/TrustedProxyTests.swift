@@ -15,7 +15,9 @@ struct TrustedProxyTests {
     to request: PageRequest, token: String?, isAllowed: Bool
   ) async -> PageReply {
     await source.reply(to: request, token: token) {
-      ($0.address, $0.trustedProxy, $0.trustedProxyChanges) = ("0.0.0.0", Self.proxy, isAllowed)
+      ($0.http.address, $0.http.trustedProxy, $0.http.trustedProxyChanges) = (
+        "0.0.0.0", Self.proxy, isAllowed
+      )
       $0.addressBesideProxy = Self.beside
     }
   }

@@ -10,7 +10,7 @@ struct PageRoutesTests {
   private let source = FixedSource()
 
   private func reply(_ request: PageRequest, token: String? = nil) async -> PageReply {
-    await source.reply(to: request, token: token) { $0.names = ["keeper"] }
+    await source.reply(to: request, token: token) { $0.http.names = ["keeper"] }
   }
 
   @Test("The daemon is alive when it answers, with a token as without")
@@ -79,7 +79,7 @@ struct PageRoutesTests {
 struct BlueprintTests {
   private func reply(_ request: PageRequest) async -> PageReply {
     await FixedSource().reply(to: request, token: sampleToken) {
-      $0.trustedProxy = "172.30.32.2"
+      $0.http.trustedProxy = "172.30.32.2"
     }
   }
 

@@ -175,7 +175,7 @@ struct PageServerTests {
 
   @Test("Without libmicrohttpd it says what to install, and tries again until it is to end")
   func missingLibrary() async throws {
-    var configuration = PageConfiguration(address: "127.0.0.1", port: 0)
+    var configuration = PageConfiguration(port: 0)
     configuration.library = "libmicrohttpd-that-is-nowhere.so.12"
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let server = PageServer(configuration, source: FixedSource(), logger: logger)
@@ -195,7 +195,7 @@ struct PageServerTests {
   @Test("A port that is taken is tried again until it is free")
   func takenPort() async throws {
     let first = try await RunningServer.start()
-    async let second = RunningServer.start(port: first.port)
+    async let second = RunningServer.start(port: UInt16(first.port))
     try await first.stop()
     let server = try await second
     #expect(server.port == first.port)

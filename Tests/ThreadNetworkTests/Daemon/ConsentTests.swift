@@ -146,7 +146,8 @@ struct ConsentTests {
     }
     var message = RouterMessage(.announce, .router(agent))
     message.dataset = DatasetSummary(dataset, key: key)
-    let before = try handle({ ($0.adoptTimeout, $0.alertsHold) = (300, 0) }) { _, now in
+    let before = try handle({ ($0.settings.adoptTimeout, $0.settings.alertsHold) = (300, 0) }) {
+      _, now in
       [
         .enroll(
           EnrolledClient(line: "line", fingerprint: "key", trust: .broker, at: now, by: "test"),

@@ -63,7 +63,7 @@ final class CommandScene {
     context = OperationContext(
       settings,
       bridge: try Bridge(
-        BridgeConfiguration(settings),
+        BridgeConfiguration(settings, version: threadkeeperVersion),
         connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
         store: SealedRecords(store.keychain), clock: clock, logger: logger), logger: logger)
     try start()

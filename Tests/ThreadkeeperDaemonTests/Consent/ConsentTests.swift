@@ -148,7 +148,7 @@ struct ConsentOperationTests {
     try context.bridge.loop.perform(
       .message(RouterMessage(.announce, .router(agent)), from: "hub"), in: "home")
     let failure = try context.failure(of: AskConsent(home: "home", borderAgentId: Self.agent))
-    #expect(failure.status == .usage && failure.code == "conflict", "\(failure)")
+    #expect(failure.status == .usage && failure.code == .conflict, "\(failure)")
     #expect(failure.message == "there is nothing to ask about \(Self.agent)")
   }
 }
@@ -167,8 +167,8 @@ struct ConsentReportTests {
 
   @Test("An entry is one JSON object, with the fields of both parts")
   func entry() throws {
-    let bytes = try JSONEncoder().encode(decision())
-    let object = try JSONSerialization.jsonObject(with: bytes) as? NSDictionary
+    let text = try JSONText.line(decision())
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
     #expect(
       object == [
         "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home",

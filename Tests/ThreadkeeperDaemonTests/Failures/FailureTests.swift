@@ -16,13 +16,13 @@ struct FailedTests {
     "Whatever is thrown has its code and its exit status",
     arguments: [
       (CommandFailure(.usage, "no"), "invalid_payload", 64),
-      (CommandFailure(.badInput, "no", code: "invalid_payload"), "invalid_payload", 65),
+      (CommandFailure(.badInput, "no", code: .invalidPayload), "invalid_payload", 65),
       (KeychainError(.decode, "damaged"), "store", 65),
       (CommandFailure(.noInput, "no"), "not_found", 66),
       (CommandFailure(.configuration, "no"), "conflict", 78),
       (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),
       (KeychainError(.authFailed, "no"), "refused", 77),
-      (CommandFailure(.noInput, "no", code: "stale_id"), "stale_id", 66),
+      (CommandFailure(.noInput, "no", code: .staleID), "stale_id", 66),
       (SocketError(.tooLarge, "no"), "too_large", 74), (Other(), "internal", 70),
     ] as [(any Error, String, Int)])
   func codes(error: any Error, code: String, exit: Int) {

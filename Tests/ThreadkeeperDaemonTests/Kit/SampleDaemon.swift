@@ -28,13 +28,13 @@ extension OperationContext {
     var settings = MovedStore.settings(store)
     // A shard has no private broker.
     if records != nil { settings.mqtt.host = .named("127.0.0.1") }
-    (settings.limits.routersPerTeam, settings.limits.routers) = (10_000, 20_000)
-    if let homes { settings.homes = homes.map { .init(name: $0, baseTopic: "tk/\($0)") } }
+    (settings.eachHome.routersPerTeam, settings.eachHome.routersPerHome) = (10_000, 20_000)
+    if let homes { settings.homes = homes.map { .init(name: $0, base: "tk/\($0)") } }
     let logger = Logger(label: "test")
     self.init(
       settings,
       bridge: try Bridge(
-        BridgeConfiguration(settings),
+        BridgeConfiguration(settings, version: threadkeeperVersion),
         connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
         store: records ?? SealedRecords(store.keychain), logger: logger), logger: logger)
   }
@@ -115,11 +115,11 @@ struct SampleHome {
   private static let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 
   private(set) var home: Home
-  private let rules: HomeRules
+  private var rules = HomeRules { .random(in: .min ... .max) }
   var now = WireTime(milliseconds: 1_700_000_000_000)
 
   init() {
-    rules = HomeRules { .random(in: .min ... .max) }
+    (rules.settings.routersPerTeam, rules.settings.routersPerHome) = (10_000, 10_000)
     home = Home(rules: rules)
   }
 

@@ -38,12 +38,12 @@ struct CredentialOperationTests {
     #expect(try context.failure(of: show()).status == .noInput)
     try announce(Self.agent, Self.other)
     let rows = try ListCredentials().list(context)
-    #expect(rows.rows.map(\.borderAgentID) == [Self.agent, Self.other] && rows.unreadable == nil)
+    #expect(rows.rows.map(\.borderAgentId) == [Self.agent, Self.other] && rows.unreadable == nil)
     #expect(rows.rows.allSatisfy { $0.dataset == nil && $0.team == "hub" })
     let shown = try show(secret: true).perform(context)
     #expect(shown.dataset == dataset.hex)
-    #expect((shown.networkName, shown.extendedPANID) == ("home", "1111111122222222"))
-    #expect((shown.channel, shown.panID, shown.activeTimestamp) == (15, 0x1234, 7))
+    #expect((shown.networkName, shown.extPanId) == ("home", "1111111122222222"))
+    #expect((shown.channel, shown.panId, shown.activeTimestamp) == (15, 0x1234, 7))
     #expect(try show().perform(context).dataset == nil)
   }
 
@@ -54,7 +54,7 @@ struct CredentialOperationTests {
     try announce(Self.agent)
     let shown = try ShowPreferred(home: "home", secret: true).perform(context)
     #expect(shown.credentials && shown.dataset == dataset.hex && shown.reportedBy.isEmpty)
-    #expect((shown.channel, shown.panID, shown.activeTimestamp) == (15, 0x1234, 7))
+    #expect((shown.channel, shown.panId, shown.activeTimestamp) == (15, 0x1234, 7))
     #expect(try ShowPreferred(home: "home", secret: false).perform(context).dataset == nil)
   }
 
@@ -84,7 +84,7 @@ struct CredentialOperationTests {
     #expect(
       try ListNetworks().list(context).rows.map { $0["shared_by"] } == [.array([.text("ha")])])
     let listed = try ListCredentials().list(context).rows
-    #expect(listed.map(\.sharedBy) == ["ha"] && listed.map(\.borderAgentID) == [nil])
+    #expect(listed.map(\.sharedBy) == ["ha"] && listed.map(\.borderAgentId) == [nil])
     #expect(listed.map(\.networkName) == ["home"] && listed.map(\.team) == ["ha"])
     func ofRouter() throws -> [CredentialState] {
       try ListRouters().list(context).rows.compactMap {

@@ -27,7 +27,7 @@ struct PageFactsTests {
     store = try TemporaryStore()
     settings = MovedStore.settings(store)
     bridge = try Bridge(
-      BridgeConfiguration(settings),
+      BridgeConfiguration(settings, version: threadkeeperVersion),
       connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test",
       store: SealedRecords(store.keychain), clock: clock, logger: Logger(label: "test"))
   }

@@ -19,15 +19,15 @@ struct DaemonStateTests {
     for letter in ["\"", "\\", "😀"] {
       let topic = String(repeating: letter, count: 1_024)
       let refused = DaemonState.Refused(
-        .init(
-          topics: 1, last: topic,
-          problem: "the access list does not let `anna` publish to \(topic)",
-          isByAccess: true))
+        Refusal(
+          .topic, topic: topic,
+          MosquittoError(
+            .notAuthorized, "the access list does not let `anna` publish to \(topic)"), count: 1))
       #expect(try JSONEncoder().encode(refused).count < 3_000)
       #expect(refused.remedy.contains("threadkeeper acl"))
     }
     let short = DaemonState.Refused(
-      .init(topics: 1, last: "a/b", problem: "too large", isByAccess: false))
+      Refusal(.topic, topic: "a/b", MosquittoError(.unreachable, "too large"), count: 1))
     #expect(short.lastTopic == "a/b" && !short.remedy.contains("acl"))
   }
 
@@ -35,15 +35,13 @@ struct DaemonStateTests {
   func devices() {
     let topic = "homeassistant/device/a/config"
     let refused = DaemonState.Refused(
-      RefusedDevices(.device(topic: topic), MosquittoError(.notAuthorized, "no"), count: 3))
+      Refusal(.device, topic: topic, MosquittoError(.notAuthorized, "no"), count: 3))
     #expect(refused.topics == 3 && refused.lastTopic == topic)
     #expect(refused.remedy.contains("threadkeeper acl"))
     #expect(refused.remedy.contains("home_assistant.discovery: off"))
-    let removal = RefusedDevices(
-      .removal(topic: topic), MosquittoError(.notAuthorized, "no"), count: 1)
+    let removal = Refusal(.removal, topic: topic, MosquittoError(.notAuthorized, "no"), count: 1)
     #expect(removal.remedy.contains("mosquitto_pub"))
-    let large = RefusedDevices(
-      .device(topic: topic), MosquittoError(.unreachable, "too large"), count: 1)
+    let large = Refusal(.device, topic: topic, MosquittoError(.unreachable, "too large"), count: 1)
     #expect(!large.remedy.contains("acl"))
   }
 }
@@ -56,7 +54,7 @@ struct StatusReportTests {
 
   private func report(_ homes: [(name: String, home: SampleHome)]) -> StatusReport {
     var settings = Settings(stateDirectory: store.path)
-    settings.homes = homes.map { .init(name: $0.name, baseTopic: $0.name) }
+    settings.homes = homes.map { .init(name: $0.name, base: $0.name) }
     let state = DaemonStateReader(
       settings: settings, port: 1883, monitor: BridgeMonitor(), discovery: { .off }, server: nil,
       login: { LoginInUse(username: nil, password: nil, source: .none) })

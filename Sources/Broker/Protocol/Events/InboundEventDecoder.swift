@@ -2,6 +2,7 @@
 
 import Home
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 import Wire
 

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import KeychainCore
 import LocalAPI
 import Settings
 import SodiumCrypto
 import ThreadkeeperDaemon
 
-/// Has something done with the keys of the store: by the daemon that holds it, or without one in the store itself.
-struct StoreClient: Sendable {
+/// What the keys of the store are needed for: done by the daemon that holds it, or without one in the store itself.
+extension DaemonClient {
   /// A passphrase takes the daemon a second, on a slow machine ten.
-  private static let timeout = Duration.seconds(120)
+  private static let keyLimit = Duration.seconds(120)
 
-  let settings: Settings
-  private var daemon: DaemonClient { DaemonClient(settings: settings) }
-
-  func list() async throws -> ListKeySlots.Reply {
-    try await DaemonClient.orStore(isRepeatable: true) {
-      try await daemon.performIfThere(ListKeySlots(), within: Self.timeout)
-    } store: {
-      let keychain = try OpenStore.forReading(settings)
-      defer { keychain.close() }
-      return try ListKeySlots().perform(OpenedStore(keychain: keychain, settings: settings))
+  func keySlots() async throws -> ListKeySlots.Reply {
+    try await perform(ListKeySlots(), within: Self.keyLimit) {
+      try OpenStore.reading(settings) {
+        try ListKeySlots().perform(OpenedStore(keychain: $0, settings: settings))
+      }
     }
   }
 
@@ -30,14 +24,14 @@ struct StoreClient: Sendable {
   ///
   /// - Parameter needsAll: whether what is locked is asked for, too.
   func perform<Performed: KeyOperation>(
-    _ operation: Performed, needsAll: Bool = false
+    onKeys operation: Performed, needsAll: Bool = false
   ) async throws -> Performed.Reply {
     let keychain = try await openHere(needsAll: needsAll)
     defer { keychain?.close() }
     guard let keychain else {
       // It is not to be done twice.
-      return try await DaemonClient.orStore(isRepeatable: false) {
-        try await daemon.performIfThere(operation, within: Self.timeout)
+      return try await Self.orStore(isRepeatable: false) {
+        try await performIfThere(operation, within: Self.keyLimit)
       } store: {
         throw CommandFailure(.temporary, "the daemon has ended before it was asked: try again")
       }
@@ -50,7 +44,7 @@ struct StoreClient: Sendable {
   ///
   /// - Parameter needsAll: whether what is locked is asked for, too.
   private func openHere(needsAll: Bool) async throws -> Keychain? {
-    let keychain: Keychain? = try await DaemonClient.orStore(isRepeatable: true) {
+    let keychain: Keychain? = try await Self.orStore(isRepeatable: true) {
       try await isDaemonThere() ? Optional(Keychain?.none) : nil
     } store: {
       try await InterruptibleWork.result { try open(until: $0, needsAll: needsAll) }
@@ -65,10 +59,10 @@ struct StoreClient: Sendable {
   /// It changes nothing, so it leaves nothing in doubt.
   private func isDaemonThere() async throws -> Bool {
     do {
-      return try await daemon.isThere(within: Self.timeout)
-    } catch is DaemonClient.Ended {
+      return try await isThere(within: Self.keyLimit)
+    } catch is Ended {
       return false
-    } catch is DaemonClient.LeftOpen {
+    } catch is LeftOpen {
       throw CancellationError()
     }
   }
@@ -110,7 +104,9 @@ enum SecretInput {
   static func line(
     _ path: String, of name: String, limit: Int = 4_096
   ) throws(CommandFailure) -> String {
-    let bytes = try path == "-" ? StandardInput.read(limit: limit) : file(path, limit)
+    let bytes =
+      try path == "-"
+      ? StandardInput.read(limit: limit) : InputFile.read(path, limit: limit, isSecret: true)
     guard let bytes else { throw CommandFailure(.badInput, "the \(name) is too long") }
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
@@ -118,20 +114,6 @@ enum SecretInput {
         .badInput, "the first line of \(path) is no \(name): it is empty, or not UTF-8")
     }
     return text
-  }
-
-  private static func file(_ path: String, _ limit: Int) throws(CommandFailure) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & 0o007 == 0 else {
-      throw CommandFailure(
-        .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
-    }
-    return try StandardInput.read(descriptor, named: path, limit: limit)
   }
 
   /// A new passphrase.
@@ -162,9 +144,7 @@ extension Password {
   static func asked(_ question: String) async throws -> SecretBytes {
     guard TerminalPrompt.isPossible else { throw TerminalPrompt.noTerminal }
     while true {
-      guard let text = try await TerminalPrompt.ask(question, isHidden: true) else {
-        throw CancellationError()
-      }
+      let text = try await TerminalPrompt.answer(to: question, isHidden: true)
       if !text.isEmpty { return try checked(Array(text.utf8)[...]) }
     }
   }
@@ -176,43 +156,36 @@ extension Password {
   }
 }
 
-/// As commands open the store: where nothing at hand opens it, they ask at the terminal.
 extension OpenStore {
-  static func forReading(_ settings: Settings) throws -> Keychain {
-    try forReading(settings, ask: StoreSecret.askNow)
-  }
-
-  static func forWriting(_ settings: Settings) throws -> Keychain {
-    try forWriting(settings, ask: StoreSecret.askNow)
+  /// Opens the store for as long as it is read, which may be beside others that use it.
+  ///
+  /// - Parameter ask: where nothing at hand opens it; by default at the terminal.
+  static func reading<R>(
+    _ settings: Settings, ask: @escaping StoreWays.Ask = { try StoreSecret.ask($0) },
+    _ body: (Keychain) throws -> R
+  ) throws -> R {
+    let keychain = try forReading(settings, ask: ask)
+    defer { keychain.close() }
+    return try body(keychain)
   }
 }
 
 extension StoreSecret {
   /// Asks a person, if there is one. Nil without a terminal or an answer.
   ///
+  /// - Parameter stop: where signals are caught: ends the question.
   /// - Throws: `CancellationError` when the question is broken off: then nothing is to be done.
-  static func askNow(_ why: String) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question, isHidden: true) }
-  }
-
-  /// The same where signals are caught: the flag ends the question.
-  static func ask(_ why: String, until stop: StopFlag) throws -> SecretText? {
-    try asked(why) { try TerminalPrompt.askNow(question, isHidden: true, until: stop) }
-  }
-
-  private static let question = "Passphrase or recovery code of the store: "
-
-  private static func asked(_ why: String, _ ask: () throws -> String?) throws -> SecretText? {
+  static func ask(_ why: String, until stop: StopFlag? = nil) throws -> SecretText? {
     guard TerminalPrompt.isPossible else { return nil }
     TerminalPrompt.show(why)
-    let answer: String?
     do {
-      answer = try ask()
+      let answer = try TerminalPrompt.askNow(
+        "Passphrase or recovery code of the store: ", until: stop)
+      return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
     } catch let cancelled as CancellationError {
       throw cancelled
     } catch {
       return nil
     }
-    return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
   }
 }

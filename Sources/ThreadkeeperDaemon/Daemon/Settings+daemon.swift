@@ -1,49 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bridge
 import Broker
+import FoundationEssentials
 import Glibc
 import KeychainCore
 import SQLiteDatabase
 import Settings
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-extension BridgeConfiguration {
-  /// What the settings decide for the bridge.
-  package init(_ settings: Settings) {
-    self.init(
-      version: threadkeeperVersion,
-      topics: BaseTopics(settings.homes.map { .init(name: $0.name, base: $0.baseTopic) }))
-    takesOver = settings.mqtt.takeOver
-    teams = settings.brokerTeams
-    eventsPerSecond = settings.limits.eventsPerSecond
-    eventsBurst = settings.limits.eventsBurst
-    routersPerTeam = settings.limits.routersPerTeam
-    routersPerHome = settings.limits.routers
-    reportersOfSSID = settings.ssid.reporters
-    approvers = settings.consent.approvers
-    approversMustSign = settings.consent.approversTrust == .signed
-    homeAssistant.isOn = settings.homeAssistant.discovery == .on
-    homeAssistant.prefix = settings.homeAssistant.prefix
-    homeAssistant.login = settings.homeAssistant.login
-    homeAssistant.trusted = settings.homeAssistant.trusted
-    homeAssistant.consent =
-      switch settings.homeAssistant.consent {
-      case .off: .off
-      case .adoptions: .adoptions
-      case .all: .all
-      }
-    alertsHold = settings.alerts.holdSeconds
-    offlineAfter = settings.presence.offlineAfterSeconds
-    discoversRouters = settings.discovery.mdns == .auto
-    adoptTimeout = settings.preferred.onMismatch == .adopt ? Self.adoptTimeoutSeconds : nil
-  }
-}
 
 extension MosquittoConfiguration {
   /// The connection to a broker that is not ours.
@@ -51,10 +14,7 @@ extension MosquittoConfiguration {
     self.init(
       host: host, port: mqtt.port, clientID: mqtt.clientID?.revealed ?? "threadkeeper",
       username: mqtt.username, password: mqtt.password?.revealed,
-      protocolVersion: mqtt.protocolVersion == .v5 ? .v5 : .v311,
-      tls: mqtt.tls.map {
-        TLS(caFile: $0.caFile, certificateFile: $0.certFile, keyFile: $0.keyFile)
-      })
+      protocolVersion: mqtt.protocolVersion, tls: mqtt.tls)
     brokerUsers = Set(mqtt.brokerUsers)
   }
 }
@@ -68,7 +28,7 @@ extension Settings {
       guard homes.contains(where: { $0.name == name }) else {
         throw CommandFailure(
           .usage, "there is no home \(name)",
-          remedy: "homes: \(homes.map(\.name).joined(separator: ", "))")
+          remedy: "homes: \(homes.map(\.name).listed)")
       }
       return name
     }

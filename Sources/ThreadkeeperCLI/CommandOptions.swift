@@ -1,19 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import Settings
 import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+/// What a command that asks the daemon, or opens the store, has in common with all others: which settings it works
+/// with, and how it prints what it got. A command says what is to be done, and what a person reads of the reply.
+struct CommandOptions: ParsableArguments {
+  @OptionGroup var settings: SettingsOptions
+  @OptionGroup var output: OutputOptions
+
+  /// The daemon of these settings.
+  ///
+  /// - Throws: as `SettingsOptions.loadOfStore`.
+  func daemon() throws -> DaemonClient { DaemonClient(settings: try settings.loadOfStore()) }
+
+  /// Gets a reply, and prints it.
+  ///
+  /// - Parameter text: of the reply, where JSON is not asked for.
+  @discardableResult
+  func show<Reply: Encodable>(
+    _ reply: (DaemonClient) async throws -> Reply, text: (Reply) -> String
+  ) async throws -> Reply {
+    let reply = try await reply(daemon())
+    try output.show(reply, text: text(reply))
+    return reply
+  }
+
+  /// Prints a list as a table.
+  ///
+  /// - Parameters:
+  ///   - columns: of the table, and those that it has only where there is something in them.
+  ///   - none: a sentence for a list without rows of which the daemon does not say why.
+  func list<Listed: ListOperation>(
+    _ operation: (DaemonClient) throws -> Listed, _ columns: Table.Columns<Listed.Row>,
+    ifAny others: Table.Columns<Listed.Row> = [:], none: String = ""
+  ) async throws {
+    let daemon = try daemon()
+    let list = try await daemon.list(operation(daemon))
+    try output.show(
+      list.rows,
+      text: Table(list.rows, columns, ifAny: others).text(none: (list.note ?? none) + "\n"))
+    try CommandFailure.check(unreadable: list.unreadable)
+  }
+}
 
 /// Which settings a command works with; the same for every command that needs some.
-package struct SettingsOptions: ParsableArguments {
+struct SettingsOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -21,16 +57,14 @@ package struct SettingsOptions: ParsableArguments {
       discussion: "Without it: $THREADKEEPER_CONFIG, ~/.config/threadkeeper/threadkeeper.yaml, "
         + "/etc/threadkeeper/threadkeeper.yaml; without any of them, defaults.",
       valueName: "file"))
-  package var config: String?
+  var config: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
       "Where the store and its key lie unless the configuration says otherwise.",
       valueName: "directory"))
-  package var stateDirectory: String?
-
-  package init() {}
+  var stateDirectory: String?
 
   /// Reads the settings, with everything that is wrong with them.
   ///
@@ -51,7 +85,7 @@ package struct SettingsOptions: ParsableArguments {
   /// Loads the settings, and prints what is wrong with them.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
-  package func load() throws -> Settings {
+  func load() throws -> Settings {
     #if Fleet
     guard FleetHome.target == nil else { throw FleetHome.notForOne }
     #endif
@@ -59,11 +93,19 @@ package struct SettingsOptions: ParsableArguments {
   }
 
   fileprivate func loadAny() throws -> Settings {
-    let result = read()
-    for problem in result.problems {
+    try read().usable()
+  }
+}
+
+extension SettingsResult {
+  /// Prints what is wrong with the settings.
+  ///
+  /// - Throws: `CommandFailure` with status 78 when they cannot be used.
+  func usable(telling isTold: (SettingsProblem) -> Bool = { _ in true }) throws -> Settings {
+    for problem in problems where isTold(problem) {
       try StandardStream.error.write("\(problem)\n")
     }
-    guard let settings = result.settings else {
+    guard let settings else {
       throw CommandFailure(
         .configuration, "the configuration cannot be used",
         remedy: "fix what is listed above; `threadkeeper check-config` checks it again")
@@ -77,8 +119,8 @@ struct HomeOption: ParsableArguments {
   @Option(help: "The home; needed only where there is more than one.")
   var home: String?
 
-  func name(_ settings: Settings) throws(CommandFailure) -> String {
-    try settings.home(named: home)
+  func name(_ daemon: DaemonClient) throws(CommandFailure) -> String {
+    try daemon.settings.home(named: home)
   }
 }
 
@@ -164,13 +206,11 @@ struct CheckConfigCommand: ParsableCommand {
         THREADKEEPER_MQTT_PORT=99999 threadkeeper check-config --json
       """)
 
-  @OptionGroup var options: SettingsOptions
-  @OptionGroup var output: OutputOptions
+  @OptionGroup var options: CommandOptions
 
   func run() throws {
-    let result = options.read()
-    let report = ConfigReport(result)
-    try output.show(report, text: report.text)
+    let report = ConfigReport(options.settings.read())
+    try options.output.show(report, text: report.text)
     guard report.usable else { throw ExitCode(ExitStatus.configuration.rawValue) }
   }
 }

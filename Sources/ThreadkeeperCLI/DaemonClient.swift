@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import KeychainCore
 import LocalAPI
 import Settings
 import ThreadRequests
 import ThreadkeeperDaemon
+import ThreadkeeperSupport
 
 /// The daemon that runs on a store, for commands that have something for it.
 struct DaemonClient: Sendable {
@@ -45,15 +47,17 @@ struct DaemonClient: Sendable {
   /// Has something done that only a daemon can do, again when it ends in the middle. One that is just starting is waited
   /// for.
   ///
-  /// - Parameter ask: nil when no daemon listens.
+  /// - Parameters:
+  ///   - store: what is done in the store itself where no daemon runs; nil: that is a failure.
+  ///   - ask: nil when no daemon listens.
   /// - Throws: `CommandFailure` with status 69 when none runs, among others.
   func askRunning<R: Sendable>(
-    isRepeatable: Bool = true, _ ask: () async throws -> R?
+    isRepeatable: Bool = true, orStore store: (() async throws -> R)? = nil,
+    _ ask: () async throws -> R?
   ) async throws -> R {
     try await Self.orStore(isRepeatable: isRepeatable, daemon: ask) {
-      guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
-        throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
-      }
+      if let store { return try await store() }
+      try checkIsFree()
       throw CommandFailure(
         .unavailable, "no daemon runs on the store \(settings.store.path)",
         remedy:
@@ -62,11 +66,21 @@ struct DaemonClient: Sendable {
     }
   }
 
+  /// - Throws: `CommandFailure` with status 75 where somebody has the store who does not listen (yet).
+  func checkIsFree() throws(CommandFailure) {
+    guard StoreLock.holder(of: OpenStore.location(settings)) == nil else {
+      throw CommandFailure(.temporary, "another process has the store, and no daemon answers")
+    }
+  }
+
   /// Has an operation done.
+  ///
+  /// - Parameter store: as of `askRunning`.
   func perform<Performed: Operation>(
-    _ operation: Performed, within limit: Duration = .seconds(60)
+    _ operation: Performed, within limit: Duration = .seconds(60),
+    orStore store: (() async throws -> Performed.Reply)? = nil
   ) async throws -> Performed.Reply {
-    try await askRunning(isRepeatable: Performed.isRepeatable) {
+    try await askRunning(isRepeatable: Performed.isRepeatable, orStore: store) {
       try await performIfThere(operation, within: limit)
     }
   }
@@ -77,7 +91,7 @@ struct DaemonClient: Sendable {
     _ operation: Performed, within limit: Duration = .seconds(60)
   ) async throws -> Performed.Reply? {
     let operation = OperationCall(operation)
-    return try await (call(operation.method, operation, within: limit)?.reply).map(own)
+    return try await call(operation.method, operation, within: limit).map { own($0.reply) }
   }
 
   /// Has an operation done that sends replies, each of which `each` gets.
@@ -99,10 +113,20 @@ struct DaemonClient: Sendable {
     each: (Performed.Reply) async throws -> Void
   ) async throws -> Performed.Reply? {
     let operation = OperationCall(operation)
-    let last = try await follow(operation.stream, operation, firstWithin: limit) {
-      try await each(own($0.reply))
-    }?.reply
-    return last.map(own)
+    return try await with(operation.stream.access, within: limit) {
+      var last: Performed.Reply?
+      for try await answer in try $0.replies(
+        to: operation.stream, operation, firstWithin: limit)
+      {
+        let reply = own(answer.reply)
+        try await each(reply)
+        last = reply
+      }
+      // A stream whose task is cancelled between two replies just ends.
+      try Task.checkCancellation()
+      guard let last else { throw SocketError.closed }
+      return last
+    }
   }
 
   /// Of a reply about a shard of a fleet, what is of the home that is asked for.
@@ -152,6 +176,24 @@ struct DaemonClient: Sendable {
   func status() async throws -> StatusReport {
     try await askRunning {
       try await call(StatusMethods.get, VarlinkNothing(), within: .seconds(60))?.status
+    }
+  }
+
+  /// The same, where one may run. A process that has the store and does not listen may be starting.
+  ///
+  /// - Returns: nil where no daemon answers: none runs, this user has no access to it, it is another version, or it
+  ///   cannot read its store.
+  /// - Throws: `CancellationError`.
+  func statusIfThere() async throws -> StatusReport? {
+    let end = ContinuousClock.now + .seconds(2)
+    while true {
+      let reply = try? await call(StatusMethods.get, VarlinkNothing(), within: .seconds(10))
+      if let reply { return reply.status }
+      try Task.checkCancellation()
+      guard ContinuousClock.now < end,
+        StoreLock.holder(of: OpenStore.location(settings)) != nil
+      else { return nil }
+      try await Task.sleep(for: .milliseconds(100))
     }
   }
 
@@ -212,5 +254,70 @@ struct DaemonClient: Sendable {
       if isInDoubt { throw LeftOpen() }
       throw CancellationError()
     }
+  }
+}
+
+/// The local API.
+///
+/// Every call throws `CommandFailure`, among them what the daemon answers; `Ended`; `LeftOpen`, or `CancellationError`
+/// when nothing was asked yet.
+extension DaemonClient {
+  /// Calls a method of the running daemon.
+  ///
+  /// - Parameter limit: the most time for all of it.
+  /// - Returns: nil when no daemon listens.
+  func call<Parameters: Encodable & Sendable, Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration
+  ) async throws -> Reply? {
+    let deadline = ContinuousClock.now + limit
+    return try await with(method.access, within: limit) {
+      try await $0.call(method, parameters, within: deadline - .now)
+    }
+  }
+
+  /// Whether a daemon answers.
+  func isThere(within limit: Duration) async throws -> Bool {
+    let question = VarlinkMethod<VarlinkNothing, VarlinkNothing>(
+      VarlinkInterface.service.name, "GetInfo", for: .admitted)
+    return try await call(question, VarlinkNothing(), within: limit) != nil
+  }
+
+  private func with<Reply>(
+    _ access: VarlinkAccess, within limit: Duration,
+    _ body: (VarlinkClient) async throws -> Reply
+  ) async throws -> Reply? {
+    do {
+      guard let client = try await connect(for: access, within: limit) else { return nil }
+      try Task.checkCancellation()
+      return try await body(client)
+    } catch let error as SocketError where error.reason == .malformed {
+      // What was asked for may be done: this is no reason to ask again.
+      throw Self.unreadable
+    } catch let error as SocketError {
+      throw failure(error)
+    } catch let error as VarlinkError {
+      throw error.commandFailure
+    }
+  }
+
+  private func connect(
+    for access: VarlinkAccess, within limit: Duration
+  ) async throws -> VarlinkClient? {
+    do {
+      return try await VarlinkClient.connect(
+        to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
+    } catch let error as SocketError where error.reason == .forbidden && access <= .reader {
+      guard let client = try? await connectAsReader(within: limit) else { throw error }
+      return client
+    }
+  }
+
+  /// The machine's daemon, for members of its group; nil where none listens, or its store is another one.
+  private func connectAsReader(within limit: Duration) async throws -> VarlinkClient? {
+    let places = SystemPlaces(environment: ProcessInfo.processInfo.environment)
+    let client = try await VarlinkClient.connect(
+      to: places.readersSocket, within: limit, admittingOthers: true)
+    let status = try await client?.call(StatusMethods.get, VarlinkNothing(), within: limit).status
+    return status?.store.path == settings.store.path ? client : nil
   }
 }

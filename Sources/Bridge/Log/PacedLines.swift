@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Home
+
+/// Lines of the log about each of a few matters: the first ones at once, more after ten seconds, and then with the
+/// count of all that there were meanwhile. A pure value.
+struct PacedLines<Matter: Hashable & Sendable>: Sendable {
+  private static var milliseconds: Int64 { 10_000 }
+
+  private struct Period {
+    var end: Int64 = .min
+    var left = 0
+    /// What has happened since the last line.
+    var count = 0
+  }
+
+  private var periods: [Matter: Period] = [:]
+
+  /// - Parameters:
+  ///   - wanted: lines that there are.
+  ///   - more: what has happened.
+  ///   - most: lines in ten seconds.
+  /// - Returns: how many lines may be written now, and what has happened since the last ones; 0 without any.
+  mutating func take(
+    _ wanted: Int, of matter: Matter, counting more: Int, atMost most: Int = 1, at now: WireTime
+  ) -> (lines: Int, count: Int) {
+    var period = periods[matter] ?? Period()
+    defer { periods[matter] = period }
+    // A clock that was set back must not silence the log.
+    if now.milliseconds >= period.end || period.end - now.milliseconds > Self.milliseconds {
+      period.end = now.milliseconds + Self.milliseconds
+      period.left = most
+    }
+    period.count += more
+    let lines = min(period.left, wanted, period.count)
+    guard lines > 0 else { return (0, 0) }
+    period.left -= lines
+    defer { period.count = 0 }
+    return (lines, period.count)
+  }
+}
