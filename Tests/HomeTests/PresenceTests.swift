@@ -223,7 +223,7 @@ import ThreadDataset
     "A router without a network that says so again is silent when that ends, as is its alert's sentence",
     arguments: [nil, .of(1)] as [DatasetSummary?])
   func silentWithoutNetwork(_ had: DatasetSummary?) throws {
-    var scene = HomeScene { $0.alertsHold = 0 }
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1, had) { $0.thread.state = had == nil ? .disabled : .leader }
     func report() { scene.publish(.offline, 1) { $0.offlineReason = .noNetwork } }

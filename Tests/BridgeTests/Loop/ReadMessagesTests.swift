@@ -30,7 +30,7 @@ struct ReadMessagesTests {
     var reading = IntakeReading(hashKey: LoopKit.hashKey)
     reading.identity = { daemon }
     reader = try MessageReader(["tk"], reading)
-    limits = TokenBuckets(rate: reading.eventsPerSecond, burst: reading.eventsBurst)
+    limits = TokenBuckets(rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst)
     self.daemon = daemon
   }
 

@@ -25,7 +25,7 @@ struct HomeAssistantTemplateTests {
     router.datasetChangedAt = now
     let topics = BaseTopics([.init(name: "home", base: "tk")])
     let info = BridgeInfo(
-      settings: PublisherSettings(topics), shown: .init(), name: "home", preferred: .of(1),
+      settings: PublisherSettings(topics), own: HomeSettings(), name: "home", preferred: .of(1),
       routers: 1, networks: 1)
     let question = ConsentQuestion(
       id: ConsentID(1), requester: Requester(.login("a"), team: "a"),

@@ -64,7 +64,9 @@ struct PublishedBytesTests {
     settings.version = "1.2.3"
     settings.instanceID = "000102030405060708090a0b0c0d0e0f"
     settings.identity = { (line: "tk1:line", fingerprint: "0123-4567") }
-    settings.shown = [.init(alertsHold: 7, offlineAfter: 77, adopts: assistant)]
+    settings.homes[0].alertsHold = 7
+    settings.homes[0].offlineAfter = 77
+    settings.homes[0].onMismatch = assistant ? .adopt : .alert
     return settings
   }
 
@@ -423,8 +425,8 @@ struct PublishedBytesTests {
     let scene = PublisherScene(
       Self.settings(home: true),
       PublishingScene {
-        $0.adoptTimeout = 300
-        $0.alertsHold = 1
+        $0.settings.adoptTimeout = 300
+        $0.settings.alertsHold = 1
       })
     var transcript = Transcript()
     func step(_ title: String, _ body: (inout PublishingScene) -> Void) throws {
