@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ThreadRequests
 import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 import Wire
 

@@ -7,7 +7,6 @@ import KeychainCore
 import SQLiteDatabase
 import Settings
 
-
 extension MosquittoConfiguration {
   /// The connection to a broker that is not ours.
   package init(_ mqtt: Settings.MQTT, host: String) {
