@@ -162,7 +162,8 @@ let package = Package(
       dependencies: [
         "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase",
         "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
