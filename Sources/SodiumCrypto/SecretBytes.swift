@@ -110,7 +110,14 @@ func zero(_ memory: UnsafeMutableRawBufferPointer) {
 /// Zeroes what calls that have returned left on the stack of this thread, as far as they usually go: values such as
 /// keys, which the compiler keeps there.
 @inline(never)
-package func wipeDeadStack() { sodium_stackzero(64 << 10) }
+package func wipeDeadStack() { sodium_stackzero(deadStack) }
+
+#if DEBUG
+// Without optimization, single functions have frames of 50 KB.
+private let deadStack = 512 << 10
+#else
+private let deadStack = 64 << 10
+#endif
 
 /// Zeroes bytes that held a secret.
 package func wipe(_ bytes: inout [UInt8]) {
