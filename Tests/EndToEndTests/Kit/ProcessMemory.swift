@@ -34,6 +34,21 @@ enum ProcessMemory {
         .self)
   }
 
+  /// Where each thread stands on its stack.
+  private static func stacks(of process: Int32) -> [(thread: String, pointer: Int)] {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task"))
+    return (threads ?? []).compactMap { thread in
+      let place = "/proc/\(process)/task/\(thread)"
+      guard let call = try? Program.check("cat", ["\(place)/syscall"]),
+        let name = try? Program.check("cat", ["\(place)/comm"]),
+        let pointer = call.split(separator: " ").dropLast().last.flatMap({
+          Int($0.dropFirst(2), radix: 16)
+        })
+      else { return nil }
+      return (name.trimmingCharacters(in: .newlines), pointer)
+    }
+  }
+
   /// The names of what is found in all that is not as in a file, with the part of its memory.
   static func finds(of needles: [Needle], in process: Int32) throws -> Set<String> {
     let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
@@ -46,6 +61,7 @@ enum ProcessMemory {
     var finds: Set<String> = []
     // Foundation reads no more than the first page of it.
     let maps = try Program.check("cat", ["/proc/\(process)/maps"])
+    let stacks = stacks(of: process)
     for line in maps.split(separator: "\n") {
       let fields = line.split(separator: " ", maxSplits: 5)
       let ends = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
@@ -57,7 +73,10 @@ enum ProcessMemory {
         // Most of a stack was never touched: it is all one value.
         guard count > 0, memcmp(room, room + 1, count - 1) != 0 else { continue }
         for needle in needles where find(room, count, needle.bytes, needle.bytes.count) != nil {
-          finds.insert("\(needle.name) in \(fields.count > 5 ? fields[5] : "other memory")")
+          let stack = stacks.first { ends[0] <= $0.pointer && $0.pointer < ends[1] }
+          let owner = stack.map { "the stack of \($0.thread)" }
+          finds.insert(
+            "\(needle.name) in \(fields.count > 5 ? String(fields[5]) : owner ?? "other memory")")
         }
       }
     }
