@@ -17,17 +17,6 @@ struct AgentBytesTests {
   private static let now: Int64 = 1_800_000_000
   private static let awkward = "Attic \"2\" é\u{1}/\\\n😀"
 
-  private static func homeAssistant() throws -> HomeAssistantConfiguration {
-    let broker = MosquittoConfiguration(host: "127.0.0.1", clientID: "a")
-    let login = AgentLogin(base: "tk", user: "hub", broker: broker)
-    let address = try #require(HomeAssistantAddress("http://127.0.0.1:8123"))
-    var configuration = HomeAssistantConfiguration(login, address: address) {
-      () throws(HomeAssistantTrouble) in throw .otherForm
-    }
-    configuration.name = awkward
-    return configuration
-  }
-
   private static func line(_ publication: Publication) -> String {
     let expiry = publication.messageExpiry.map { " expires=\($0)" } ?? ""
     return "\(publication.topic) \(String(decoding: publication.payload, as: UTF8.self))"
@@ -60,24 +49,25 @@ struct AgentBytesTests {
       events.append(whole)
     }
     var writer = EventWriter(base: "tk", user: "hub")
-    var text = ""
-    func add(_ event: AgentEvent, expiry: UInt32? = nil) throws {
-      text += try Self.line(writer.publication(of: event, answers: "a", expiry: expiry, now: 7))
-    }
     let description = RouterDescription(name: Self.awkward, vendor: "Maker", model: "M1")
-    for event in events { try add(AgentEvent(event, description)) }
-    let offline = AgentEvent(RouterEvent(.offline, of: agent))
-    text += try Self.line(#require(writer.lastWill(of: offline)))
+    var text = ""
+    for event in events {
+      text += try Self.line(writer.publication(of: AgentEvent(event, description), now: 7))
+    }
+    let last = AgentEvent(RouterEvent(.offline, of: agent))
+    text += try Self.line(#require(writer.lastWill(of: last)))
     for standing in [AgentStanding.works, .fails(Self.awkward), .reportedByRouter] {
       text += try Self.line(writer.publication(of: standing, by: Self.awkward, now: 7))
     }
+    let ssid = try #require(try SSID(Array("Wi-Fi \"é\"".utf8)))
     for subject in [SSIDSubject.router(agent), .accessPoint(Self.awkward)] {
-      try add(subject.event(#require(try SSID(Array("Wi-Fi \"é\"".utf8)))), expiry: 60)
+      text += try Self.line(writer.publication(of: subject.event(ssid), expiry: 60, now: 7))
     }
     for borderAgent in [nil, agent] {
-      let entry = StoredDataset(
-        id: "1", preference: borderAgent == nil, borderAgentText: borderAgent.map { "\($0)" })
-      try add(Self.homeAssistant().event(SharedDataset(entry, dataset)))
+      var event = AgentEvent(kind: .credentials)
+      (event.body.borderAgentID, event.body.name) = (borderAgent, Self.awkward)
+      (event.body.dataset, event.body.isPreferred) = (dataset.hex, borderAgent == nil)
+      text += try Self.line(writer.publication(of: event, now: 7))
     }
     try Golden.check(text, "events.txt")
     for kind in InboundEventKind.allCases { #expect(text.contains("/\(kind.rawValue) {")) }
@@ -139,7 +129,7 @@ struct AgentBytesTests {
       let read = outcome.map {
         Described.fields([
           "\($0.kind)": "\($0.token)", "code": $0.code, "field": $0.field,
-          "message": $0.code == nil ? nil : $0.message.debugDescription,
+          "message": $0.message.debugDescription,
         ])
       }
       text += Self.line(payload, read ?? "nothing", hex, "answer")

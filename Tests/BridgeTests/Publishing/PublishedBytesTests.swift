@@ -102,7 +102,7 @@ struct PublishedBytesTests {
       router.threadState = ThreadState.allCases[index / 2 % 5]
       router.threadStateSince = now.adding(seconds: -index)
       router.reportedPartition = .max
-      router.credential = CredentialState.allCases[index % 5]
+      router.credential = CredentialState.allCases[index % CredentialState.allCases.count]
       router.source = index % 3 == 0 ? .mdns : .mqtt
       router.dataset = [nil, .of(7, at: 5, name: awkward), .of(8, channel: 26)][index % 3]
       if index % 6 == 3 {
