@@ -179,7 +179,7 @@ package final class AgentLoop {
         trouble = message
         (isConnected, reported) = (false, nil)
         source.handle(.disconnected)
-      // The task's own are refused, too, and are logged.
+      // What its source has published is refused, too, and that is logged.
       case .refused(let publication, _) where publication.token == reports.lastSequence: break
       case .refused(let publication, let refusal):
         let message = login.brokerMessage(refusal)

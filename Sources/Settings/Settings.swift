@@ -85,7 +85,7 @@ package struct Settings: Sendable, Equatable {
     }
   }
 
-  /// What one login may make of work.
+  /// How many events one login may publish.
   package struct Limits: Hashable, Sendable {
     /// Events of one login, a second.
     package var eventsPerSecond: Int = 100

@@ -101,8 +101,10 @@ extension SettingsResult {
   /// Prints what is wrong with the settings.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
-  func usable(telling isTold: (SettingsProblem) -> Bool = { _ in true }) throws -> Settings {
-    for problem in problems where isTold(problem) {
+  func usable(
+    printing isPrinted: (SettingsProblem) -> Bool = { _ in true }
+  ) throws -> Settings {
+    for problem in problems where isPrinted(problem) {
       try StandardStream.error.write("\(problem)\n")
     }
     guard let settings else {

@@ -9,7 +9,7 @@ import ThreadkeeperSupport
 ///
 /// ```swift
 /// public struct RouterState: WireObject {
-///   public mutating func fields(_ c: inout some WireCoder) {
+///   public mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
 ///     c.field("access_point", router.accessPoint, .label)
 ///     c.needed("border_agent_id", router.agent)
 ///     …

@@ -131,7 +131,7 @@ extension ExactName: WireValue {
 }
 
 /// 8 bytes as 16 hexadecimal digits in lower case.
-public struct WireHex: WireReadable {
+public struct WireHex: WireValue {
   public let number: UInt64
 
   @inlinable
@@ -142,14 +142,6 @@ public struct WireHex: WireReadable {
     json.byte(0x22)
     json.hex(number)
     json.byte(0x22)
-  }
-
-  public static func read(_ member: JSONMember, _ form: WireForm) -> WireHex? {
-    guard case .string(let string) = member.value,
-      let bytes = string.text.flatMap(Hexadecimal.decode),
-      bytes.count == 8
-    else { return nil }
-    return WireHex(bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
   public static var form: WireForm { WireForm("", pattern: "^[0-9a-f]{16}$") }

@@ -151,7 +151,7 @@ extension AlertSentences {
     case .owner:
       "a program on this machine, whose team has a border router on the network, has stored or chosen it"
     // Not a name that anybody has chosen.
-    case .person: "a person has chosen it (\(change.who ?? "nobody"))"
+    case .person: "a person has chosen it" + (change.who.map { " (\($0))" } ?? "")
     }
   }
 

@@ -82,7 +82,7 @@ extension AlertSentences {
       "\(name) has sent nothing since \(since); it had "
         + (facts.network == nil
           ? "no Thread network yet" : "lost its Thread network \(configured)"),
-      "\(checkPublisher) What is to be done about its network, this alert says when it is back."
+      "\(checkPublisher) When it is back, this alert says what to do about its network."
     )
   }
 

@@ -292,9 +292,9 @@ extension LoopState {
   /// The batch has not happened: what came is to come again, and costs its login nothing.
   private mutating func undo() {
     records = saved
-    committed.list.withLock { committed in
+    committed.list.withLock { list in
       for place in batch.touched {
-        homes[place].home = committed[place]
+        homes[place].home = list[place]
         homes[place].isTouched = false
         due[place] = .min
       }
@@ -309,9 +309,9 @@ extension LoopState {
         for (home, key) in written.deleted { books[home][key] = nil }
       }
     }
-    committed.list.withLock { committed in
+    committed.list.withLock { list in
       for place in batch.touched {
-        committed[place] = homes[place].home
+        list[place] = homes[place].home
         homes[place].isTouched = false
       }
     }

@@ -37,7 +37,8 @@ final class HealthReports: Sendable {
   func restart() { state.withLock { $0.next = nil } }
 
   func publish(at now: WireTime) {
-    monitor.update { $0.requests = requests.figures }
+    let figures = requests.figures
+    monitor.update { $0.requests = figures }
     let known = monitor.snapshot
     guard known.isStatusConnected else { return }
     let isDue = state.withLock { state in
@@ -51,8 +52,7 @@ final class HealthReports: Sendable {
     guard isDue else { return }
     publisher.publish(
       BridgeHealth(
-        snapshot: known, counts: loop.homes.counts, requests: requests.figures,
-        waiting: publisher.waiting,
+        snapshot: known, counts: loop.homes.counts, requests: figures, waiting: publisher.waiting,
         uptime: clock.moment().steady - startedAt))
   }
 }

@@ -29,7 +29,7 @@ package struct Refusal: Sendable, Equatable {
     remedy =
       switch (kind, error.reason) {
       case (.topic, .notAuthorized):
-        "Nobody hears of it. Put what `threadkeeper acl` prints into the broker's access list; "
+        "Nobody receives what it refuses. Put what `threadkeeper acl` prints into the broker's access list; "
           + "`--daemon` names this login."
       case (.topic, _): "If that does not say why, the broker's log may."
       case (.device, .notAuthorized):

@@ -203,7 +203,7 @@ struct ConsentListCommand: AsyncParsableCommand {
 
       With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
       over a restart of the daemon. --json prints a line of JSON for each then, with `event`: asked, \
-      approved, denied or expired. What is over before it was seen is told as asked too, without `reason` \
+      approved, denied or expired. What is over before it was seen is reported as asked, too, without `reason` \
       and `expires_at`.
 
       With --grants it lists who is given credentials without a question. A grant holds for the network key it was \

@@ -13,7 +13,7 @@ enum BrokerCheck {
 
   /// - Parameter loginRemedy: what helps against a wrong password, by where it comes from.
   static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
-    // Of a login that is right, the id is for the settings.
+    // A client id that is refused stands in the settings, and says nothing of the login.
     let status = error.reason == .clientIdentifier ? .configuration : error.exitStatus
     return [check.problem(Check.sentence(error.message), remedy(error.reason, loginRemedy), status)]
   }

@@ -172,7 +172,7 @@ extension RotateKeys.Reply {
 struct KeysAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Add a way into the store.",
+    abstract: "Add a key slot to the store.",
     discussion: """
       With the first passphrase, what is accessible "when unlocked" is \
       out of reach of the key files. A recovery code is shown once, and opens everything.

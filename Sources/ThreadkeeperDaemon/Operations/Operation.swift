@@ -18,7 +18,8 @@ package protocol Operation: Codable, Sendable {
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
   static var isRepeatable: Bool { get }
 
-  /// Who may have it done: the owner, unless it is a `ReadOperation` or asks for no secret.
+  /// Who may have it done: the owner; members of the daemon's group as well, where it is a `ReadOperation`, where no
+  /// secret is asked for, and for the link of the page.
   var access: VarlinkAccess { get }
 
   /// May wait for the disk. Operations on keys are done one after the other; all others beside anything.
