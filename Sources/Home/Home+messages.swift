@@ -193,7 +193,7 @@ extension Home {
     if stored?.isPresent != true { step.needsHomeCheck = true }
     if stored?.isAnnounced != true { event.types.insert(.announced) }
     router.lacks = message.lacks
-    // One that is not complete takes the place of none that is.
+    // One that is not complete does not replace one that is.
     let hasComplete = router.dataset?.isComplete == true
     let incoming = message.dataset.flatMap { $0.isComplete || !hasComplete ? $0 : nil }
     let report = reportOfAdoption(incoming, message.adoptionFailure, &router, stored)
