@@ -107,9 +107,14 @@ extension HostapdFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_size <= Self.mostBytes
     else { throw .notAFile(path) }
-    var bytes = [UInt8](repeating: 0, count: status.st_size)
-    let count = read(descriptor, &bytes, bytes.count)
-    guard count >= 0 else { throw .unreadable(file: path, code: errno) }
-    self.init(Array(bytes.prefix(count)))
+    // Of a network file system one call may give a part.
+    var (bytes, part) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+    while bytes.count <= Self.mostBytes {
+      let count = read(descriptor, &part, part.count)
+      guard count >= 0 else { throw .unreadable(file: path, code: errno) }
+      if count == 0 { break }
+      bytes += part.prefix(count)
+    }
+    self.init(bytes)
   }
 }

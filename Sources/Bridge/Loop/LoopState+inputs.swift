@@ -44,7 +44,7 @@ extension LoopState {
   }
 
   private mutating func take(_ message: IncomingMessage) {
-    switch reader.read(message, &records.limits, at: now) {
+    switch reader.read(message, &limits, at: now) {
     case .skipped: return
     case .dropped: batch.outcome.dropped += 1
     case .misplaced where message.isRetained: batch.outcome.misplacedRetained += 1

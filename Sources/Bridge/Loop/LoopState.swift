@@ -55,6 +55,8 @@ struct LoopState {
   let readRequest: RequestReader
   var batch = Batch(outcome: CommittedBatch(time: WireTime(milliseconds: 0)))
 
+  /// What each login has left of the events that it may publish.
+  var limits: TokenBuckets
   var records: LoopRecords
   /// The same after the last commit.
   var saved: LoopRecords
@@ -95,10 +97,11 @@ struct LoopState {
     records = LoopRecords(
       notes: daemon.notes, recent: daemon.recent, sealed: daemon.sealed,
       sealedIDs: daemon.sealedIDs, homeNotes: loaded.newNotes,
-      limits: TokenBuckets(
-        rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst),
       nextRecord: next, nextMessage: lastMessage + 1)
     saved = records
+    limits = TokenBuckets(
+      rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst)
+    limits.keep()
     trials = daemon.notes.isRunning ? MessageTrial.messages : 0
     signs = SignsOfLife(since: now)
   }
@@ -128,7 +131,7 @@ struct LoopState {
     if output.isDuplicate { batch.outcome.duplicates += 1 }
     if case .message(_, let user) = input {
       let work = homes[place].home.work / Self.lookedAtOfToken
-      if work > 0 { records.limits.charge(user, work: work) }
+      if work > 0 { limits.charge(user, work: work) }
     }
     // Most messages are signs of life.
     if output.isQuiet, arrival?.mayBeAnswered != true { return output }
@@ -219,6 +222,7 @@ extension LoopState {
     batch.outcome.messages = saved.nextMessage..<records.nextMessage
     records.homeNotes = [:]
     saved = records
+    limits.keep()
     show(written)
   }
 
@@ -292,6 +296,7 @@ extension LoopState {
   /// The batch has not happened: what came is to come again, and costs its login nothing.
   private mutating func undo() {
     records = saved
+    limits.putBack()
     committed.list.withLock { list in
       for place in batch.touched {
         homes[place].home = list[place]
@@ -332,8 +337,6 @@ struct LoopRecords {
   var sealedIDs: [Hash128: RecordID]
   /// The notes of homes that are to be written with the next commit.
   var homeNotes: [RecordID: HomeNote]
-  /// What each login has left of the events that it may publish.
-  var limits: TokenBuckets
   var nextRecord: Int64
   var nextMessage: Int64
 

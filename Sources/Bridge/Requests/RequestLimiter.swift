@@ -111,6 +111,8 @@ struct TokenBuckets: Sendable {
   }
 
   private var buckets: [ExactName: Bucket] = [:]
+  /// Those that were used since `keep`, as they were then; nil: nothing is put back.
+  private var before: [ExactName: Bucket?]?
   private let rate: Int64
   private let burst: Int64
 
@@ -125,12 +127,22 @@ struct TokenBuckets: Sendable {
   ) -> RequestLimiter.Verdict {
     let price = Int64(price) * 1_000
     if buckets.count >= Self.users, buckets[user] == nil { forget(now) }
+    if before != nil, before?[user] == nil { before?[user] = .some(buckets[user]) }
     return buckets[user, default: Bucket(level: burst * 1_000, seen: now)].judge(
       price: price, work: Int64(work) * 1_000, at: now, rate: rate, burst: burst)
   }
 
   /// Takes what an event has cost beside its own token, which is known when it was handled. The bucket may owe it.
   mutating func charge(_ user: ExactName, work: Int) { buckets[user]?.take(Int64(work) * 1_000) }
+
+  /// What was taken is not put back any more.
+  mutating func keep() { before = [:] }
+
+  /// Puts back what was taken since `keep`.
+  mutating func putBack() {
+    for (user, bucket) in before ?? [:] { buckets[user] = bucket }
+    keep()
+  }
 
   /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many
   /// users at once are no home's.

@@ -96,7 +96,7 @@ extension AnswerFailure {
       case .onlyOlderShared(let network):
         .init(
           .notFound, field: "ext_pan_id",
-          "only older credentials of the preferred network \(network) are shared",
+          "what is shared of the preferred network \(network) is older, or not complete",
           help: "`threadkeeper preferred set @FILE` takes any dataset")
       case .severalShared(let users):
         .init(

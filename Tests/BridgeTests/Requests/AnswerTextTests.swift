@@ -57,7 +57,7 @@ struct AnswerTextTests {
       "nobody shares credentials of the preferred network 1111111122222222 that it has not got"),
     Row(
       .onlyOlderShared(network), nil, .notFound, "ext_pan_id",
-      "only older credentials of the preferred network 1111111122222222 are shared"),
+      "what is shared of the preferred network 1111111122222222 is older, or not complete"),
     Row(
       .severalShared(["ha", "a b"]), nil, .invalidPayload, "ext_pan_id",
       "the logins ha, \"a b\" share different keys of the preferred network"),
