@@ -131,7 +131,9 @@ struct AlertSentences {
 
   /// The names of what differs, which are no secrets.
   var differing: String? {
-    facts.differs.flatMap { $0.isEmpty ? nil : $0.parameters.map(\.rawValue).joined(separator: ", ") }
+    facts.differs.flatMap {
+      $0.isEmpty ? nil : $0.parameters.map(\.rawValue).joined(separator: ", ")
+    }
   }
 
   func conflict(with other: String) -> String {
