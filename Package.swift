@@ -312,7 +312,7 @@ let package = Package(
       name: "BorderRouterAgentTests",
       dependencies: [
         "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset",
-        "ThreadkeeperSupport",
+        "ThreadkeeperSupport", "Wire",
       ], exclude: ["Golden"], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Logging
 import ThreadkeeperSupport
+import Wire
 
 /// Publishes for something that does not publish by itself, until it is stopped.
 ///
@@ -224,7 +226,7 @@ extension AgentLoop {
   /// An event whose answer is wanted. Where it can't be sealed, that is logged.
   ///
   /// - Parameter subject: what it is about: of earlier events about the same no answer is taken any more.
-  func publish(_ event: AgentEvent, expiry: UInt32? = nil, about subject: String? = nil) {
+  func publish(_ event: InboundEvent, expiry: UInt32? = nil, about subject: String? = nil) {
     do throws(SealingError) {
       let publication = try events.publication(
         of: event, answers: answers, expiry: expiry, now: nanosecondsSince1970())
@@ -233,10 +235,10 @@ extension AgentLoop {
         unanswered[oldest] = nil
       }
       unanswered[publication.token] = EventOutcome(
-        kind: event.kind, token: publication.token, subject: subject)
+        kind: event.message.kind, token: publication.token, subject: subject)
       publish(publication)
     } catch {
-      logger.error("\(event.kind.rawValue) can't be sealed: \(error.message)")
+      logger.error("\(event.message.kind.word) can't be sealed: \(error.message)")
     }
   }
 

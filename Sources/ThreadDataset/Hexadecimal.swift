@@ -29,6 +29,11 @@ package enum Hexadecimal {
     try? bytes(of: text)
   }
 
+  /// The same of text as UTF-8.
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    try? parse(text).get()
+  }
+
   /// The bytes of text in upper or lower case.
   static func bytes(of text: some StringProtocol) throws(NotHexadecimal) -> [UInt8] {
     let outcome =

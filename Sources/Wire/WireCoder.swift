@@ -62,7 +62,7 @@ public protocol WireCoder {
 
   /// A field that is also read.
   mutating func field<Value: WireReadable>(
-    _ name: StaticString, _ value: inout Value?, _ form: WireForm?)
+    _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse)
 
   /// A field that is also read, and must be there.
   mutating func needed<Value: WireReadable>(
@@ -74,7 +74,7 @@ extension WireCoder {
 
   @inlinable
   public mutating func field<Value: WireReadable>(
-    _ name: StaticString, _ value: inout Value?, _ form: WireForm?
+    _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse
   ) { field(name, value, form) }
 
   @inlinable
@@ -95,9 +95,9 @@ extension WireCoder {
   }
 
   @inlinable
-  public mutating func field<Value: WireReadable>(_ name: StaticString, _ value: inout Value?) {
-    field(name, &value, nil)
-  }
+  public mutating func field<Value: WireReadable>(
+    _ name: StaticString, _ value: inout Value?, _ form: WireForm? = nil
+  ) { field(name, &value, form, .counts) }
 
   @inlinable
   public mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value) {

@@ -6,23 +6,23 @@
 /// Makes the JSON schema (draft-07) of a message from its declaration. What messages share stands in `definitions`, by
 /// the name of its form. Nothing is allowed but what is declared.
 public struct WireDescriber: WireCoder, Sendable {
-  package struct Field: Sendable {
-    package let name: String
-    package let schema: String
-    package let isNeeded: Bool
+  public struct Field: Sendable {
+    public let name: String
+    public let schema: String
+    public let isNeeded: Bool
   }
 
   /// In the order of the wire.
-  package private(set) var fields: [Field] = []
+  public private(set) var fields: [Field] = []
   /// In the order in which they are first used.
-  package private(set) var definitions: [(name: String, schema: String)] = []
+  public private(set) var definitions: [(name: String, schema: String)] = []
   /// Whether one of the fields holds a secret.
-  package private(set) var hasSecrets = false
+  public private(set) var hasSecrets = false
 
   /// See `WireObject`.
   private let rules: String
 
-  package init(_ sample: some WireObject) {
+  public init(_ sample: some WireObject) {
     rules = sample.rules
     var copy = sample
     copy.fields(&self)
@@ -75,7 +75,7 @@ public struct WireDescriber: WireCoder, Sendable {
   }
 
   /// One of these.
-  package static func words(_ words: [String]) -> String {
+  public static func words(_ words: [String]) -> String {
     let each = words.enumerated().filter { words[..<$0].contains($1) == false }
     return #""enum": [\#(each.map { #""\#($0.element)""# }.joined(separator: ", "))]"#
   }
@@ -84,7 +84,7 @@ public struct WireDescriber: WireCoder, Sendable {
   ///
   /// - Parameters:
   ///   - title: the topic.
-  package static func document(
+  public static func document(
     _ sample: some WireObject, title: String, about: String? = nil
   ) -> String {
     let describer = WireDescriber(sample)

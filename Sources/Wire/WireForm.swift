@@ -53,7 +53,7 @@ extension WireForm {
       isSecret: isSecret || type.isSecret)
   }
 
-  func allows(_ number: UInt64) -> Bool { least <= number && number <= most }
+  @inlinable func allows(_ number: UInt64) -> Bool { least <= number && number <= most }
 
   /// Members of a schema; none for what is not limited.
   func bounds(_ lower: String, _ upper: String) -> String {

@@ -1,116 +1,189 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import ThreadkeeperSupport
 
 /// A message that is read: it holds its values.
-package protocol WireMessage: WireObject {
+public protocol WireMessage: WireObject {
   /// Without any value.
   init()
 }
 
+/// What a value is in JSON.
+public enum WireType: Hashable, Sendable, CustomStringConvertible {
+  case text, bool, object, list
+  case number(bits: Int)
+
+  public var description: String {
+    switch self {
+    case .text: "a text"
+    case .bool: "true or false"
+    case .object: "an object"
+    case .list: "a list"
+    case .number(let bits): "a whole number from 0 to 2^\(bits)-1"
+    }
+  }
+}
+
 /// Why bytes are not a message, and where.
-package struct WireProblem: Error, Hashable {
-  package enum Reason: Hashable, Sendable {
+public struct WireProblem: Error, Hashable {
+  public enum Reason: Hashable, Sendable {
     case json(JSONFlaw.Reason)
     case notAnObject
     /// The field is not there.
     case missing
-    /// The field is of another type, or its form does not allow the value.
+    case wrongType(WireType)
+    /// The text has half of a surrogate pair.
+    case unpairedSurrogate
+    /// The field's form does not allow the value.
     case badValue
   }
 
-  package let reason: Reason
-  package let field: String?
+  public let reason: Reason
+  public let field: String?
   /// Bytes from the start of the message; nil where something is missing.
-  package let offset: Int?
+  public let offset: Int?
+}
+
+/// How far a field of a message that is read counts.
+public enum WireUse {
+  case counts
+  /// It says nothing in this message, but must be of its type.
+  case typeOnly
+  /// Of another type it counts as absent.
+  case anyType
 }
 
 /// Gives the fields of a message their values, from JSON of somebody who is not trusted. Fields that the message does
-/// not declare are ignored. Of several with one name, one is taken.
-package struct WireReader: WireCoder {
-  private let members: [JSONMember]
-  private let start: UnsafePointer<UInt8>?
-  /// Where the next field is, if the sender keeps our order.
-  private var next = 0
-  package private(set) var problem: WireProblem?
+/// not declare are ignored. Of several with one name, the first that is not `null` counts.
+public struct WireReader: WireCoder {
+  @usableFromInline let members: [JSONMember]
+  @usableFromInline let start: UnsafePointer<UInt8>?
+  /// All members before it were asked for: most senders keep our order.
+  @usableFromInline var first = 0
+  /// In the order of the fields.
+  public private(set) var problems: [WireProblem] = []
 
-  /// - Parameter members: of `bytes`, which live as long as the reader.
+  @usableFromInline
   init(_ members: [JSONMember], of bytes: UnsafeBufferPointer<UInt8>) {
     self.members = members
     start = bytes.baseAddress
   }
 
-  package mutating func field<Value: WireReadable>(
-    _ name: StaticString, _ value: inout Value?, _ form: WireForm?
-  ) {
-    if let member = find(name) { take(member, name, &value, form) }
+  /// - Parameters:
+  ///   - bytes: the caller limits their number.
+  ///   - depth: the most objects and arrays within each other.
+  ///   - body: reads a message; the reader is valid as long.
+  /// - Returns: nil for what is no object.
+  @inlinable
+  public static func read<Result>(
+    _ bytes: [UInt8], depth: Int, _ body: (inout WireReader) -> Result
+  ) throws(JSONFlaw) -> Result? {
+    try bytes.withUnsafeBufferPointer { bytes throws(JSONFlaw) in
+      guard let members = try UntrustedJSON.members(of: bytes, depth: depth) else { return nil }
+      var reader = WireReader(members, of: bytes)
+      return body(&reader)
+    }
   }
 
-  package mutating func needed<Value: WireReadable>(
+  @inlinable
+  public mutating func field<Value: WireReadable>(
+    _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse
+  ) {
+    var index = first
+    while index < members.count {
+      defer { index += 1 }
+      guard name ~= members[index].name else { continue }
+      if index == first { first += 1 }
+      if case .null = members[index].value { continue }
+      if let read = Value.read(members[index], form) {
+        if use != .typeOnly { value = read }
+        return
+      }
+      if note(index, name, Value.type, use) { return }
+    }
+  }
+
+  @inlinable
+  public mutating func needed<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value, _ form: WireForm?
   ) {
-    guard let member = find(name) else {
-      return note(WireProblem(reason: .missing, field: "\(name)", offset: nil))
-    }
     var read: Value?
-    take(member, name, &read, form)
-    if let read { value = read }
+    let known = problems.count
+    field(name, &read, form, .counts)
+    if let read { value = read } else if problems.count == known { noteMissing(name) }
   }
 
-  // A view is never read: it is no `WireMessage`.
-  package func field<Value: WireValue>(_: StaticString, _: Value?, _: WireForm?) {}
-  package func needed<Value: WireValue>(_: StaticString, _: Value, _: WireForm?) {}
+  // A view is never read.
+  public func field<Value: WireValue>(_: StaticString, _: Value?, _: WireForm?) {}
+  public func needed<Value: WireValue>(_: StaticString, _: Value, _: WireForm?) {}
 
-  /// The member of that name, unless it is `null`.
-  private mutating func find(_ name: StaticString) -> JSONMember? {
-    for step in members.indices {
-      var index = next + step
-      if index >= members.count { index -= members.count }
-      guard name ~= members[index].name else { continue }
-      next = index + 1
-      if case .null = members[index].value { return nil }
-      return members[index]
+  /// - Returns: whether it counts.
+  @usableFromInline
+  mutating func note(
+    _ index: Int, _ name: StaticString, _ type: WireType, _ use: WireUse
+  ) -> Bool {
+    let member = members[index]
+    var reason = WireProblem.Reason.wrongType(type)
+    switch (member.value, type) {
+    case (.string(let string), .text):
+      reason = string.text == nil ? .unpairedSurrogate : .badValue
+    case (.number(let number), .number(let bits)):
+      if let value = number.unsigned, value >> (bits - 1) < 2 { reason = .badValue }
+    default: break
+    }
+    switch use {
+    case .anyType where reason != .badValue: return false
+    case .typeOnly where reason == .badValue: return true
+    default: break
+    }
+    let offset = start.flatMap { start in member.source.baseAddress.map { $0 - start } }
+    problems.append(WireProblem(reason: reason, field: "\(name)", offset: offset))
+    return true
+  }
+
+  @usableFromInline
+  mutating func noteMissing(_ name: StaticString) {
+    problems.append(WireProblem(reason: .missing, field: "\(name)", offset: nil))
+  }
+
+  /// Whether there is one, also with `null`.
+  public func has(_ name: StaticString) -> Bool { members.contains { name ~= $0.name } }
+
+  /// The one that counts.
+  public func member(_ name: StaticString) -> JSONMember? {
+    for member in members where name ~= member.name {
+      if case .null = member.value { continue }
+      return member
     }
     return nil
   }
 
-  private mutating func take<Value: WireReadable>(
-    _ member: JSONMember, _ name: StaticString, _ value: inout Value?, _ form: WireForm?
-  ) {
-    value = Value.read(member, form?.over(Value.form) ?? Value.form)
-    guard value == nil else { return }
-    let offset = start.flatMap { start in member.source.baseAddress.map { $0 - start } }
-    note(WireProblem(reason: .badValue, field: "\(name)", offset: offset))
-  }
-
-  /// The first one counts.
-  private mutating func note(_ problem: WireProblem) {
-    if self.problem == nil { self.problem = problem }
+  /// The first one that can be read as a text.
+  public func text(_ name: StaticString) -> String? {
+    for member in members where name ~= member.name {
+      if case .string(let string) = member.value, let text = string.text { return text }
+    }
+    return nil
   }
 }
 
 extension WireMessage {
-  /// - Parameters:
-  ///   - bytes: the caller limits their number.
-  ///   - depth: the most objects and arrays within each other.
-  package init(reading bytes: [UInt8], depth: Int) throws(WireProblem) {
-    self.init()
-    // The members point into the same bytes.
-    let problem = bytes.withUnsafeBufferPointer { buffer -> WireProblem? in
-      var members: [JSONMember] = []
-      members.reserveCapacity(24)
-      do throws(JSONFlaw) {
-        let isObject = try UntrustedJSON.readMembers(
-          of: bytes, depth: depth, skipsByteOrderMark: true
-        ) { members.append($0) }
-        guard isObject else { return WireProblem(reason: .notAnObject, field: nil, offset: 0) }
-      } catch {
-        return WireProblem(reason: .json(error.reason), field: nil, offset: error.offset)
+  /// - Parameters: as of `WireReader.read`.
+  public init(reading bytes: [UInt8], depth: Int) throws(WireProblem) {
+    let read: Result<Self, WireProblem>?
+    do throws(JSONFlaw) {
+      read = try WireReader.read(bytes, depth: depth) { reader in
+        var message = Self()
+        message.fields(&reader)
+        return reader.problems.first.map { .failure($0) } ?? .success(message)
       }
-      var reader = WireReader(members, of: buffer)
-      fields(&reader)
-      return reader.problem
+    } catch {
+      throw WireProblem(reason: .json(error.reason), field: nil, offset: error.offset)
     }
-    if let problem { throw problem }
+    guard let read else { throw WireProblem(reason: .notAnObject, field: nil, offset: 0) }
+    self = try read.get()
   }
 }

@@ -20,8 +20,15 @@ public protocol WireValue {
 
 /// A value that is also read, from bytes of somebody who is not trusted.
 public protocol WireReadable: WireValue {
+  static var type: WireType { get }
+
+  /// - Parameter form: that of the field; nil: of the type.
   /// - Returns: nil for what no value of the type is written as, and for what `form` does not allow.
-  static func read(_ member: JSONMember, _ form: WireForm) -> Self?
+  static func read(_ member: JSONMember, _ form: WireForm?) -> Self?
+}
+
+extension WireReadable {
+  @inlinable public static var type: WireType { .text }
 }
 
 extension WireValue {
@@ -38,11 +45,13 @@ extension String: WireReadable {
   @inlinable
   public func write(to json: inout JSONWriter) { json.text(self) }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> String? {
-    guard case .string(let string) = member.value, let text = string.text,
-      form.allows(UInt64(text.unicodeScalars.count))
-    else { return nil }
-    return text
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> String? {
+    guard case .string(let string) = member.value, let text = string.text else { return nil }
+    guard let form else { return text }
+    let bytes = UInt64(text.utf8.count)
+    // Counting characters takes its time, and there are never more of them than bytes.
+    guard bytes > form.most || bytes < 4 * form.least else { return text }
+    return (bytes + 3) / 4 <= form.most && form.allows(UInt64(text.count)) ? text : nil
   }
 }
 
@@ -50,7 +59,9 @@ extension Bool: WireReadable {
   @inlinable
   public func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> Bool? {
+  public static var type: WireType { .bool }
+
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Bool? {
     if case .bool(let isTrue) = member.value { isTrue } else { nil }
   }
 
@@ -66,9 +77,12 @@ extension WireReadable where Self: FixedWidthInteger {
     json.number(UInt64(magnitude))
   }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  @inlinable public static var type: WireType { .number(bits: bitWidth) }
+
+  @inlinable
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
     guard case .number(let number) = member.value, let unsigned = number.unsigned,
-      form.allows(unsigned)
+      form?.allows(unsigned) ?? true
     else { return nil }
     return Self(exactly: unsigned)
   }
@@ -131,7 +145,7 @@ extension ExactName: WireValue {
 }
 
 /// 8 bytes as 16 hexadecimal digits in lower case.
-public struct WireHex: WireValue {
+public struct WireHex: WireReadable, Sendable {
   public let number: UInt64
 
   @inlinable
@@ -144,18 +158,54 @@ public struct WireHex: WireValue {
     json.byte(0x22)
   }
 
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> WireHex? {
+    guard case .string(let string) = member.value else { return nil }
+    guard string.hasEscapes else {
+      return string.bytes.count == 16 ? string.hex(at: 0).map { WireHex($0) } : nil
+    }
+    guard let bytes = string.text.flatMap({ Hexadecimal.decode($0) }), bytes.count == 8 else {
+      return nil
+    }
+    return WireHex(bytes.reduce(0) { $0 << 8 | UInt64($1) })
+  }
+
   public static var form: WireForm { WireForm("", pattern: "^[0-9a-f]{16}$") }
+}
+
+/// The TLVs of a dataset as hexadecimal digits. It is not shown: it has keys.
+public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvertible,
+  CustomReflectable
+{
+  public let bytes: [UInt8]
+
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  public func write(to json: inout JSONWriter) { json.text(Hexadecimal.encode(bytes)) }
+
+  /// - Returns: also what is no sound dataset.
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> WireDataset? {
+    guard case .string(let string) = member.value else { return nil }
+    let bytes =
+      Hexadecimal.decode(string.bytes)
+      // With white space around it, or in escapes.
+      ?? string.text.flatMap { try? OperationalDataset(hex: $0) }?.bytes
+    return bytes.map(WireDataset.init)
+  }
+
+  public static var form: WireForm {
+    WireForm("", pattern: "^([0-9A-Fa-f]{2}){1,254}$", isSecret: true)
+  }
+
+  public var description: String { "\(bytes.count) bytes" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ExtendedPANID: WireReadable {
   public func write(to json: inout JSONWriter) { WireHex(number).write(to: &json) }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> ExtendedPANID? {
-    if case .string(let string) = member.value {
-      string.text.flatMap { Self(hex: $0) }
-    } else {
-      nil
-    }
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> ExtendedPANID? {
+    guard let number = WireHex.read(member, nil)?.number, number != 0 else { return nil }
+    return ExtendedPANID(number: number)
   }
 
   public static var form: WireForm {
@@ -171,12 +221,15 @@ extension BorderAgentID: WireReadable {
     json.byte(0x22)
   }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> BorderAgentID? {
-    if case .string(let string) = member.value {
-      string.text.flatMap { Self(hex: $0) }
-    } else {
-      nil
-    }
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> BorderAgentID? {
+    guard case .string(let string) = member.value else { return nil }
+    if string.hasEscapes { return string.text.flatMap { Self(hex: $0) } }
+    let count = string.bytes.count
+    guard count == 16 || count == 32, let high = string.hex(at: 0),
+      let low = count == 32 ? string.hex(at: 16) : 0
+    else { return nil }
+    let agent = BorderAgentID(high: high, low: low)
+    return agent.isZero ? nil : agent
   }
 
   public static var form: WireForm {
@@ -196,7 +249,7 @@ extension JSONWriter {
 }
 
 /// The version of a message's form, which is 1.
-public struct WireVersion: WireValue {
+public struct WireVersion: WireValue, Sendable {
   @inlinable
   public init() {}
 

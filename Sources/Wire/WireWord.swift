@@ -14,7 +14,7 @@ public protocol WireWord: WireReadable, CaseIterable {
 
 extension WireWord {
   /// - Returns: nil for what no value is called.
-  package init?(word: String) {
+  public init?(word: String) {
     guard let value = Self.allCases.first(where: { $0.isCalled(word) }) else { return nil }
     self = value
   }
@@ -26,13 +26,38 @@ extension WireWord {
   @inlinable
   public func write(to json: inout JSONWriter) { json.word(word) }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  @inlinable
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
     guard case .string(let string) = member.value else { return nil }
-    return Self.allCases.first { $0.word ~= string }
+    for value in allCases where value.word ~= string { return value }
+    return nil
   }
 
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(allCases.map(\.word.description))
+  }
+}
+
+/// A value of which routers report some.
+public protocol WireReportedWord: WireWord, Equatable {
+  static var reported: [Self] { get }
+}
+
+/// One of those.
+public struct WireReported<Value: WireReportedWord>: WireReadable {
+  public let value: Value
+
+  public init(_ value: Value) { self.value = value }
+
+  public func write(to json: inout JSONWriter) { value.write(to: &json) }
+
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
+    guard let value = Value.read(member, form), Value.reported.contains(value) else { return nil }
+    return Self(value)
+  }
+
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
+    WireDescriber.words(Value.reported.map(\.word.description))
   }
 }
 
@@ -43,7 +68,7 @@ extension WireName {
   @inlinable
   public func write(to json: inout JSONWriter) { json.text(rawValue) }
 
-  public static func read(_ member: JSONMember, _ form: WireForm) -> Self? {
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
     if case .string(let string) = member.value { string.text.flatMap(Self.init) } else { nil }
   }
 
@@ -91,6 +116,20 @@ extension AlertName: WireWord {
   }
 }
 
+extension RouterMessage.Kind: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .announce: "announce"
+    case .dataset: "dataset"
+    case .leave: "leave"
+    case .heartbeat: "heartbeat"
+    case .offline: "offline"
+    case .ssid: "ssid"
+    case .credentials: "credentials"
+    }
+  }
+}
+
 extension AlertSeverity: WireWord {
   package var word: StaticString {
     switch self {
@@ -128,7 +167,7 @@ extension ThreadState: WireWord {
   }
 }
 
-extension OfflineReason: WireWord {
+extension OfflineReason: WireReportedWord {
   package var word: StaticString {
     switch self {
     case .stopped: "stopped"
@@ -147,7 +186,7 @@ extension OfflineReason: WireWord {
   ]
 }
 
-extension AdoptionState: WireWord {
+extension AdoptionState: WireReportedWord {
   /// As the reason of an alert.
   package var word: StaticString {
     switch self {

@@ -4,9 +4,11 @@ import Broker
 import TestKit
 import Testing
 import ThreadDataset
+import Wire
 
 import enum Home.AdoptionState
 import enum Home.OfflineReason
+import struct Home.RouterMessage
 import enum Home.ThreadState
 
 @testable import BorderRouterAgent
@@ -31,7 +33,7 @@ struct AgentBytesTests {
     (whole.extendedAddress, whole.dataset) = ("0102030405060708", dataset)
     (whole.network, whole.partition) = (dataset.extendedPANID, .max)
     var events: [RouterEvent] = []
-    for kind in [InboundEventKind.announce, .dataset, .heartbeat, .offline, .leave] {
+    for kind in [RouterMessage.Kind.announce, .dataset, .heartbeat, .offline, .leave] {
       events.append(RouterEvent(kind, of: agent))
       whole.kind = kind
       events.append(whole)
@@ -52,9 +54,9 @@ struct AgentBytesTests {
     let description = RouterDescription(name: Self.awkward, vendor: "Maker", model: "M1")
     var text = ""
     for event in events {
-      text += try Self.line(writer.publication(of: AgentEvent(event, description), now: 7))
+      text += try Self.line(writer.publication(of: InboundEvent(event, description), now: 7))
     }
-    let last = AgentEvent(RouterEvent(.offline, of: agent))
+    let last = InboundEvent(RouterEvent(.offline, of: agent))
     text += try Self.line(#require(writer.lastWill(of: last)))
     for standing in [AgentStanding.works, .fails(Self.awkward), .reportedByRouter] {
       text += try Self.line(writer.publication(of: standing, by: Self.awkward, now: 7))
@@ -64,13 +66,13 @@ struct AgentBytesTests {
       text += try Self.line(writer.publication(of: subject.event(ssid), expiry: 60, now: 7))
     }
     for borderAgent in [nil, agent] {
-      var event = AgentEvent(kind: .credentials)
-      (event.body.borderAgentID, event.body.name) = (borderAgent, Self.awkward)
-      (event.body.dataset, event.body.isPreferred) = (dataset.hex, borderAgent == nil)
+      var event = InboundEvent(.credentials)
+      (event.agent, event.message.name) = (borderAgent, Self.awkward)
+      (event.dataset, event.isPreferred) = (WireDataset(dataset.bytes), borderAgent == nil)
       text += try Self.line(writer.publication(of: event, now: 7))
     }
     try Golden.check(text, "events.txt")
-    for kind in InboundEventKind.allCases { #expect(text.contains("/\(kind.rawValue) {")) }
+    for kind in RouterMessage.Kind.allCases { #expect(text.contains("/\(kind.word) {")) }
   }
 
   // MARK: What the daemon sends

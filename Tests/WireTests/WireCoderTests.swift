@@ -102,11 +102,15 @@ struct WireCoderTests {
       ),
       (
         #"{"color":"red","name":"a","count":"3"}"#,
-        WireProblem(reason: .badValue, field: "count", offset: 34)
+        WireProblem(reason: .wrongType(.number(bits: 32)), field: "count", offset: 34)
       ),
       (
         #"{"color":"red","name":"a","agent":"00"}"#,
         WireProblem(reason: .badValue, field: "agent", offset: 34)
+      ),
+      (
+        #"{"color":"red","name":"\ud800"}"#,
+        WireProblem(reason: .unpairedSurrogate, field: "name", offset: 22)
       ),
       ("[1]", WireProblem(reason: .notAnObject, field: nil, offset: 0)),
       (#"{"a":[[1]]}"#, WireProblem(reason: .json(.tooDeep), field: nil, offset: 6)),
@@ -114,6 +118,37 @@ struct WireCoderTests {
     ])
   func problems(json: String, problem: WireProblem) {
     #expect(throws: problem) { try read(json) }
+  }
+
+  @Test("Of several fields with one name the first that is not null counts")
+  func duplicates() throws {
+    let sample = try read(#"{"name":null,"color":"red","name":"a","name":7,"color":"green"}"#)
+    #expect(text(sample) == #"{"color":"red","name":"a"}"#)
+  }
+
+  private struct Loose: WireMessage {
+    var size: UInt8?
+    var shade: String?
+    mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.field("shade", &shade, nil, .typeOnly)
+      c.field("size", &size, WireForm("", most: 9), .anyType)
+    }
+  }
+
+  @Test(
+    "A field that says nothing must be of its type, and one that may have any type counts where it can",
+    arguments: [
+      ("{}", nil, nil), (#"{"shade":"x","size":3}"#, 3, nil), (#"{"size":"3"}"#, nil, nil),
+      (#"{"size":[],"size":4}"#, 4, nil), (#"{"size":256,"size":5}"#, 5, nil),
+      (#"{"size":10}"#, nil, "size"), (#"{"shade":1}"#, nil, "shade"),
+    ] as [(String, UInt8?, String?)])
+  func uses(json: String, size: UInt8?, field: String?) throws {
+    do throws(WireProblem) {
+      let read = try Loose(reading: Array(json.utf8), depth: 2)
+      #expect(read.shade == nil && read.size == size && field == nil)
+    } catch {
+      #expect(error.field == field)
+    }
   }
 
   @Test("Its schema has the limits of each field, and what has a name once")

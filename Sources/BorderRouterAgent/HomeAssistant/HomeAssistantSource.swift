@@ -2,6 +2,7 @@
 
 import Broker
 import FoundationEssentials
+import Home
 import Logging
 import SodiumCrypto
 import ThreadDataset
@@ -263,12 +264,12 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
       address, of: users, token: token, timeout: requestTimeout, signal: signal)
   }
 
-  func event(_ shared: SharedDataset) -> AgentEvent {
-    var event = AgentEvent(kind: .credentials)
-    event.body.borderAgentID = shared.borderAgent
-    event.body.name = name
-    event.body.dataset = shared.dataset.hex
-    event.body.isPreferred = shared.isPreferred
+  func event(_ shared: SharedDataset) -> InboundEvent {
+    var event = InboundEvent(.credentials)
+    event.agent = shared.borderAgent
+    event.dataset = WireDataset(shared.dataset.bytes)
+    event.isPreferred = shared.isPreferred
+    event.message.name = name
     return event
   }
 

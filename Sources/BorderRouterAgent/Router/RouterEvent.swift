@@ -7,7 +7,7 @@ import Wire
 
 /// An event of a border router, before it has a sequence number. See docs/reference/mqtt-protocol.md.
 struct RouterEvent: Equatable, Sendable {
-  var kind: InboundEventKind
+  var kind: RouterMessage.Kind
   var agent: BorderAgentID
   /// 16 hex digits; of `announce` and `dataset`.
   var extendedAddress: String?
@@ -25,12 +25,12 @@ struct RouterEvent: Equatable, Sendable {
   /// Of `announce` and `dataset`: why the router's dataset is of no use. For the log.
   var flaw: String?
 
-  init(_ kind: InboundEventKind, of agent: BorderAgentID, reason: OfflineReason? = nil) {
+  init(_ kind: RouterMessage.Kind, of agent: BorderAgentID, reason: OfflineReason? = nil) {
     (self.kind, self.agent, self.reason) = (kind, agent, reason)
   }
 
   /// With what a report says of Thread, and for `announce` and `dataset` with all of it.
-  init(_ kind: InboundEventKind, _ report: RouterReport, dataset: OperationalDataset? = nil) {
+  init(_ kind: RouterMessage.Kind, _ report: RouterReport, dataset: OperationalDataset? = nil) {
     self.init(kind, of: report.agent)
     threadState = report.state
     partition = report.partition
@@ -49,21 +49,23 @@ package struct RouterDescription: Sendable {
   package var model: String?
 }
 
-extension AgentEvent {
+extension InboundEvent {
   init(_ event: RouterEvent, _ description: RouterDescription = .init()) {
-    self.init(kind: event.kind)
-    body.borderAgentID = event.agent
-    if kind == .announce || kind == .dataset {
-      body.name = description.name
-      body.vendor = description.vendor
-      body.model = description.model
+    self.init(event.kind)
+    agent = event.agent
+    dataset = event.dataset.map { WireDataset($0.bytes) }
+    if event.kind == .announce || event.kind == .dataset {
+      message.name = description.name
+      message.vendor = description.vendor
+      message.model = description.model
     }
-    body.extendedAddress = event.extendedAddress
-    body.dataset = event.dataset?.hex
-    body.network = event.network
-    body.threadState = event.threadState
-    body.partition = event.partition
-    body.httpStatus = event.httpStatus
-    body.reason = (event.reason?.word ?? event.adoptionFailure?.word)?.description
+    message.extendedAddress = event.extendedAddress.flatMap { UInt64($0, radix: 16) }
+    message.thread = ThreadReport(
+      state: event.threadState, network: event.network, partition: event.partition)
+    message.offlineReason = event.reason
+    message.httpStatus = event.httpStatus.flatMap { UInt16(exactly: $0) }
+    message.adoptionFailure = event.adoptionFailure
+    // The `reason` of an event that has neither.
+    message.trouble = event.adoptionFailure?.word.description
   }
 }

@@ -62,7 +62,7 @@ package struct RouterMachine: Sendable {
     case connected
     case disconnected
     /// threadkeeper's answer to an event: the code of a rejection, and the field to blame.
-    case rejected(InboundEventKind, code: String, field: String?)
+    case rejected(RouterMessage.Kind, code: String, field: String?)
     /// An adoption has ended: where the router is now is reported, whether it has changed or not, and why it has
     /// failed.
     case reportWanted(AdoptionState?)
@@ -165,7 +165,7 @@ package struct RouterMachine: Sendable {
   }
 
   private mutating func reject(
-    _ kind: InboundEventKind, _ code: String, _ field: String?, at now: Duration
+    _ kind: RouterMessage.Kind, _ code: String, _ field: String?, at now: Duration
   ) {
     let hasDataset = kind == .announce || kind == .dataset
     switch (code, field) {
@@ -298,7 +298,7 @@ extension RouterMachine {
   }
 
   /// What a dataset is published as.
-  private static func kind(_ report: RouterReport) -> InboundEventKind {
+  private static func kind(_ report: RouterReport) -> RouterMessage.Kind {
     report.active == nil ? .announce : .dataset
   }
 
@@ -310,7 +310,7 @@ extension RouterMachine {
   }
 
   mutating func publish(
-    _ kind: InboundEventKind, _ report: RouterReport, failure: AdoptionState? = nil,
+    _ kind: RouterMessage.Kind, _ report: RouterReport, failure: AdoptionState? = nil,
     at now: Duration
   ) -> [Effect] {
     var dataset = published?.dataset

@@ -68,7 +68,7 @@ struct RouterNote: Equatable, Sendable {
       case .leave: "it has left the home"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
-      case .ssid, .credentials: "\(event.kind.rawValue)"
+      case .ssid, .credentials: "\(event.kind.word)"
       }
     self.init(
       event.kind == .offline || event.flaw != nil ? .warning : .info,

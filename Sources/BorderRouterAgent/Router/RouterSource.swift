@@ -5,6 +5,7 @@ import Home
 import Logging
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Publishes for one OpenThread Border Router: looks at it, publishes what changes, and gives it what its daemon sends.
 ///
@@ -129,7 +130,7 @@ struct RouterSource: AgentSource {
     loggedOutOfOrder = code == Rejection.Code.outOfOrder.rawValue
     guard loggedOutOfOrder else {
       return agent.logger.warning(
-        "threadkeeper has rejected \(outcome.kind.rawValue) (\(code)): \(outcome.message)")
+        "threadkeeper has rejected \(outcome.kind.word) (\(code)): \(outcome.message)")
     }
     // Until the clock has caught up every event is rejected so.
     guard !hasLogged else { return }
@@ -147,7 +148,7 @@ struct RouterSource: AgentSource {
       switch effect {
       case .connect(let router): agent.connect(configuration.connection(for: router))
       case .log(let note): agent.log(note)
-      case .publish(let event): agent.publish(AgentEvent(event, configuration.description))
+      case .publish(let event): agent.publish(InboundEvent(event, configuration.description))
       }
     }
   }
@@ -331,7 +332,7 @@ package struct RouterConfiguration: AgentConfiguration {
     effects += machine.handle(.connected, at: .zero)
     let lines: [String] = effects.compactMap { effect in
       switch effect {
-      case .publish(let event): login.writer.summary(of: AgentEvent(event, description))
+      case .publish(let event): login.writer.summary(of: InboundEvent(event, description))
       case .log(let note) where note.level == .warning: "\(address): \(note.text)"
       default: nil
       }
@@ -363,7 +364,7 @@ package struct RouterConfiguration: AgentConfiguration {
       result.cleanStart = false
       result.sessionExpiry = 300
     }
-    result.lastWill = login.writer.lastWill(of: AgentEvent(RouterEvent(.offline, of: agent)))
+    result.lastWill = login.writer.lastWill(of: InboundEvent(RouterEvent(.offline, of: agent)))
     return result
   }
 }

@@ -2,6 +2,7 @@
 
 import Broker
 import Glibc
+import Home
 import ThreadDataset
 import ThreadkeeperSupport
 import Wire
@@ -216,12 +217,12 @@ package enum SSIDSubject: Sendable, CustomStringConvertible {
     }
   }
 
-  func event(_ ssid: SSID) -> AgentEvent {
-    var event = AgentEvent(kind: .ssid)
-    event.body.ssid = "\(ssid)"
+  func event(_ ssid: SSID) -> InboundEvent {
+    var event = InboundEvent(.ssid)
+    event.message.ssid = "\(ssid)"
     switch self {
-    case .router(let agent): event.body.borderAgentID = agent
-    case .accessPoint(let name): event.body.accessPoint = name
+    case .router(let agent): event.agent = agent
+    case .accessPoint(let name): event.message.accessPoint = name
     }
     return event
   }

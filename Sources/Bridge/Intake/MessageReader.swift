@@ -7,6 +7,7 @@ import Settings
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What reading messages needs beside the homes.
 package struct IntakeReading: Sendable {
@@ -63,7 +64,7 @@ enum ReadMessage {
 
 /// An event in an envelope. Only its home knows who may have signed it.
 struct SealedMessage {
-  let event: SealedEvent
+  let kind: RouterMessage.Kind
   let envelope: [UInt8]
 }
 
@@ -133,7 +134,6 @@ struct MessageReader {
   private let places: [ExactName: Int]
   private let isOfShard: Bool
   private let identity: @Sendable () -> Identity?
-  private let decoder = InboundEventDecoder()
   private var datasets: DatasetReader
   private(set) var topics: [ExactName: IntakeTopic] = [:]
   /// The keys that were read last.
@@ -173,36 +173,20 @@ struct MessageReader {
         return ProbeTopic.isPayload(message.payload)
           ? .skipped : .request(command: command, arrival)
       case .event(let kind):
-        if let (input, dataset) = plain(message.payload, as: kind, from: topic.user) {
+        let event = try InboundEvent(reading: message.payload, as: kind)
+        guard event.isSealed else {
+          let (input, dataset) = try input(event, topic.user)
           return .event(input, dataset, arrival)
         }
-        switch try decoder.read(message.payload, as: kind) {
-        case .plain(let event):
-          return .event(input(event, topic.user), event.anyDataset?.bytes, arrival)
-        case .sealed(let event):
-          guard
-            let envelope = UntrustedJSON.value(
-              of: "sealed", in: message.payload, depth: InboundLimits.nesting)
-          else { throw Rejection(EnvelopeRefusal.notAnEnvelope) }
-          return .sealed(SealedMessage(event: event, envelope: envelope), arrival)
-        }
+        guard
+          let envelope = UntrustedJSON.value(
+            of: "sealed", in: message.payload, depth: InboundLimits.nesting)
+        else { throw Rejection(EnvelopeRefusal.notAnEnvelope) }
+        return .sealed(SealedMessage(kind: kind, envelope: envelope), arrival)
       }
     } catch {
       return .rejected(error, arrival)
     }
-  }
-
-  /// - Returns: nil for what the decoder has to read.
-  private mutating func plain(
-    _ payload: [UInt8], as kind: InboundEventKind, from user: ExactName
-  ) -> (HomeInput, [UInt8]?)? {
-    guard let read = PlainEventReader(payload, as: kind) else { return nil }
-    var message = read.message
-    if let dataset = read.dataset {
-      guard let summary = datasets.summary(of: dataset), summary.isComplete else { return nil }
-      message.dataset = summary
-    }
-    return (.message(message, from: user), read.dataset)
   }
 
   /// What an envelope holds, of the user on whose topic it came.
@@ -227,16 +211,21 @@ struct MessageReader {
     guard case .sequence(let number) = opened.order else { throw .needsSequence }
     var body = opened.body
     defer { wipe(&body) }
-    let event = try decoder.decode(body, inside: sealed.event, sequence: number)
-    let signature = RouterMessage.Signature(issuer: issuer, number: number)
-    return (input(event, arrival.topic.user, signature), event.anyDataset?.bytes)
+    var event = try InboundEvent(
+      reading: body, sealedIn: arrival.message.payload, as: sealed.kind, sequence: number)
+    event.message.signature = RouterMessage.Signature(issuer: issuer, number: number)
+    return try input(event, arrival.topic.user)
   }
 
   private mutating func input(
-    _ event: InboundEvent, _ user: ExactName, _ signature: RouterMessage.Signature? = nil
-  ) -> HomeInput {
-    let summary = event.anyDataset.flatMap { datasets.summary(of: $0.bytes) }
-    return .message(RouterMessage(event, dataset: summary, signature: signature), from: user)
+    _ event: consuming InboundEvent, _ user: ExactName
+  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
+    if let dataset = event.dataset {
+      let summary = datasets.summary(of: dataset.bytes)
+      if summary?.isComplete != true { try event.checkDataset() }
+      if let summary { event.message.dataset = summary }
+    }
+    return (.message(event.message, from: user), event.dataset?.bytes)
   }
 
   private mutating func keys(of client: EnrolledClient) -> (PublicIdentity, Hash128)? {

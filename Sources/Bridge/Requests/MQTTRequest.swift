@@ -35,14 +35,13 @@ package struct MQTTRequest: Sendable {
     _ message: IncomingMessage, command name: String, user: ExactName, base: String,
     isTooOften: Bool = false
   ) {
-    let decoder = InboundEventDecoder()
     let command = RequestCommand(rawValue: name)
     let fields = Result { () throws(AnswerFailure) in
-      try Self.fields(message, command, decoder)
+      try Self.fields(message, command)
     }
     var transaction = (try? fields.get())?.soundTransaction
     // A payload that may not be read is not read for its transaction either.
-    if case .failure = fields, (try? decoder.check(message.payload)) != nil {
+    if case .failure = fields, (try? InboundLimits.check(message.payload)) != nil {
       transaction = RequestFields.transaction(of: message.payload)
     }
     self.user = user
@@ -59,10 +58,10 @@ package struct MQTTRequest: Sendable {
   }
 
   private static func fields(
-    _ message: IncomingMessage, _ command: RequestCommand?, _ decoder: InboundEventDecoder
+    _ message: IncomingMessage, _ command: RequestCommand?
   ) throws(AnswerFailure) -> RequestFields {
     do throws(Rejection) {
-      try decoder.check(message.payload)
+      try InboundLimits.check(message.payload)
     } catch {
       throw AnswerFailure(.invalidPayload, offset: error.offset, error.message)
     }

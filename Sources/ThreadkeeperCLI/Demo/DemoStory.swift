@@ -2,6 +2,7 @@
 
 import Broker
 import FoundationEssentials
+import Home
 import ServiceDiscovery
 import SodiumCrypto
 import Synchronization
@@ -238,18 +239,17 @@ final class SimulatedRouter: Sendable {
   }
 
   private func publish(
-    kind: InboundEventKind, dataset: OperationalDataset? = nil, ssid: String? = nil,
-    previous: String? = nil
+    kind: RouterMessage.Kind, dataset: OperationalDataset? = nil,
+    ssid: String? = nil, previous: String? = nil
   ) {
-    var body = InboundEventBody()
-    body.borderAgentID = BorderAgentID(hex: agent)
-    body.name = name
-    body.dataset = dataset?.hex
-    body.ssid = ssid
-    body.previousSSID = previous
+    var event = InboundEvent(kind)
+    event.agent = BorderAgentID(hex: agent)
+    event.dataset = dataset.map { WireDataset($0.bytes) }
+    event.message.name = name
+    event.message.ssid = ssid
+    event.message.previousSSID = previous
     client.publish(
-      "threadkeeper/in/\(user)/\(kind.rawValue)",
-      String(decoding: body.json(), as: UTF8.self))
+      "threadkeeper/in/\(user)/\(kind.word)", String(decoding: event.json(), as: UTF8.self))
   }
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Public to be inlined across targets only; no product has it.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 /// Reads JSON (RFC 8259) from untrusted peers: one pass, no copies, nesting limited before anything is read deeper.
 ///
 /// The caller limits the size. Text that a typed decoder reads afterwards is checked here first, because such decoders
 /// call themselves for each level and also take other encodings than UTF-8.
-package enum UntrustedJSON {
+public enum UntrustedJSON {
   /// - Parameters:
   ///   - depth: the most objects and arrays within each other.
   ///   - skipsByteOrderMark: whether one may begin the text, as Windows editors write it (RFC 8259, section 8.1).
@@ -27,15 +30,37 @@ package enum UntrustedJSON {
     of bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool = false, _ body: (JSONMember) -> Void
   ) throws(JSONFlaw) -> Bool {
     try bytes.withUnsafeBufferPointer { bytes throws(JSONFlaw) in
-      var reader = JSONReader(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark)
-      do throws(JSONFlaw) {
-        return try reader.readDocument(body)
-      } catch {
-        // The encoding says more than the grammar, unless it is another one altogether.
-        guard error.reason == .syntax, !bytes.contains(0) else { throw error }
-        throw JSONUTF8.flaw(in: bytes) ?? error
-      }
+      try readMembers(of: bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark, body)
     }
+  }
+
+  private static func readMembers(
+    of bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool,
+    _ body: (JSONMember) -> Void
+  ) throws(JSONFlaw) -> Bool {
+    var reader = JSONReader(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark)
+    do throws(JSONFlaw) {
+      return try reader.readDocument(body)
+    } catch {
+      // The encoding says more than the grammar, unless it is another one altogether.
+      guard error.reason == .syntax, !bytes.contains(0) else { throw error }
+      throw JSONUTF8.flaw(in: bytes) ?? error
+    }
+  }
+
+  /// The members of the outermost object, valid as long as the bytes are.
+  ///
+  /// - Parameters: as above.
+  /// - Returns: nil when the outermost value is not an object.
+  public static func members(
+    of bytes: UnsafeBufferPointer<UInt8>, depth: Int
+  ) throws(JSONFlaw) -> [JSONMember]? {
+    var members: [JSONMember] = []
+    members.reserveCapacity(16)
+    let isObject = try readMembers(of: bytes, depth: depth, skipsByteOrderMark: true) {
+      members.append($0)
+    }
+    return isObject ? members : nil
   }
 
   /// The bytes of a member's value in the outermost object, without white space around them.
@@ -51,8 +76,8 @@ package enum UntrustedJSON {
 }
 
 /// Why bytes are not JSON that may be read, and where.
-package struct JSONFlaw: Error, Equatable {
-  package enum Reason: Sendable {
+public struct JSONFlaw: Error, Equatable {
+  public enum Reason: Sendable {
     /// Not the grammar of RFC 8259.
     case syntax
     /// Objects and arrays are nested deeper than allowed.
@@ -61,11 +86,11 @@ package struct JSONFlaw: Error, Equatable {
     case notUTF8
   }
 
-  package let reason: Reason
+  public let reason: Reason
   /// Bytes from the start to the first one that can't be there, or to the end where more has to come.
-  package let offset: Int
+  public let offset: Int
 
-  package init(reason: Reason, offset: Int) {
+  public init(reason: Reason, offset: Int) {
     self.reason = reason
     self.offset = offset
   }
@@ -84,7 +109,7 @@ enum JSONUTF8 {
 
 /// A member of an object. Valid during the call that it is passed to.
 public struct JSONMember {
-  package enum Value {
+  public enum Value {
     case string(JSONString)
     case number(JSONNumber)
     case bool(Bool)
@@ -93,10 +118,10 @@ public struct JSONMember {
     case nested
   }
 
-  package let name: JSONString
-  package let value: Value
+  public let name: JSONString
+  public let value: Value
   /// The bytes of the value, without white space around them.
-  package let source: UnsafeBufferPointer<UInt8>
+  public let source: UnsafeBufferPointer<UInt8>
 }
 
 /// The grammar of RFC 8259. Calls itself for each level, which is limited.
@@ -206,22 +231,26 @@ struct JSONReader {
     try need(UInt8(ascii: "\""))
     let start = offset
     var (all, hasEscapes): (UInt8, Bool) = (0, false)
-    while let byte = next, byte >= 0x20 {
+    while true {
+      var end = offset
+      while end < bytes.count, case let byte = bytes[end], byte >= 0x20, byte != UInt8(ascii: "\""),
+        byte != UInt8(ascii: "\\")
+      {
+        all |= byte
+        end += 1
+      }
+      offset = end
+      guard let byte = next, byte >= 0x20 else { throw syntax }
       offset += 1
-      all |= byte
-      switch byte {
-      case UInt8(ascii: "\""):
+      if byte == UInt8(ascii: "\"") {
         seen |= all
         return JSONString(
-          bytes: UnsafeBufferPointer(rebasing: bytes[start..<offset - 1]), isASCII: all < 0x80,
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: all < 0x80,
           hasEscapes: hasEscapes)
-      case UInt8(ascii: "\\"):
-        hasEscapes = true
-        try escape()
-      default: break
       }
+      hasEscapes = true
+      try escape()
     }
-    throw syntax
   }
 
   private mutating func escape() throws(JSONFlaw) {
@@ -277,13 +306,13 @@ struct JSONReader {
 }
 
 /// A string as it is written, between its quotes.
-package struct JSONString {
-  let bytes: UnsafeBufferPointer<UInt8>
-  let isASCII: Bool
-  let hasEscapes: Bool
+public struct JSONString {
+  public let bytes: UnsafeBufferPointer<UInt8>
+  @usableFromInline let isASCII: Bool
+  public let hasEscapes: Bool
 
   /// Nil when it has half of a surrogate pair (RFC 8259, section 8.2), or is not UTF-8.
-  package var text: String? {
+  public var text: String? {
     guard hasEscapes else {
       // ASCII needs no check, and is decoded much faster.
       return isASCII
@@ -292,10 +321,26 @@ package struct JSONString {
     return unescaped().flatMap { String(validating: $0, as: UTF8.self) }
   }
 
-  package static func ~= (name: StaticString, string: JSONString) -> Bool {
+  @inlinable
+  public static func ~= (name: StaticString, string: JSONString) -> Bool {
     guard !string.hasEscapes else { return string.text == name.description }
-    guard string.bytes.count == name.utf8CodeUnitCount else { return false }
-    return string.bytes.indices.allSatisfy { string.bytes[$0] == name.utf8Start[$0] }
+    let count = name.utf8CodeUnitCount
+    guard string.bytes.count == count else { return false }
+    for index in 0..<count where string.bytes[index] != name.utf8Start[index] { return false }
+    return true
+  }
+
+  /// The number that 16 hexadecimal digits are; nil where one of them is none, or written as an escape.
+  public func hex(at offset: Int) -> UInt64? {
+    guard bytes.count >= offset + 16 else { return nil }
+    var (value, wrong): (UInt64, UInt8) = (0, 0)
+    for byte in bytes[offset..<offset + 16] {
+      let (decimal, letter) = (byte &- 0x30, (byte | 0x20) &- 0x61)
+      let digit = decimal < 10 ? decimal : (letter < 6 ? letter &+ 10 : 0xFF)
+      wrong |= digit
+      value = value << 4 | UInt64(digit & 15)
+    }
+    return wrong > 15 ? nil : value
   }
 
   private func unescaped() -> [UInt8]? {
@@ -341,12 +386,12 @@ package struct JSONString {
 }
 
 /// A number as it is written.
-package struct JSONNumber {
+public struct JSONNumber {
   let bytes: UnsafeBufferPointer<UInt8>
 
   /// Nil unless it is a whole number from 0 to 2^64-1. With a fraction or an exponent (`1.0`, `1e2`) it is below
   /// 2^53, where a `Double` is exact.
-  package var unsigned: UInt64? {
+  public var unsigned: UInt64? {
     var value: UInt64 = 0
     for byte in bytes {
       let digit = byte &- UInt8(ascii: "0")

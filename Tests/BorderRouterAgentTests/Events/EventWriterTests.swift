@@ -25,7 +25,7 @@ struct EventWriterTests {
   @Test("An announcement has all fields of the protocol, and a number")
   func announcement() throws {
     var writer = EventWriter(base: "threadkeeper", user: "hub")
-    let event = AgentEvent(try announce(), .init(name: "Living \"room\"", model: "M1"))
+    let event = InboundEvent(try announce(), .init(name: "Living \"room\"", model: "M1"))
     let publication = try writer.publication(of: event, answers: "answers", now: 7)
     #expect(publication.topic == "threadkeeper/in/hub/announce")
     #expect(publication.qos == 1 && !publication.retain && publication.token == 7)
@@ -43,7 +43,7 @@ struct EventWriterTests {
   @Test("Numbers rise, also when the clock is set back")
   func numbers() throws {
     var writer = EventWriter(base: "b", user: "u")
-    let event = AgentEvent(RouterEvent(.heartbeat, of: try Sample.agent()))
+    let event = InboundEvent(RouterEvent(.heartbeat, of: try Sample.agent()))
     #expect(try writer.publication(of: event, now: 100).token == 100)
     #expect(try writer.publication(of: event, now: 50).token == 101)
     #expect(try writer.publication(of: event, now: 200).token == 200)
@@ -56,7 +56,7 @@ struct EventWriterTests {
     var writer = EventWriter(
       base: "threadkeeper", user: "hub", keys: AgentKeys(own: own, daemon: daemon.keys))
     let now: UInt64 = 1_800_000_000_000_000_001
-    let publication = try writer.publication(of: AgentEvent(announce()), now: now)
+    let publication = try writer.publication(of: InboundEvent(announce()), now: now)
     let opened = try opened(
       publication.payload, with: daemon, from: own, topic: publication.topic, now: 1_800_000_000)
     #expect(opened.order == .sequence(now))
@@ -66,7 +66,7 @@ struct EventWriterTests {
 
   @Test("The last will is plain, without a number; a login with keys has none")
   func lastWill() throws {
-    let offline = AgentEvent(RouterEvent(.offline, of: try Sample.agent()))
+    let offline = InboundEvent(RouterEvent(.offline, of: try Sample.agent()))
     let writer = EventWriter(base: "b", user: "u")
     let will = try #require(writer.lastWill(of: offline))
     #expect(will.topic == "b/in/u/offline")
@@ -79,7 +79,7 @@ struct EventWriterTests {
 
   @Test("A summary shows the length of a dataset, and no key")
   func summary() throws {
-    let text = EventWriter(base: "b", user: "u").summary(of: AgentEvent(try announce()))
+    let text = EventWriter(base: "b", user: "u").summary(of: InboundEvent(try announce()))
     #expect(text.hasPrefix("b/in/u/announce {") && text.contains("bytes>"))
     #expect(!text.contains(SampleNetwork.home.networkKey))
   }

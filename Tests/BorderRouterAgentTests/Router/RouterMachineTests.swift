@@ -6,6 +6,7 @@ import Testing
 import ThreadDataset
 
 import enum Home.OfflineReason
+import struct Home.RouterMessage
 import enum Home.ThreadState
 
 @testable import BorderRouterAgent
@@ -26,18 +27,19 @@ struct RouterMachineTests {
 
   /// The kinds of what is published after a look.
   @discardableResult
-  private mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [InboundEventKind] {
+  private mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [RouterMessage.Kind] {
     handle(.looked(look), after: seconds).compactMap { $0.event?.kind }
   }
 
   @discardableResult
-  private mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [InboundEventKind] {
+  private mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [RouterMessage.Kind]
+  {
     look(.report(report), after: seconds)
   }
 
   private mutating func look(
     _ state: ThreadState, on network: SampleNetwork = .home, at time: UInt64 = 1
-  ) throws -> [InboundEventKind] {
+  ) throws -> [RouterMessage.Kind] {
     look(try Sample.report(state, on: network, at: time))
   }
 
@@ -283,7 +285,7 @@ struct RouterMachineTests {
   mutating func announcesAgain() throws {
     let report = try Sample.report()
     try announced(report)
-    var kinds: [InboundEventKind] = []
+    var kinds: [RouterMessage.Kind] = []
     for _ in 0..<120 { kinds += look(report, after: 60) }
     #expect(kinds.count { $0 == .announce } == 2 && kinds.count == 120)
     #expect(kinds[59] == .announce && kinds[119] == .announce)
@@ -369,7 +371,7 @@ struct RouterMachineTests {
     for (whenEmpty, kinds) in [
       (RouterMachine.WhenEmpty.publish, [.offline]), (.announce, [.announce, .offline]),
       (.leave, nil),
-    ] as [(RouterMachine.WhenEmpty, [InboundEventKind]?)] {
+    ] as [(RouterMachine.WhenEmpty, [RouterMessage.Kind]?)] {
       try announced(whenEmpty: whenEmpty)
       for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
       let leave = RouterMachine.Effect.publish(RouterEvent(.leave, of: try Sample.agent("1")))
@@ -441,7 +443,7 @@ struct RouterMachineTests {
     ] as [(String, String?)] {
       let report = try Sample.report()
       try announced(report)
-      var kinds: [InboundEventKind] = [.announce]
+      var kinds: [RouterMessage.Kind] = [.announce]
       // Each event is answered once.
       func take(_ look: RouterLook) {
         var new = self.look(look)

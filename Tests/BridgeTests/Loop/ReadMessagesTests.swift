@@ -117,7 +117,7 @@ struct ReadMessagesTests {
 
   // MARK: Events
 
-  private static func template(_ kind: InboundEventKind) -> MessageTemplate {
+  private static func template(_ kind: RouterMessage.Kind) -> MessageTemplate {
     let agent = #""a1b2c3d4e5f60718""#
     switch kind {
     case .announce:
@@ -165,8 +165,8 @@ struct ReadMessagesTests {
 
   @Test("Events of each kind, right and wrong ones")
   mutating func events() throws {
-    for kind in InboundEventKind.allCases {
-      let topic = "otbr/\(kind.rawValue)"
+    for kind in RouterMessage.Kind.allCases {
+      let topic = "otbr/\(kind.word)"
       for payload in Self.template(kind).ofFields { add(topic, payload) }
       for payload in Self.template(kind).ofWhole { add(topic, payload) }
       func field(_ name: String, _ value: String) -> [UInt8] {
@@ -203,8 +203,8 @@ struct ReadMessagesTests {
       add(topic, Array("{}".utf8))
     }
     try Golden.check(text, "events.txt")
-    for kind in InboundEventKind.allCases {
-      #expect(text.contains(" -> \(kind.rawValue)="), "no \(kind) is read")
+    for kind in RouterMessage.Kind.allCases {
+      #expect(text.contains(" -> \(kind.word)="), "no \(kind) is read")
     }
   }
 

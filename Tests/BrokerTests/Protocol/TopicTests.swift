@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import Testing
 import ThreadDataset
+import Wire
 
 @Suite("Base topics")
 struct BaseTopicsTests {
@@ -84,16 +86,16 @@ struct InboundTopicTests {
     try InboundTopic(Substring(text), belowBaseOf: "home")
   }
 
-  @Test("Each kind of event has its topic", arguments: InboundEventKind.allCases)
-  func events(kind: InboundEventKind) throws {
-    let topic = try topic("in/anna/\(kind.rawValue)")
+  @Test("Each kind of event has its topic", arguments: RouterMessage.Kind.allCases)
+  func events(kind: RouterMessage.Kind) throws {
+    let topic = try topic("in/anna/\(kind.word)")
     #expect(topic.home == "home" && topic.user == "anna" && topic.purpose == .event(kind))
   }
 
   @Test("The kinds of events are those of the protocol")
   func kinds() {
     #expect(
-      InboundEventKind.allCases.map(\.rawValue)
+      RouterMessage.Kind.allCases.map(\.word.description)
         == ["announce", "dataset", "leave", "heartbeat", "offline", "ssid", "credentials"])
   }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 /// The JSON of events and requests: the kind of the event, or the command of the request, is the first line.
 enum EventFuzz {
@@ -10,47 +12,53 @@ enum EventFuzz {
     var input = InputReader(bytes)
     let name = String(decoding: input.line(), as: UTF8.self)
     let payload = input.remainder()
-    if let kind = InboundEventKind(rawValue: name) {
+    if let kind = RouterMessage.Kind(word: name) {
       try checkEvent(payload, kind)
     } else if let command = RequestCommand(rawValue: name) {
       try checkRequest(payload, command)
     } else {
-      for kind in InboundEventKind.allCases { try checkEvent(bytes, kind) }
+      for kind in RouterMessage.Kind.allCases { try checkEvent(bytes, kind) }
       for command in RequestCommand.allCases { try checkRequest(bytes, command) }
     }
   }
 
-  private static func checkEvent(_ payload: [UInt8], _ kind: InboundEventKind) throws {
-    let decoder = InboundEventDecoder()
+  private static func checkEvent(_ payload: [UInt8], _ kind: RouterMessage.Kind) throws {
     do {
-      switch try decoder.read(payload, as: kind) {
-      case .plain(let event):
-        try checkEvent(event, kind)
-        try expect((try? decoder.decode(payload, as: kind)) == event, "both ways read the same")
-      case .sealed(let sealed):
-        try expect((try? decoder.decode(payload, as: kind)) == nil, "an envelope is no plain event")
-        _ = try? decoder.decode(payload, inside: sealed, sequence: 1)
+      var event = try InboundEvent(reading: payload, as: kind)
+      guard !event.isSealed else {
+        _ = try InboundEvent(reading: payload, sealedIn: payload, as: kind, sequence: 1)
+        try expect(false, "an envelope in an envelope is no event")
+        return
       }
+      try event.checkDataset()
+      try checkEvent(event, kind)
     } catch let error as Rejection {
       try expect(!error.message.isEmpty && !error.message.contains("\n"), "a reason is one line")
       try expect((0...payload.count).contains(error.offset ?? 0), "a flaw lies within the payload")
-      try expect((try? decoder.decode(payload, as: kind)) == nil, "what is refused stays refused")
     }
   }
 
-  private static func checkEvent(_ event: InboundEvent, _ kind: InboundEventKind) throws {
-    try expect(event.kind == kind && !event.wasSealed, "an event is of its kind")
+  private static func checkEvent(_ event: InboundEvent, _ kind: RouterMessage.Kind) throws {
+    let message = event.message
+    try expect(message.kind == kind && !event.isSealed, "an event is of its kind")
     let texts = [
-      event.name, event.vendor, event.model, event.accessPoint, event.ssid, event.previousSSID,
+      message.name, message.vendor, message.model, message.accessPoint, message.ssid,
+      message.previousSSID,
     ]
     try expect(
       texts.allSatisfy { $0?.count ?? 0 <= InboundLimits.textCharacters }, "its texts are short")
-    try expect(event.extendedAddress?.count ?? 8 == 8, "an extended address has 8 bytes")
-    try expect(event.dataset?.kind ?? .complete == .complete, "its dataset is complete and active")
+    if let bytes = event.dataset?.bytes {
+      let dataset = try OperationalDataset(bytes: bytes)
+      try expect(dataset.kind == .complete, "its dataset is complete and active")
+    }
+    var again = try InboundEvent(reading: event.json(), as: kind)
+    try again.checkDataset()
+    try expect(again.dataset == event.dataset, "what is written is read again")
+    try expect(again.message.subject == message.subject, "what is written is read again")
   }
 
   private static func checkRequest(_ payload: [UInt8], _ command: RequestCommand) throws {
-    guard (try? InboundEventDecoder().check(payload)) != nil else { return }
+    guard (try? InboundLimits.check(payload)) != nil else { return }
     _ = RequestFields.transaction(of: payload)
     guard let fields = try? RequestFields(json: payload),
       let request = try? ThreadRequest(command, fields)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
+import Wire
 
 /// Topics: the base topic is the first line, the topic the rest.
 enum TopicFuzz {
@@ -29,7 +31,7 @@ enum TopicFuzz {
           && read.user.utf8.count <= InboundLimits.userBytes, "a user is one level, and short")
       let end =
         switch read.purpose {
-        case .event(let kind): kind.rawValue
+        case .event(let kind): kind.word.description
         case .request(let command): "request/\(command)"
         case .probe: ProbeTopic.name
         }

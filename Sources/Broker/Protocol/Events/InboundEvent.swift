@@ -2,86 +2,353 @@
 
 import Home
 import ThreadDataset
+import ThreadRequests
+import ThreadkeeperSupport
+import Wire
 
-/// An event as a border router, a Wi-Fi watcher or a store of credentials published it: checked, but not yet believed.
-package struct InboundEvent: Hashable, Sendable {
-  /// Whom the event is about.
-  package enum Subject: Hashable, Sendable {
-    case router(BorderAgentID)
-    /// `ssid` events may name the access point instead of the border router.
-    case accessPoint(String)
-    /// `credentials` are of a network, that of their dataset.
-    case network(ExtendedPANID)
-    /// A program that is no border router reports itself by `heartbeat`, `offline` and `leave`.
-    case agent(String)
+/// An event as a border router, a Wi-Fi watcher or a store of credentials publishes it, or a program about itself. One
+/// that is read is checked, but not yet believed.
+package struct InboundEvent: WireObject, Hashable, Sendable {
+  /// What a home takes of it, but for the summary of the dataset.
+  package var message: RouterMessage
+  package var agent: BorderAgentID?
+  package var dataset: WireDataset?
+  /// In place of the dataset, for people.
+  package var shownDataset: String?
+  package var identifier: String?
+  package var isPreferred: Bool?
+  package var program: String?
+  package var sequence: UInt64?
+  /// Its fields are in an envelope. What lies beside that is for others on the broker, and counts for nothing: it must
+  /// say the same.
+  package private(set) var isSealed = false
+  private var isOfProgram: Bool
+
+  /// Without any field, to be filled and written.
+  ///
+  /// - Parameter program: that reports itself, in place of a router.
+  package init(_ kind: RouterMessage.Kind, of program: String? = nil) {
+    message = RouterMessage(kind, .router(BorderAgentID(high: 0, low: 0)))
+    self.program = program
+    isOfProgram = program != nil
   }
 
-  /// How a repetition is told from news. Without it nothing is deduplicated.
-  package enum Order: Hashable, Sendable {
-    case none
-    /// Rises for this user and subject.
-    case sequence(UInt64)
-    /// Any text, unique among the last eight of this user and subject.
-    case identifier(String)
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let kind = message.kind
+    let (isOfStore, isAnnounced) = (kind == .credentials, kind == .announce || kind == .dataset)
+    let ofRouter: WireUse = isOfProgram || isOfStore ? .typeOnly : .counts
+    let ofThread = isAnnounced || kind == .heartbeat ? ofRouter : .typeOnly
+    let ofDataset: WireUse = isAnnounced || isOfStore ? .counts : .typeOnly
+    c.field("access_point", &message.accessPoint, .sent, ofRouter)
+    if isOfProgram { c.field("agent", &program, .sent, .anyType) }
+    c.field("border_agent_id", &agent)
+    if let shownDataset { c.field("dataset", shownDataset) }
+    c.field("dataset", &dataset, nil, ofDataset)
+    c.field("ext_address", &extendedAddress, nil, ofRouter)
+    c.field("ext_pan_id", &message.thread.network, nil, ofThread)
+    if kind == .offline, !isOfProgram {
+      c.field("http_status", &message.httpStatus, WireForm("", least: 100, most: 599), .anyType)
+    }
+    c.field("id", &identifier, .sent)
+    c.field("model", &message.model, .sent, ofRouter)
+    c.field("name", &message.name, .sent, isOfStore ? .counts : ofRouter)
+    c.field("partition_id", &message.thread.partition, nil, ofThread)
+    if isOfStore { c.field("preferred", &isPreferred) }
+    c.field("previous_ssid", &message.previousSSID, .sent, ofRouter)
+    if isAnnounced {
+      c.field("reason", &adoptionFailure)
+    } else if kind == .offline, !isOfProgram {
+      c.field("reason", &offlineReason)
+    } else {
+      c.field("reason", &message.trouble, .sentence, kind == .offline ? .counts : .typeOnly)
+    }
+    c.field("seq", &sequence)
+    c.field("ssid", &message.ssid, .sent, ofRouter)
+    c.field("thread_state", &message.thread.state, nil, ofThread)
+    c.field("vendor", &message.vendor, .sent, ofRouter)
   }
 
-  package let kind: InboundEventKind
-  package let subject: Subject
-  package var order = Order.none
-  /// It came in an envelope that its user has signed, so the broker has seen nothing of it.
-  package var wasSealed = false
-  package var name: String?
-  package var vendor: String?
-  package var model: String?
-  /// The extended address, 8 bytes.
-  package var extendedAddress: [UInt8]?
-  package var accessPoint: String?
-  package var dataset: OperationalDataset?
-  /// In place of it, of `announce` and `credentials`: one that is not complete.
-  package var partial: OperationalDataset?
-  /// Whatever it lacks.
-  package var anyDataset: OperationalDataset? { dataset ?? partial }
-  package var ssid: String?
-  package var previousSSID: String?
-  /// The network that the router is on, whatever dataset it has.
-  package var currentNetwork: ExtendedPANID?
-  package var threadState: ThreadState?
-  package var partition: UInt32?
-  /// Of an `offline` event.
-  package var offlineReason: OfflineReason?
-  /// Of one with the reason `failing`: the HTTP status, 100 to 599.
-  package var httpStatus: UInt16?
-  /// Of `announce` and `dataset`: why the router does not use what it was sent; one of `AdoptionState.reported`.
-  package var adoptionFailure: AdoptionState?
-  /// Of `credentials`: the border agent that the sender names for them.
-  package var borderAgent: BorderAgentID?
-  /// Of `credentials`: whether the sender prefers this network.
-  package var isPreferred = false
-  /// Of a program's `offline`: why it can't do its work.
-  package var trouble: String?
-
-  package init(kind: InboundEventKind, subject: Subject) {
-    self.kind = kind
-    self.subject = subject
+  private var extendedAddress: WireHex? {
+    get { message.extendedAddress.map { WireHex($0) } }
+    set { message.extendedAddress = newValue?.number }
+  }
+  private var adoptionFailure: WireReported<AdoptionState>? {
+    get { message.adoptionFailure.map { WireReported($0) } }
+    set { message.adoptionFailure = newValue?.value }
+  }
+  private var offlineReason: WireReported<OfflineReason>? {
+    get { message.offlineReason.map { WireReported($0) } }
+    set { message.offlineReason = newValue?.value }
   }
 }
 
-/// What a border router, a Wi-Fi watcher or a store of credentials can tell.
-package enum InboundEventKind: String, CaseIterable, Sendable {
-  /// The router is on the Thread network.
-  case announce
-  /// Its active operational dataset changed.
-  case dataset
-  /// It left the home: its credentials go.
-  case leave
-  /// It can be reached.
-  case heartbeat
-  /// It cannot be reached. Being switched off is not leaving.
-  case offline
-  /// The Wi-Fi network of its access point has another name.
-  case ssid
-  /// The sender, which is no border router, has credentials of a network.
-  case credentials
+extension WireForm {
+  fileprivate static var sent: WireForm {
+    WireForm("", most: UInt64(InboundLimits.textCharacters))
+  }
+  fileprivate static var sentence: WireForm {
+    WireForm("", most: UInt64(InboundLimits.sentenceCharacters))
+  }
+}
+
+// MARK: - Reading
+
+extension InboundEvent {
+  /// The dataset is decoded, and its rules are left to `checkDataset` but for `credentials`. Of an event in an envelope
+  /// nothing else is read.
+  ///
+  /// - Throws: a `Rejection` that names the code, the field and the offset.
+  package init(reading payload: [UInt8], as kind: RouterMessage.Kind) throws(Rejection) {
+    self.init(kind)
+    try Self.read(payload) { reader throws(Rejection) in
+      try take(&reader)
+      guard isSealed else { return try check(reader) }
+      guard reader.member("dataset") == nil else {
+        throw Rejection(
+          .notSealed, field: "dataset",
+          message:
+            "the dataset is in plaintext beside the envelope; put it in the envelope only")
+      }
+    }
+  }
+
+  /// The event that an envelope held.
+  ///
+  /// - Parameters:
+  ///   - payload: in which the envelope was, and has been read as one.
+  ///   - sequence: that of the envelope.
+  package init(
+    reading body: [UInt8], sealedIn payload: [UInt8], as kind: RouterMessage.Kind, sequence: UInt64
+  ) throws(Rejection) {
+    self.init(kind)
+    try Self.read(body) { inside throws(Rejection) in
+      try take(&inside)
+      guard self.sequence ?? sequence == sequence else { throw .outsideDiffers("seq") }
+      self.sequence = sequence
+      try Self.read(payload) { outside throws(Rejection) in
+        if let field = difference(outside, inside) { throw .outsideDiffers(field) }
+      }
+      guard !isSealed else {
+        throw Rejection(
+          .unsupported, field: "sealed", message: "there cannot be an envelope here")
+      }
+      try check(inside)
+    }
+  }
+
+  private static func read(
+    _ payload: [UInt8], _ body: (inout WireReader) throws(Rejection) -> Void
+  ) throws(Rejection) {
+    try InboundLimits.checkSize(payload)
+    let rejection: Rejection??
+    do throws(JSONFlaw) {
+      rejection = try WireReader.read(payload, depth: InboundLimits.nesting) { reader in
+        do throws(Rejection) {
+          try body(&reader)
+          return nil
+        } catch {
+          return error
+        }
+      }
+    } catch {
+      throw Rejection(error)
+    }
+    guard let rejection else { throw Rejection(.wrongType, message: "expected a JSON object") }
+    if let rejection { throw rejection }
+  }
+
+  /// - Throws: for what is of another type: what comes first is named.
+  private mutating func take(_ reader: inout WireReader) throws(Rejection) {
+    isSealed = reader.has("sealed")
+    switch message.kind {
+    case .heartbeat, .offline, .leave: isOfProgram = reader.member("border_agent_id") == nil
+    case .announce, .dataset, .ssid, .credentials: break
+    }
+    fields(&reader)
+    guard !reader.problems.isEmpty else { return }
+    let odd = reader.problems.filter { $0.reason != .badValue && $0.field != "preferred" }
+    if let first = odd.min(by: { $0.offset ?? 0 < $1.offset ?? 0 }) {
+      throw rejection(first, reader)
+    }
+  }
+
+  /// Of several wrong values the first of these is named.
+  private static let order = [
+    "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address",
+    "dataset", "ext_pan_id", "thread_state", "reason",
+  ]
+  private static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
+
+  private mutating func check(_ reader: WireReader) throws(Rejection) {
+    let isOfStore = message.kind == .credentials
+    if !isOfStore { try takeSubject(reader) }
+    if reader.problems.isEmpty {
+      if isOfStore || dataset == nil { try checkDataset() }
+    } else {
+      for name in isOfStore ? Self.orderOfStore : Self.order {
+        // Beside a sequence number an id is not looked at.
+        if let problem = reader.problems.first(where: { $0.field == name }),
+          name != "id" || sequence == nil
+        {
+          throw rejection(problem, reader)
+        }
+        if name == "dataset" { try checkDataset() }
+      }
+    }
+    if message.kind == .ssid, message.ssid == nil {
+      throw Rejection(
+        .missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
+    }
+    if let sequence {
+      message.order = .number(sequence)
+    } else if let identifier {
+      message.order = .identifier(ExactName(identifier))
+    }
+    if isOfProgram, message.kind == .offline, message.trouble == nil { message.trouble = "" }
+    if isOfStore { (message.borderAgent, message.isPreferred) = (agent, isPreferred ?? false) }
+  }
+
+  private mutating func takeSubject(_ reader: WireReader) throws(Rejection) {
+    if let agent {
+      message.subject = .router(agent)
+      return
+    }
+    let other = isOfProgram ? "agent" : message.kind == .ssid ? "access_point" : ""
+    for name in ["border_agent_id", other] {
+      if let problem = reader.problems.first(where: { $0.field == name }) {
+        throw rejection(problem, reader)
+      }
+    }
+    if message.kind == .ssid, let name = message.accessPoint {
+      message.subject = .accessPoint(ExactName(name))
+    } else if let program, !program.isEmpty {
+      message.subject = .agent(ExactName(program))
+    } else {
+      throw Rejection(
+        .missingField, field: "border_agent_id",
+        message: "expected `border_agent_id` with 16 or 32 hex digits")
+    }
+  }
+
+  /// Checks the dataset's rules, and finds what it lacks.
+  package mutating func checkDataset() throws(Rejection) {
+    let kind = message.kind
+    guard let bytes = dataset?.bytes else {
+      guard kind == .dataset || kind == .credentials else { return }
+      throw Rejection(
+        .missingField, field: "dataset",
+        message: "a \(kind.word) event needs the operational dataset's TLVs as hex in `dataset`")
+    }
+    do throws(DatasetError) {
+      let read = try OperationalDataset(bytes: bytes)
+      let network = read.extendedPANID
+      if kind == .credentials, let network { message.subject = .network(network) }
+      // Who has no other one is known with it, and what it lacks is said.
+      let isActive = read.pendingTimestamp == nil && read.delayTimer == nil
+      if read.kind == .partial, isActive, !read.bytes.isEmpty,
+        kind == .announce || kind == .credentials && network != nil
+      {
+        message.lacks = read.missing
+        // A router is listed without credentials.
+        message.dataset = network.flatMap {
+          kind == .credentials ? DatasetSummary(network: $0, name: read.networkName ?? "") : nil
+        }
+        return
+      }
+      try read.requireComplete()
+      guard read.kind != .complete else { return }
+    } catch {
+      throw Rejection(error, field: "dataset")
+    }
+    throw Rejection(
+      .incompleteDataset, field: "dataset",
+      message: "this is a pending dataset; publish the active one when it takes effect")
+  }
+
+  private func rejection(_ problem: WireProblem, _ reader: WireReader) -> Rejection {
+    let field = problem.field ?? ""
+    // The value found is not repeated: it may be anything.
+    func bad(_ expected: String) -> Rejection {
+      Rejection(.badValue, field: field, message: "expected \(expected)")
+    }
+    switch (problem.reason, field) {
+    case (.wrongType(let type), _):
+      return Rejection(.wrongType, field: field, message: "expected \(type)")
+    case (.unpairedSurrogate, _):
+      return Rejection(
+        .invalidJSON, field: field,
+        message:
+          "the text has an unpaired surrogate; send both `\\u` escapes, or the character itself")
+    case (_, "border_agent_id"):
+      let count = reader.text("border_agent_id")?.utf8.count ?? 0
+      return Rejection(
+        .badBorderAgentID, field: field,
+        message: "expected 16 or 32 hex digits that are not all 0, found \(count) characters")
+    case (_, "dataset"):
+      do throws(DatasetError) {
+        _ = try OperationalDataset(hex: reader.text("dataset") ?? "")
+      } catch {
+        return Rejection(error, field: field)
+      }
+      return Rejection(.badDataset, field: field, message: "the dataset could not be read")
+    case (_, "ext_address"): return bad("16 hex digits (8 bytes)")
+    case (_, "ext_pan_id"): return bad("16 hex digits (8 bytes) that are not all 0")
+    case (_, "thread_state"): return bad(Self.words(ThreadState.allCases))
+    case (_, "reason") where message.kind != .offline:
+      return bad(Self.words(AdoptionState.reported))
+    case (_, "reason") where !isOfProgram: return bad(Self.words(OfflineReason.reported))
+    default:
+      let most =
+        field == "reason" ? InboundLimits.sentenceCharacters : InboundLimits.textCharacters
+      return Rejection(
+        .badValue, field: field, message: "a text has at most \(most) characters")
+    }
+  }
+
+  private static func words(_ words: [some WireWord]) -> String {
+    "one of \(words.map(\.word.description).joined(separator: ", "))"
+  }
+
+  /// What may lie beside an envelope. Of several differences the first of these is named.
+  private static let outside: [StaticString] = [
+    "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address",
+    "access_point", "ssid", "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
+  ]
+
+  /// The first field that is said outside of an envelope and not, or otherwise, said in it.
+  private func difference(_ outside: WireReader, _ inside: WireReader) -> String? {
+    let names = Self.outside + (message.kind == .credentials ? ["preferred"] : [])
+    return names.first { name in
+      // One that is no text counts for nothing.
+      if "\(name)" == "agent" {
+        return outside.text(name).map { inside.text(name)?.hasBytes(of: $0) != true } ?? false
+      }
+      guard let mine = outside.member(name)?.value else { return false }
+      switch (mine, inside.member(name)?.value) {
+      case (.string, .string?):
+        let (mine, other) = (outside.text(name) ?? "", inside.text(name) ?? "")
+        if "\(name)" == "border_agent_id", let mine = BorderAgentID(hex: mine),
+          let other = BorderAgentID(hex: other)
+        {
+          return mine != other
+        }
+        return !mine.hasBytes(of: other)
+      case (.number(let mine), _) where "\(name)" == "seq": return mine.unsigned != sequence
+      case (.number(let mine), .number(let other)?): return mine.unsigned != other.unsigned
+      case (.bool(let mine), .bool(let other)?): return mine != other
+      default: return true
+      }
+    }?.description
+  }
+}
+
+extension Rejection {
+  fileprivate static func outsideDiffers(_ field: String) -> Rejection {
+    Rejection(
+      .outsideDiffers, field: field,
+      message:
+        "the envelope says otherwise, or nothing, about this; leave it out beside the envelope")
+  }
 }
 
 /// How much of an untrusted message is read.
@@ -100,4 +367,22 @@ package enum InboundLimits {
   /// Bytes of a user's name. MQTT allows 65,535 (MQTT 5.0, section 3.1.3.5), and each would be
   /// repeated in states, events and alerts.
   package static let userBytes = 256
+
+  /// Size, encoding, grammar and depth, before a typed decoder reads a payload.
+  package static func check(_ payload: [UInt8]) throws(Rejection) {
+    try checkSize(payload)
+    do throws(JSONFlaw) {
+      try UntrustedJSON.check(payload, depth: nesting, skipsByteOrderMark: true)
+    } catch {
+      throw Rejection(error)
+    }
+  }
+
+  static func checkSize(_ payload: [UInt8]) throws(Rejection) {
+    guard payload.count <= payloadBytes else {
+      throw Rejection(
+        .tooLarge,
+        message: "a payload has at most \(payloadBytes) bytes, this one has \(payload.count)")
+    }
+  }
 }

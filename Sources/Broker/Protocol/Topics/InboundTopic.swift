@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Home
+import Wire
+
 /// Where a message came from and what it claims to be: `<base>/in/<user>/<kind>`.
 ///
 /// The user is the broker's login. MQTT does not tell a receiver who published, so the broker's
@@ -7,7 +10,7 @@
 package struct InboundTopic: Hashable, Sendable {
   /// What a topic below `in/<user>/` stands for.
   package enum Purpose: Hashable, Sendable {
-    case event(InboundEventKind)
+    case event(RouterMessage.Kind)
     /// `request/<command>`: a question to the daemon.
     case request(String)
     /// `probe`: whether it arrives is all that matters, see `ProbeTopic`.
@@ -39,13 +42,13 @@ extension InboundTopic {
       self.purpose = .request(String(levels[3]))
     } else if levels.count == 3, levels[2] == ProbeTopic.name {
       self.purpose = .probe
-    } else if levels.count == 3, let kind = InboundEventKind(rawValue: String(levels[2])) {
+    } else if levels.count == 3, let kind = RouterMessage.Kind(word: String(levels[2])) {
       self.purpose = .event(kind)
     } else {
       throw Rejection(
         .unknownEvent,
         message: "expected one of "
-          + InboundEventKind.allCases.map(\.rawValue).joined(separator: ", "))
+          + RouterMessage.Kind.allCases.map(\.word.description).joined(separator: ", "))
     }
   }
   /// The login that wrote below `in/`, also where the rest of the topic is wrong: the second level, at most

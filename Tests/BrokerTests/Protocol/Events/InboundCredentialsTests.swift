@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import TestKit
 import Testing
 import ThreadDataset
+import Wire
 
 @Suite("Credentials that are shared, as events")
 struct InboundCredentialsTests {
   private static let agent = "a1b2c3d4e5f60718"
 
-  private func decode(_ fields: [String: Any]) throws -> InboundEvent {
-    try InboundEventDecoder().decode(try Samples.payload(fields), as: .credentials)
+  private func decode(_ fields: [String: Any]) throws -> RouterMessage {
+    try Samples.event(try Samples.payload(fields), as: .credentials).message
   }
 
   private func sample(_ more: [String: Any] = [:]) throws -> [String: Any] {
@@ -22,7 +24,8 @@ struct InboundCredentialsTests {
     let event = try decode(try sample())
     let dataset = try SampleNetwork.home.dataset(at: 1)
     #expect(event.subject == .network(try #require(dataset.extendedPANID)))
-    #expect(event.dataset == dataset)
+    let payload = try Samples.payload(try sample())
+    #expect(try Samples.event(payload, as: .credentials).dataset?.bytes == dataset.bytes)
     #expect(event.order == .none && event.name == nil && event.borderAgent == nil)
     #expect(!event.isPreferred)
   }
@@ -36,8 +39,8 @@ struct InboundCredentialsTests {
         "mine": ["of": [1, 2]],
       ]))
     #expect(event.borderAgent == BorderAgentID(hex: Self.agent))
-    #expect(event.isPreferred && event.name == "Home Assistant" && event.order == .sequence(7))
-    #expect(event.vendor == nil && event.ssid == nil && event.threadState == nil)
+    #expect(event.isPreferred && event.name == "Home Assistant" && event.order == .number(7))
+    #expect(event.vendor == nil && event.ssid == nil && event.thread.state == nil)
     let nulls = #","border_agent_id":null,"preferred":null,"name":null,"seq":null,"id":null}"#
     let hex = try SampleNetwork.home.dataset(at: 1).hex
     #expect(
@@ -52,7 +55,7 @@ struct InboundCredentialsTests {
       (#""border_agent_id":"a1""#, "bad_border_agent_id border_agent_id"),
       (#""border_agent_id":7"#, "wrong_type border_agent_id"), (#""name":7"#, "wrong_type name"),
       ("\"name\":\"\(String(repeating: "n", count: 129))\"", "bad_field name"),
-      (#""seq":-1"#, "wrong_type seq"), (#""sealed":{}"#, "unsupported sealed"),
+      (#""seq":-1"#, "wrong_type seq"), (#""sealed":{}"#, "not_sealed dataset"),
     ])
   func wrong(member: String, place: String) throws {
     let hex = try SampleNetwork.home.dataset(at: 1).hex
@@ -78,31 +81,27 @@ struct InboundCredentialsTests {
 
   @Test("What lies beside an envelope must not say otherwise", arguments: ["true", "1"])
   func beside(value: String) throws {
-    let decoder = InboundEventDecoder()
-    let read = try decoder.read(
-      Array(#"{"sealed":{"v":1},"preferred":\#(value)}"#.utf8), as: .credentials)
-    guard case .sealed(let sealed) = read else {
-      Issue.record("it is sealed")
-      return
+    let payload = Array(#"{"sealed":{"v":1},"preferred":\#(value)}"#.utf8)
+    #expect(try Samples.event(payload, as: .credentials).isSealed)
+    func open(_ fields: [String: Any]) throws -> RouterMessage {
+      try InboundEvent(
+        reading: try Samples.payload(fields), sealedIn: payload, as: .credentials, sequence: 1
+      ).message
     }
-    let same = try Samples.payload(try sample(["preferred": true]))
-    let other = try Samples.payload(try sample())
-    let rejection = try #require(
-      #expect(throws: Rejection.self) { try decoder.decode(other, inside: sealed, sequence: 1) })
+    let other = try sample()
+    let rejection = try #require(#expect(throws: Rejection.self) { try open(other) })
     #expect(rejection.place == "outside_differs preferred")
-    if value == "true" {
-      #expect(try decoder.decode(same, inside: sealed, sequence: 1).isPreferred)
-    }
+    if value == "true" { #expect(try open(try sample(["preferred": true])).isPreferred) }
   }
 }
 
 @Suite("Datasets in events")
 struct InboundDatasetTests {
-  private static let kinds = [InboundEventKind.announce, .dataset, .credentials]
+  private static let kinds = [RouterMessage.Kind.announce, .dataset, .credentials]
 
   @Test(
     "A malformed vector is refused with its code and place, and shows nothing", arguments: kinds)
-  func malformed(kind: InboundEventKind) throws {
+  func malformed(kind: RouterMessage.Kind) throws {
     for vector in try DatasetVectors.all() where !["complete", "pending"].contains(vector.expect) {
       if vector.expect == "missing_tlv", kind != .dataset, !vector.hex.isEmpty { continue }
       let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
@@ -117,7 +116,7 @@ struct InboundDatasetTests {
   }
 
   @Test("A pending dataset is refused: it is not in effect yet", arguments: kinds)
-  func pending(kind: InboundEventKind) throws {
+  func pending(kind: RouterMessage.Kind) throws {
     let vector = try #require(try DatasetVectors.all().first { $0.expect == "pending" })
     let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
     #expect(rejection.place == "incomplete_dataset dataset")
@@ -132,16 +131,17 @@ struct InboundDatasetTests {
     let vector = try #require(try DatasetVectors.all().first { $0.expect == "complete" })
     let whole = try OperationalDataset(hex: vector.hex)
     let partial = whole.removing(.pskc, .channelMask)
-    for kind in [InboundEventKind.announce, .credentials] {
-      let event = try Samples.decode(kind, ["dataset": partial.hex])
-      #expect(event.dataset == nil && event.partial == partial)
-      #expect(event.partial?.missing == [.channelMask, .pskc])
-      #expect(try Samples.decode(kind, ["dataset": whole.hex]).partial == nil)
+    for kind in [RouterMessage.Kind.announce, .credentials] {
+      let payload = try Samples.payload(kind, ["dataset": partial.hex])
+      let event = try Samples.event(payload, as: kind)
+      #expect(event.dataset?.bytes == partial.bytes)
+      #expect(event.message.lacks == [.channelMask, .pskc])
+      #expect(try Samples.decode(kind, ["dataset": whole.hex]).lacks.isEmpty)
     }
     let nameless = whole.removing(.extendedPANID)
-    #expect(try Samples.decode(.announce, ["dataset": nameless.hex]).partial == nameless)
+    #expect(try Samples.decode(.announce, ["dataset": nameless.hex]).lacks == [.extendedPANID])
     for (kind, dataset) in [
-      (InboundEventKind.dataset, partial), (.credentials, nameless),
+      (RouterMessage.Kind.dataset, partial), (.credentials, nameless),
       (.announce, try whole.replacing(.delayTimer(1))),
     ] {
       let rejection = try Samples.rejection(kind, ["dataset": dataset.hex])

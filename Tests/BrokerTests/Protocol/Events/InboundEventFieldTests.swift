@@ -21,7 +21,7 @@ struct InboundEventFieldTests {
   @Test("A text of another type is named", arguments: texts)
   func wrongTypes(field: String) throws {
     for value in ["1", "1.5", "true", "false", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#, "-0"] {
-      for kind in InboundEventKind.allCases {
+      for kind in RouterMessage.Kind.allCases {
         let rejection = try Samples.rejection(of: payload(field, value), as: kind)
         #expect(rejection.place == "wrong_type \(field)", "\(value)")
         #expect(rejection.message == "expected a text")
@@ -52,7 +52,7 @@ struct InboundEventFieldTests {
 
   @Test("A whole number may be written with a point: JSON knows no other numbers")
   func wholeNumberWithPoint() throws {
-    #expect(try Samples.decode(payload("seq", "42.0")).order == .sequence(42))
+    #expect(try Samples.decode(payload("seq", "42.0")).order == .number(42))
   }
 
   @Test(
@@ -64,7 +64,7 @@ struct InboundEventFieldTests {
       "é1b2c3d4e5f60718", "0000000000000000", "00000000000000000000000000000000",
     ])
   func badIDs(id: String) throws {
-    for kind in InboundEventKind.allCases {
+    for kind in RouterMessage.Kind.allCases {
       let rejection = try Samples.rejection(kind, ["border_agent_id": id])
       #expect(rejection.place == "bad_border_agent_id border_agent_id")
       #expect(rejection.message.contains("16 or 32 hex digits"))
@@ -74,7 +74,7 @@ struct InboundEventFieldTests {
 
   @Test("Without an id nothing can be done; an access point is one in SSID events only")
   func missingID() throws {
-    for kind in InboundEventKind.allCases where kind != .credentials {
+    for kind in RouterMessage.Kind.allCases where kind != .credentials {
       for text in [
         "{}", #"{"border_agent_id":null}"#, #"{"Border_Agent_ID":"a1b2c3d4e5f60718"}"#,
         kind == .ssid ? "{}" : #"{"access_point":"a","ssid":"b"}"#,
@@ -108,10 +108,15 @@ struct InboundEventFieldTests {
     }
   }
 
-  @Test("A sealed envelope is refused by name, not taken for an empty event")
+  @Test("An envelope in an envelope is refused by name, not taken for an empty event")
   func sealed() throws {
     for value in [#"{"v":1,"typ":"sealed","ct":"c2VjcmV0"}"#, #""c2VjcmV0""#] {
-      let rejection = try Samples.rejection(of: payload("sealed", value))
+      let body = Array(payload("sealed", value).utf8)
+      let rejection = try #require(
+        #expect(throws: Rejection.self) {
+          try InboundEvent(
+            reading: body, sealedIn: Array(#"{"sealed":{}}"#.utf8), as: .announce, sequence: 1)
+        })
       #expect(rejection.place == "unsupported sealed")
       #expect(!Samples.texts(of: rejection).contains("c2VjcmV0"))
     }
@@ -124,25 +129,25 @@ struct InboundEventFieldTests {
       (#""name":null,"name":"b","seq":null,"seq":2"#, "b", 2),
     ] as [(String, String, UInt64)] {
       let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)",\#(fields)}"#)
-      #expect(event.name == name && event.order == .sequence(number))
+      #expect(event.name == name && event.order == .number(number))
     }
   }
 }
 
 @Suite("Where a router is, its Thread state, and why it is offline")
 struct InboundThreadReportTests {
-  private static let reporting: [InboundEventKind] = [.announce, .dataset, .heartbeat]
+  private static let reporting: [RouterMessage.Kind] = [.announce, .dataset, .heartbeat]
 
   @Test("announce, dataset and heartbeat carry network and Thread state", arguments: reporting)
-  func reported(kind: InboundEventKind) throws {
+  func reported(kind: RouterMessage.Kind) throws {
     for state in ThreadState.allCases {
       let event = try Samples.decode(
         kind, ["ext_pan_id": "DEAD00BEEF00CAFE", "thread_state": state.word.description])
-      #expect(event.currentNetwork?.description == "dead00beef00cafe")
-      #expect(event.threadState == state)
+      #expect(event.thread.network?.description == "dead00beef00cafe")
+      #expect(event.thread.state == state)
     }
     let plain = try Samples.decode(kind)
-    #expect(plain.currentNetwork == nil && plain.threadState == nil)
+    #expect(plain.thread.network == nil && plain.thread.state == nil)
   }
 
   @Test(
@@ -166,7 +171,7 @@ struct InboundThreadReportTests {
         ["silent", "", "off"]
       ),
     ])
-  func bad(kinds: [InboundEventKind], field: String, message: String, texts: [String]) throws {
+  func bad(kinds: [RouterMessage.Kind], field: String, message: String, texts: [String]) throws {
     for kind in kinds {
       for text in texts {
         let rejection = try Samples.rejection(kind, [field: text])
@@ -194,10 +199,10 @@ struct InboundThreadReportTests {
   @Test("In events that they do not belong to, the fields are ignored")
   func ignored() throws {
     let fields = ["ext_pan_id": "?", "thread_state": "?", "reason": "?"]
-    #expect(try Samples.decode(.leave, fields).threadState == nil)
-    #expect(try Samples.decode(.ssid, fields).currentNetwork == nil)
+    #expect(try Samples.decode(.leave, fields).thread.state == nil)
+    #expect(try Samples.decode(.ssid, fields).thread.network == nil)
     #expect(try Samples.decode(.heartbeat, ["reason": "?"]).offlineReason == nil)
     let offline = try Samples.decode(.offline, ["thread_state": "?", "ext_pan_id": "?"])
-    #expect(offline.threadState == nil)
+    #expect(offline.thread.state == nil)
   }
 }

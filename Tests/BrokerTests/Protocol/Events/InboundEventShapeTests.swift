@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Broker
+import Home
 import TestKit
 import Testing
 import ThreadDataset
+import Wire
 
 @Suite("Payloads that are no events")
 struct InboundEventShapeTests {

@@ -2,47 +2,50 @@
 
 import Broker
 import Foundation
+import Home
 import TestKit
 import Testing
 import ThreadDataset
+import Wire
 
 @Suite("Sound events")
 struct InboundEventTests {
   @Test("An announcement with every field is read")
   func everything() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1)
-    let event = try Samples.decode(
+    let text =
       """
       {"border_agent_id":"A1B2C3D4E5F60718","name":"Living room","vendor":"Acme","model":"BR-1",
        "ext_address":"0011223344556677","access_point":"ap-3","dataset":"\(dataset.hex)",
        "ssid":"attic","previous_ssid":"cellar","seq":42,"id":"ignored","time":"2026-11-21T04:36:00Z"}
-      """)
+      """
+    let event = try Samples.decode(text)
     #expect(event.kind == .announce)
     #expect(event.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
-    #expect(event.order == .sequence(42))
+    #expect(event.order == .number(42))
     #expect([event.name, event.vendor, event.model] == ["Living room", "Acme", "BR-1"])
-    #expect(event.extendedAddress == [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
+    #expect(event.extendedAddress == 0x0011_2233_4455_6677)
     #expect(event.accessPoint == "ap-3")
-    #expect(event.dataset == dataset)
+    #expect(try Samples.event(Array(text.utf8), as: .announce).dataset?.bytes == dataset.bytes)
     #expect(event.ssid == "attic" && event.previousSSID == "cellar")
   }
 
-  @Test("Only the border agent id is needed", arguments: InboundEventKind.allCases)
-  func least(kind: InboundEventKind) throws {
+  @Test("Only the border agent id is needed", arguments: RouterMessage.Kind.allCases)
+  func least(kind: RouterMessage.Kind) throws {
     let event = try Samples.decode(kind)
     #expect(event.kind == kind)
     #expect(event.order == .none)
     #expect(event.name == nil)
-    #expect((event.dataset != nil) == (kind == .dataset || kind == .credentials))
+    #expect(event.lacks.isEmpty)
   }
 
   @Test(
     "A program reports itself by three events, each with its name and without the id of a router")
   func programs() throws {
     let text = #"{"agent":"store","reason":"no token","seq":7,"ext_pan_id":"x"}"#
-    for kind in [InboundEventKind.heartbeat, .offline, .leave] {
-      var expected = InboundEvent(kind: kind, subject: .agent("store"))
-      expected.order = .sequence(7)
+    for kind in [RouterMessage.Kind.heartbeat, .offline, .leave] {
+      var expected = RouterMessage(kind, .agent("store"))
+      expected.order = .number(7)
       if kind == .offline { expected.trouble = "no token" }
       #expect(try Samples.decode(text, as: kind) == expected)
       let router = #"{"border_agent_id":"\#(Samples.agent)","agent":5}"#
@@ -53,7 +56,7 @@ struct InboundEventTests {
       }
     }
     #expect(try Samples.decode(#"{"agent":"store"}"#, as: .offline).trouble == "")
-    for kind in [InboundEventKind.announce, .dataset, .ssid] {
+    for kind in [RouterMessage.Kind.announce, .dataset, .ssid] {
       #expect(
         try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id")
     }
@@ -79,7 +82,7 @@ struct InboundEventTests {
       """
       {"x":{"y":[1,2,{"z":null}]},"border_agent_id":"\(Samples.agent)","v":1,"time":17,"":true}
       """)
-    #expect(event == InboundEvent(kind: .announce, subject: event.subject))
+    #expect(event == RouterMessage(.announce, event.subject))
   }
 
   @Test("A null is the same as a field that is not there")
@@ -89,7 +92,7 @@ struct InboundEventTests {
       {"border_agent_id":"\(Samples.agent)","name":null,"vendor":null,"model":null,"dataset":null,
        "ext_address":null,"access_point":null,"ssid":null,"previous_ssid":null,"seq":null,"id":null}
       """)
-    #expect(event == InboundEvent(kind: .announce, subject: event.subject))
+    #expect(event == RouterMessage(.announce, event.subject))
   }
 
   @Test(
@@ -100,7 +103,7 @@ struct InboundEventTests {
     ])
   func sequence(text: String, number: UInt64) throws {
     let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)","seq":\#(text)}"#)
-    #expect(event.order == .sequence(number))
+    #expect(event.order == .number(number))
   }
 
   @Test("An id takes the place of a sequence number, and may be empty or odd")
@@ -127,9 +130,10 @@ struct InboundEventTests {
 
   @Test(
     "A dataset in an event that has no use for one is not even looked at",
-    arguments: [InboundEventKind.leave, .heartbeat, .offline, .ssid])
-  func needlessDataset(kind: InboundEventKind) throws {
-    #expect(try Samples.decode(kind, ["dataset": "zz"]).dataset == nil)
+    arguments: [RouterMessage.Kind.leave, .heartbeat, .offline, .ssid])
+  func needlessDataset(kind: RouterMessage.Kind) throws {
+    let payload = try Samples.payload(kind, ["dataset": "zz"])
+    #expect(try Samples.event(payload, as: kind).dataset == nil)
   }
 
   @Test("Texts as long as the limit are taken, in characters of any width")
@@ -158,7 +162,8 @@ enum Samples {
   }
 
   /// A sound payload of a kind with some fields set otherwise.
-  static func payload(_ kind: InboundEventKind, _ changes: [String: Any] = [:]) throws -> [UInt8] {
+  static func payload(_ kind: RouterMessage.Kind, _ changes: [String: Any] = [:]) throws -> [UInt8]
+  {
     var fields: [String: Any] = ["border_agent_id": agent]
     if kind == .dataset || kind == .credentials {
       fields["dataset"] = try SampleNetwork.home.dataset(at: 1).hex
@@ -168,30 +173,37 @@ enum Samples {
   }
 
   static func decode(
-    _ kind: InboundEventKind, _ changes: [String: Any] = [:]
-  ) throws -> InboundEvent {
-    try InboundEventDecoder().decode(try payload(kind, changes), as: kind)
+    _ kind: RouterMessage.Kind, _ changes: [String: Any] = [:]
+  ) throws -> RouterMessage {
+    try event(try payload(kind, changes), as: kind).message
   }
 
-  static func decode(_ text: String, as kind: InboundEventKind = .announce) throws(Rejection)
-    -> InboundEvent
-  {
-    try InboundEventDecoder().decode(Array(text.utf8), as: kind)
+  static func decode(
+    _ text: String, as kind: RouterMessage.Kind = .announce
+  ) throws(Rejection) -> RouterMessage { try event(Array(text.utf8), as: kind).message }
+
+  /// With what its dataset lacks.
+  static func event(
+    _ payload: [UInt8], as kind: RouterMessage.Kind
+  ) throws(Rejection) -> InboundEvent {
+    var event = try InboundEvent(reading: payload, as: kind)
+    if !event.isSealed { try event.checkDataset() }
+    return event
   }
 
   /// The rejection of a payload that must be refused.
   static func rejection(
-    of payload: [UInt8], as kind: InboundEventKind = .announce,
+    of payload: [UInt8], as kind: RouterMessage.Kind = .announce,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Rejection {
     try #require(
       #expect(throws: Rejection.self, sourceLocation: sourceLocation) {
-        try InboundEventDecoder().decode(payload, as: kind)
+        try event(payload, as: kind)
       }, sourceLocation: sourceLocation)
   }
 
   static func rejection(
-    of text: String, as kind: InboundEventKind = .announce,
+    of text: String, as kind: RouterMessage.Kind = .announce,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Rejection {
     try rejection(of: Array(text.utf8), as: kind, sourceLocation: sourceLocation)
@@ -199,7 +211,7 @@ enum Samples {
 
   /// That of a sound payload with some fields set otherwise.
   static func rejection(
-    _ kind: InboundEventKind, _ changes: [String: Any],
+    _ kind: RouterMessage.Kind, _ changes: [String: Any],
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Rejection {
     try rejection(of: payload(kind, changes), as: kind, sourceLocation: sourceLocation)

@@ -2,16 +2,11 @@
 
 import Broker
 import Glibc
+import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
 import Wire
-
-/// An event as it is published, before it has a number.
-struct AgentEvent {
-  var kind: InboundEventKind
-  var body = InboundEventBody()
-}
 
 /// Makes publications of one agent's events: numbered, and sealed and signed where there are keys. See
 /// docs/reference/mqtt-protocol.md.
@@ -22,7 +17,7 @@ struct EventWriter: Sendable {
   /// The number of the latest publication, which its answer names.
   private(set) var lastSequence: UInt64 = 0
 
-  func topic(_ kind: InboundEventKind) -> String { "\(base)/in/\(user)/\(kind.rawValue)" }
+  func topic(_ kind: RouterMessage.Kind) -> String { "\(base)/in/\(user)/\(kind.word)" }
 
   /// - Parameters:
   ///   - answers: the topic where the answer is wanted; nil: none is.
@@ -30,14 +25,15 @@ struct EventWriter: Sendable {
   ///   - now: nanoseconds since 1970. The sequence number follows it, and rises in any case.
   /// - Throws: `SealingError`.
   mutating func publication(
-    of event: AgentEvent, answers: String? = nil, expiry: UInt32? = nil, now: UInt64
+    of event: InboundEvent, answers: String? = nil, expiry: UInt32? = nil, now: UInt64
   ) throws(SealingError) -> Publication {
     lastSequence = max(now, lastSequence + 1)
-    let topic = topic(event.kind)
+    let kind = event.message.kind
+    let topic = topic(kind)
     var event = event
     // An SSID is numbered by its envelope only.
-    if event.kind != .ssid { event.body.sequence = lastSequence }
-    var body = event.body.json()
+    if kind != .ssid { event.sequence = lastSequence }
+    var body = event.json()
     defer { wipe(&body) }
     var payload = body
     if let keys {
@@ -49,7 +45,7 @@ struct EventWriter: Sendable {
     }
     return Publication(
       topic: topic, payload: payload, messageExpiry: expiry, contentType: "application/json",
-      correlationData: Array("\(event.kind.rawValue) \(lastSequence)".utf8),
+      correlationData: Array("\(kind.word) \(lastSequence)".utf8),
       responseTopic: answers, token: lastSequence)
   }
 
@@ -59,31 +55,32 @@ struct EventWriter: Sendable {
   mutating func publication(
     of standing: AgentStanding, by agent: String, now: UInt64
   ) throws(SealingError) -> Publication {
-    var event = AgentEvent(kind: .heartbeat)
-    event.body.agent = agent
+    var event: InboundEvent
     switch standing {
-    case .works: break
+    case .works: event = InboundEvent(.heartbeat, of: agent)
     case .fails(let why):
-      event.kind = .offline
-      event.body.reason = String(why.prefix(InboundLimits.sentenceCharacters))
-    case .reportedByRouter: event.kind = .leave
+      event = InboundEvent(.offline, of: agent)
+      event.message.trouble = String(why.prefix(InboundLimits.sentenceCharacters))
+    case .reportedByRouter: event = InboundEvent(.leave, of: agent)
     }
-    return try publication(of: event, expiry: event.kind == .leave ? nil : 60, now: now)
+    return try publication(of: event, expiry: event.message.kind == .leave ? nil : 60, now: now)
   }
 
   /// The last will, as plain text without a number: by the time it is published, a number would be older than others,
   /// and so would an envelope. So an enrolled login has none, and its silence counts.
-  func lastWill(of event: AgentEvent) -> Publication? {
+  func lastWill(of event: InboundEvent) -> Publication? {
     guard keys == nil else { return nil }
-    return Publication(topic: topic(event.kind), payload: event.body.json())
+    return Publication(topic: topic(event.message.kind), payload: event.json())
   }
 
   /// For people: the topic and the fields, with the length of a dataset in place of it.
-  func summary(of event: AgentEvent) -> String {
-    var body = event.body
-    body.dataset = body.dataset.flatMap { try? OperationalDataset(hex: $0) }?.description
-    let text = String(decoding: body.json(), as: UTF8.self)
-    return "\(topic(event.kind))\(keys == nil ? "" : " (sealed)") \(text)"
+  func summary(of event: InboundEvent) -> String {
+    var event = event
+    let dataset = event.dataset.flatMap { try? OperationalDataset(bytes: $0.bytes) }
+    event.shownDataset = dataset?.description
+    event.dataset = nil
+    let text = String(decoding: event.json(), as: UTF8.self)
+    return "\(topic(event.message.kind))\(keys == nil ? "" : " (sealed)") \(text)"
   }
 }
 
@@ -101,7 +98,7 @@ package struct EventOutcome: Equatable, Sendable {
   /// Bytes of an answer; threadkeeper's have hundreds.
   private static let limit = 64 << 10
 
-  let kind: InboundEventKind
+  let kind: RouterMessage.Kind
   /// The event's own.
   let token: UInt64
   /// What it was about, in words of the agent's source.
@@ -119,7 +116,7 @@ extension EventOutcome {
   init?(_ answer: IncomingMessage) {
     let words = String(decoding: answer.correlationData ?? [], as: UTF8.self).split(separator: " ")
     guard answer.payload.count <= Self.limit, words.count == 2,
-      let kind = InboundEventKind(rawValue: String(words[0])), let token = UInt64(words[1]),
+      let kind = RouterMessage.Kind(word: String(words[0])), let token = UInt64(words[1]),
       let status = UntrustedJSON.text("status", in: answer.payload)
     else { return nil }
     self.init(kind: kind, token: token)
