@@ -93,7 +93,8 @@ let package = Package(
     // Floor 1: the messages; what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the
     // local socket, avahi-daemon.
     .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
-    .target(name: "ThreadRequests", dependencies: ["ThreadDataset"]),
+    .target(
+      name: "ThreadRequests", dependencies: ["ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
@@ -103,7 +104,8 @@ let package = Package(
         "ThreadkeeperSupport", "Wire",
       ]),
     .target(
-      name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport"]),
+      name: "LocalAPI",
+      dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport", "Wire"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
@@ -215,8 +217,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Bridge", "Broker", "LocalAPI", "Security", "ServiceDiscovery", "Settings", "SodiumCrypto",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+        "Bridge", "Broker", "Home", "LocalAPI", "Security", "ServiceDiscovery", "Settings",
+        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
       ],
       path: "Tests/Fuzz/Targets"),
     .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
@@ -253,7 +255,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "LocalAPITests",
-      dependencies: ["LocalAPI", "TestKit", "ThreadRequests", "ThreadkeeperSupport"],
+      dependencies: [
+        "LocalAPI", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
+      ],
       exclude: ["Golden"]),
     .testTarget(
       name: "ServiceDiscoveryTests",

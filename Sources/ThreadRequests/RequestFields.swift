@@ -1,28 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import ThreadDataset
+import ThreadkeeperSupport
+import Wire
 
-/// The fields of a request. Over MQTT they are a JSON object, in which fields that are not in `CodingKeys` are ignored.
-package struct RequestFields: Codable, Hashable, Sendable {
-  /// On the socket: the method says it. Over MQTT the topic does.
-  package var command: String?
+/// The fields of a request as they are on a wire, each read by itself: what a command needs of them, `ThreadRequest`
+/// knows. Fields that a wire does not have are ignored there.
+package struct RequestFields: WirePart, Equatable, Sendable {
+  package enum Wire: Sendable {
+    /// The topic names the command.
+    case mqtt
+    /// The method does.
+    case socket
+  }
+
+  /// Objects and arrays within each other.
+  private static let nesting = 32
+
+  package let wire: Wire
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
   /// On the socket, by the daemon's own user and root: whatever team it belongs to.
   package var asAdministrator: Bool?
-  /// Any text, which the answer repeats.
+  /// Any text, which the answer repeats. On the socket it tells what the caller itself waits for.
   package var transaction: String?
-  package var borderAgentID: String?
-  package var dataset: String?
-  package var extendedPANID: String?
+  package var agent: BorderAgentID?
+  package var dataset: WireDataset?
+  package var network: ExtendedPANID?
   /// Of a network, where it is not named by its id.
   package var networkName: String?
   /// Of a consent, or of a network that was preferred.
   package var id: String?
-  /// `once` or `always`.
-  package var scope: String?
-  /// Of `preferred/get`: `write`.
-  package var purpose: String?
+  package var scope: ConsentScope?
+  /// Of `preferred/get`.
+  package var purpose: ThreadRequest.Purpose?
   /// Of the button that was pressed, or of the list of requests that Home Assistant is asked.
   package var token: String?
   /// On the socket: what the program calls itself. Anybody can choose it, so people read it, and nothing
@@ -30,75 +42,136 @@ package struct RequestFields: Codable, Hashable, Sendable {
   package var program: String?
   /// Over MQTT: the envelope whose body holds these fields.
   package var sealed: SealedText?
+  /// Names of those that are there, with a value that is none.
+  private var wrong: [String] = []
+  /// Of the dataset, where its digits are none.
+  fileprivate(set) var datasetError: DatasetError?
 
-  enum CodingKeys: String, CodingKey {
-    case transaction
-    case borderAgentID = "border_agent_id"
-    case dataset
-    case extendedPANID = "ext_pan_id"
-    case networkName = "network_name"
-    case id, scope, purpose, token, sealed
+  package static let sample = RequestFields()
+
+  package init(on wire: Wire = .mqtt) { self.wire = wire }
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let isOnSocket = wire == .socket
+    if isOnSocket { c.field("administrator", &asAdministrator) }
+    c.field("border_agent_id", &agent)
+    c.field("dataset", &dataset)
+    c.field("ext_pan_id", &network)
+    if isOnSocket { c.field("home", &home) }
+    c.field("id", &id)
+    c.field("network_name", &networkName)
+    if isOnSocket { c.field("program", &program) } else { c.field("purpose", &purpose) }
+    c.field("scope", &scope)
+    if !isOnSocket {
+      c.field("sealed", &sealed)
+      c.field("token", &token)
+    }
+    c.field("transaction", &transaction)
   }
 
-  package init() {}
+  /// Whether it is there, perhaps with a value that is none.
+  func has(_ name: String, _ value: Any?) -> Bool { value != nil || isWrong(name) }
+
+  func isWrong(_ name: String) -> Bool { wrong.contains(name) }
+
+  /// The transaction, where it is one that an answer can repeat.
+  package var soundTransaction: String? {
+    transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
+  }
+}
+
+/// Why fields cannot be read.
+package enum RequestFlaw: Error {
+  case unreadable
+  /// A field is of another type.
+  case type(of: String)
+}
+
+// MARK: - Reading
+
+extension RequestFields {
+  /// Of several fields of another type the first of these is named.
+  private static let order = [
+    "home", "transaction", "border_agent_id", "dataset", "ext_pan_id", "network_name", "id",
+    "scope", "purpose", "token", "sealed", "program", "administrator",
+  ]
+
+  package init(json: [UInt8], on wire: Wire) throws(RequestFlaw) {
+    self.init(on: wire)
+    let flaw =
+      try Self.read(json) { reader in
+        fields(&reader)
+        wrong = reader.problems.filter { $0.reason == .badValue }.compactMap(\.field)
+        if isWrong("dataset") { datasetError = Self.datasetError(reader.text("dataset") ?? "") }
+        for name in Self.order {
+          guard let problem = reader.problems.first(where: { $0.field == name }),
+            problem.reason != .badValue
+          else { continue }
+          return problem.reason == .unpairedSurrogate ? .unreadable : .type(of: name)
+        }
+        return nil
+      } as RequestFlaw?
+    if let flaw { throw flaw }
+  }
+
+  private static func read<Value>(
+    _ json: [UInt8], _ body: (inout WireReader) -> Value
+  ) throws(RequestFlaw) -> Value {
+    do {
+      let value = try WireReader.read(json, depth: nesting) { reader in
+        reader.countsNull = true
+        return reader.hasNames ? body(&reader) : nil
+      }
+      if let value, let value { return value }
+    } catch {}
+    throw .unreadable
+  }
+
+  private static func datasetError(_ hex: String) -> DatasetError? {
+    do throws(DatasetError) {
+      _ = try OperationalDataset(hex: hex)
+      return nil
+    } catch {
+      return error
+    }
+  }
 
   /// - Throws: `AnswerFailure` with the code `invalid_payload` that names the field, where it is one.
   package init(json: [UInt8]) throws(AnswerFailure) {
-    do {
-      self = try JSONDecoder().decode(RequestFields.self, from: Data(json))
-    } catch let error as DecodingError {
-      throw AnswerFailure(error)
+    do throws(RequestFlaw) {
+      try self.init(json: json, on: .mqtt)
     } catch {
-      throw AnswerFailure(.invalidPayload, "the payload is not a JSON object")
+      switch error {
+      case .unreadable:
+        throw AnswerFailure(.invalidPayload, "the payload is not a JSON object")
+      case .type(let field):
+        throw AnswerFailure(
+          .invalidPayload, field: field,
+          "expected \(field == "sealed" ? "an envelope" : "a text")")
+      }
     }
   }
 
   /// The transaction of a payload whose other fields cannot be read, so that the refusal finds its
   /// way too.
   package static func transaction(of json: [UInt8]) -> String? {
-    struct Only: Decodable {
-      var transaction: String?
+    var fields = RequestFields()
+    fields.transaction = try? read(json) { reader in
+      guard case .string(let text) = reader.member("transaction")?.value else { return nil }
+      return text.text
     }
-    let only = try? JSONDecoder().decode(Only.self, from: Data(json))
-    return only?.transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
+    return fields.soundTransaction
   }
-
-  /// The transaction, where it is one that an answer can repeat.
-  package var soundTransaction: String? {
-    transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
-  }
-
-  package var json: [UInt8] { RequestJSON.encode(self) }
 }
 
 extension RequestFields: CustomStringConvertible, CustomReflectable {
   /// Never the dataset.
-  package var description: String { "request \(command ?? "")" }
+  package var description: String { "the fields of a request" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension AnswerFailure {
-  /// Words for what the parser found. The parser's own text is not used: it may quote a value.
-  fileprivate init(_ error: DecodingError) {
-    let context =
-      switch error {
-      case .typeMismatch(_, let context), .valueNotFound(_, let context),
-        .keyNotFound(_, let context), .dataCorrupted(let context):
-        context
-      @unknown default: DecodingError.Context(codingPath: [], debugDescription: "")
-      }
-    guard let field = context.codingPath.first?.stringValue else {
-      self.init(.invalidPayload, "the payload is not a JSON object")
-      return
-    }
-    let expected =
-      switch field {
-      case RequestFields.CodingKeys.sealed.stringValue: "an envelope"
-      default: "a text"
-      }
-    self.init(.invalidPayload, field: field, "expected \(expected)")
-  }
-}
+extension ConsentScope: WireName {}
+extension ThreadRequest.Purpose: WireName {}
 
 /// Keys sorted, so that equal values are equal bytes.
 enum RequestJSON {
@@ -128,6 +201,23 @@ package struct SealedText: Codable, Hashable, Sendable {
     self.alg = alg
     self.kid = kid
     self.ct = ct
+  }
+}
+
+extension SealedText: WirePart, WireReadable {
+  package static var sample: SealedText { SealedText(v: 1, typ: "", alg: "", kid: "", ct: "") }
+  package static var type: WireType { .object }
+
+  package static func read(_ member: JSONMember, _ form: WireForm?) -> SealedText? {
+    try? JSONDecoder().decode(SealedText.self, from: Data(member.source))
+  }
+
+  package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("alg", alg, "How it is sealed.")
+    c.needed("ct", ct, "The sealed box as base64.")
+    c.needed("kid", kid, "The reader's key: the first 16 digits of its hash.")
+    c.needed("typ", typ, "Says that it is one.")
+    c.needed("v", v, "Version of the envelope.")
   }
 }
 

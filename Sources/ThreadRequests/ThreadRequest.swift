@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
+import Wire
 
 /// A request whose fields are sound and complete for its command.
 package struct ThreadRequest: Sendable, Hashable {
@@ -26,7 +27,7 @@ package struct ThreadRequest: Sendable, Hashable {
   /// What a program of this machine calls itself: for people to read only.
   package var program: String?
 
-  package enum Purpose: String, Sendable, Hashable {
+  package enum Purpose: String, Sendable, Hashable, CaseIterable {
     /// The requester makes it the preferred network of Home Assistant: a person has a day to decide.
     case write
   }
@@ -69,18 +70,15 @@ package struct ThreadRequest: Sendable, Hashable {
       }
       self.id = id
       token = fields.token
-      if let text = fields.scope {
-        guard let scope = ConsentScope(rawValue: text) else {
-          throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
-        }
-        self.scope = scope
+      guard !fields.isWrong("scope") else {
+        throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
       }
+      scope = fields.scope
     case .getPreferred:
-      guard let text = fields.purpose else { break }
-      purpose = Purpose(rawValue: text)
-      guard purpose != nil else {
+      guard !fields.isWrong("purpose") else {
         throw AnswerFailure(.invalidPayload, field: "purpose", "expected write")
       }
+      purpose = fields.purpose
     case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
       .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
@@ -91,18 +89,18 @@ package struct ThreadRequest: Sendable, Hashable {
     transaction.utf8.count <= transactionBytes
   }
 
-  /// The same request for the wire.
-  package var fields: RequestFields {
-    var fields = RequestFields()
+  /// The same request for a wire.
+  package func fields(on wire: RequestFields.Wire) -> RequestFields {
+    var fields = RequestFields(on: wire)
     fields.home = home
     fields.transaction = transaction
-    fields.borderAgentID = agent?.description
-    fields.dataset = dataset?.hex
-    fields.extendedPANID = network?.description
+    fields.agent = agent
+    fields.dataset = dataset.map { WireDataset($0.bytes) }
+    fields.network = network
     fields.networkName = networkName
     fields.id = id
-    fields.scope = scope?.rawValue
-    fields.purpose = purpose?.rawValue
+    fields.scope = scope
+    fields.purpose = purpose
     fields.token = token
     fields.program = program
     return fields
@@ -110,21 +108,25 @@ package struct ThreadRequest: Sendable, Hashable {
 
   /// Which network is to be the preferred one: named in one of four ways.
   private mutating func readPreferred(_ fields: RequestFields) throws(AnswerFailure) {
-    let named = [fields.extendedPANID, fields.dataset, fields.networkName, fields.id]
-    guard named.count(where: { $0 != nil }) == 1 else {
+    let hasNetwork = fields.has("ext_pan_id", fields.network)
+    let hasDataset = fields.has("dataset", fields.dataset)
+    let named = [hasNetwork, hasDataset, fields.networkName != nil, fields.id != nil]
+    guard named.count(where: { $0 }) == 1 else {
       throw AnswerFailure(
         .invalidPayload, field: "ext_pan_id",
         "expected exactly one of `ext_pan_id`, `network_name`, `id` and `dataset`")
     }
-    if fields.dataset != nil { dataset = try Self.dataset(fields) }
-    if fields.extendedPANID != nil { network = try Self.network(fields) }
+    if hasDataset { dataset = try Self.dataset(fields) }
+    if hasNetwork { network = try Self.network(fields) }
     networkName = fields.networkName
     id = fields.id
-    if fields.borderAgentID != nil, network != nil { agent = try Self.agent(fields) }
+    if network != nil, fields.has("border_agent_id", fields.agent) {
+      agent = try Self.agent(fields)
+    }
   }
 
   private static func agent(_ fields: RequestFields) throws(AnswerFailure) -> BorderAgentID {
-    guard let text = fields.borderAgentID, let agent = BorderAgentID(hex: text) else {
+    guard let agent = fields.agent else {
       throw AnswerFailure(
         .invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits that are not all 0"
       )
@@ -133,7 +135,7 @@ package struct ThreadRequest: Sendable, Hashable {
   }
 
   private static func network(_ fields: RequestFields) throws(AnswerFailure) -> ExtendedPANID {
-    guard let text = fields.extendedPANID, let network = ExtendedPANID(hex: text) else {
+    guard let network = fields.network else {
       throw AnswerFailure(
         .invalidPayload, field: "ext_pan_id", "expected 16 hex digits that are not all 0")
     }
@@ -143,13 +145,14 @@ package struct ThreadRequest: Sendable, Hashable {
   private static func dataset(
     _ fields: RequestFields
   ) throws(AnswerFailure) -> OperationalDataset {
-    guard let hex = fields.dataset else {
+    if let error = fields.datasetError { throw AnswerFailure(error) }
+    guard let bytes = fields.dataset?.bytes else {
       throw AnswerFailure(
         .invalidPayload, field: "dataset", "expected the active operational dataset's TLVs as hex")
     }
     let dataset: OperationalDataset
     do throws(DatasetError) {
-      dataset = try OperationalDataset(hex: hex)
+      dataset = try OperationalDataset(bytes: bytes)
       try dataset.requireComplete()
     } catch {
       throw AnswerFailure(error)

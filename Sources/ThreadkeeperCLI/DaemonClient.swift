@@ -206,9 +206,12 @@ struct DaemonClient: Sendable {
     _ request: ThreadRequest, isAdministrator: Bool = true, isRepeatable: Bool = false
   ) async throws -> AnswerData {
     guard let method = RequestMethods.method(request.command) else { throw Self.unreadable }
-    let parameters = RequestParameters(request, administrator: isAdministrator)
-    return try await askRunning(isRepeatable: isRepeatable) {
-      try await call(method, parameters, within: .seconds(60))
+    var fields = request.fields(on: .socket)
+    fields.asAdministrator = isAdministrator
+    return try await askRunning(isRepeatable: isRepeatable) { [fields] in
+      try await with(method.access, within: .seconds(60)) {
+        try await $0.call(method, fields, within: .seconds(60))
+      }
     }
   }
 

@@ -57,12 +57,14 @@ public enum WireUse {
 }
 
 /// Gives the fields of a message their values, from JSON of somebody who is not trusted. Fields that the message does
-/// not declare are ignored. Of several with one name, the first that is not `null` counts.
+/// not declare are ignored. Of several with one name, the first counts, but for `null` unless `countsNull`.
 public struct WireReader: WireCoder {
   @usableFromInline let members: [JSONMember]
   @usableFromInline let start: UnsafePointer<UInt8>?
   /// All members before it were asked for: most senders keep our order.
   @usableFromInline var first = 0
+  /// Whether a `null` is the first of its name, so that what follows does not count.
+  public var countsNull = false
   /// In the order of the fields.
   public private(set) var problems: [WireProblem] = []
 
@@ -97,7 +99,10 @@ public struct WireReader: WireCoder {
       defer { index += 1 }
       guard name ~= members[index].name else { continue }
       if index == first { first += 1 }
-      if case .null = members[index].value { continue }
+      if case .null = members[index].value {
+        if countsNull { return }
+        continue
+      }
       if let read = Value.read(members[index], form) {
         if use != .typeOnly { value = read }
         return
@@ -149,13 +154,16 @@ public struct WireReader: WireCoder {
     problems.append(WireProblem(reason: .missing, field: "\(name)", offset: nil))
   }
 
+  /// Whether all names are texts.
+  public var hasNames: Bool { members.allSatisfy { $0.name.text != nil } }
+
   /// Whether there is one, also with `null`.
   public func has(_ name: StaticString) -> Bool { members.contains { name ~= $0.name } }
 
   /// The one that counts.
   public func member(_ name: StaticString) -> JSONMember? {
     for member in members where name ~= member.name {
-      if case .null = member.value { continue }
+      if case .null = member.value, !countsNull { continue }
       return member
     }
     return nil

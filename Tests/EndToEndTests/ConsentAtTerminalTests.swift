@@ -10,9 +10,14 @@ import ThreadRequests
 
 /// A daemon within the test: which questions wait, and what becomes of a decision, a real one leaves to chance.
 private final class ScriptedDaemon: Sendable {
+  struct Decision: Sendable {
+    let request: ThreadRequest
+    let isAdministrator: Bool?
+  }
+
   private struct State {
     var transaction: String?
-    var decisions: [RequestFields] = []
+    var decisions: [Decision] = []
     var answer: ThreadAnswer?
   }
 
@@ -39,11 +44,10 @@ private final class ScriptedDaemon: Sendable {
     self.verdict = verdict
     let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
       .map { command, method in
-        method.answered { [weak self] parameters, caller in
-          var fields = parameters.fields
-          fields.command = command.rawValue
-          let answer = self?.answer(fields, caller)
+        method.answered { [weak self] fields, caller in
           do throws(AnswerFailure) {
+            let request = try ThreadRequest(command, fields)
+            let answer = self?.answer(request, fields.asAdministrator, caller)
             return try answer?.result() ?? AnswerData()
           } catch {
             throw VarlinkError(error)
@@ -70,7 +74,7 @@ private final class ScriptedDaemon: Sendable {
   }
 
   /// Those of the person at the terminal.
-  func decisions(_ count: Int) async throws -> [RequestFields] {
+  func decisions(_ count: Int) async throws -> [Decision] {
     try await eventually("\(count) decisions") { state.withLock { $0.decisions.count } == count }
     return state.withLock { $0.decisions }
   }
@@ -90,14 +94,16 @@ private final class ScriptedDaemon: Sendable {
     state.withLock { $0.answer = answer }
   }
 
-  private func answer(_ fields: RequestFields, _ caller: VarlinkCaller) -> ThreadAnswer {
-    switch fields.command.flatMap(RequestCommand.init) {
+  private func answer(
+    _ request: ThreadRequest, _ isAdministrator: Bool?, _ caller: VarlinkCaller
+  ) -> ThreadAnswer {
+    switch request.command {
     case .isPreferredAvailable:
       var data = AnswerData()
       data.available = true
       return ThreadAnswer(data)
     case .getPreferred:
-      state.withLock { $0.transaction = fields.transaction }
+      state.withLock { $0.transaction = request.transaction }
       while true {
         if let answer = state.withLock({ $0.answer }) { return answer }
         do {
@@ -113,7 +119,7 @@ private final class ScriptedDaemon: Sendable {
       return ThreadAnswer(data)
     default:
       let number = state.withLock { state in
-        state.decisions.append(fields)
+        state.decisions.append(Decision(request: request, isAdministrator: isAdministrator))
         return state.decisions.count
       }
       return verdict(number)
@@ -251,9 +257,9 @@ struct ConsentAtTerminalTests {
     try daemon.give(false)
     try await check(session, status: 77, shows: daemon.dataset.hex)
     #expect(!session.screen.contains("another would get it"))
-    #expect(decision.command == "consent/approve" && decision.id == "c-own")
-    #expect(
-      decision.scope == "always" && decision.asAdministrator == true && decision.home == "cabin")
+    let request = decision.request
+    #expect(request.command == .approveConsent && request.id == "c-own")
+    #expect(request.scope == .always && decision.isAdministrator == true && request.home == "cabin")
   }
 
   @Test("A decision for which the daemon has no time is brought again, without a question")
@@ -267,7 +273,7 @@ struct ConsentAtTerminalTests {
     let session = try daemon.terminal()
     try await session.until(Self.prompt)
     session.type("no\n")
-    #expect(try await daemon.decisions(2).map(\.command) == ["consent/deny", "consent/deny"])
+    #expect(try await daemon.decisions(2).map(\.request.command) == [.denyConsent, .denyConsent])
     try daemon.give(false)
     try await check(session, status: 77, shows: nil)
     #expect(session.screen.components(separatedBy: Self.prompt).count == 2)
@@ -295,7 +301,7 @@ struct ConsentAtTerminalTests {
     try await session.until("the second would get it")
     try await session.until(Self.prompt, count: 3)
     session.type("once\n")
-    #expect(try await daemon.decisions(3).map(\.id) == ["c-1", "c-1", "c-2"])
+    #expect(try await daemon.decisions(3).map(\.request.id) == ["c-1", "c-1", "c-2"])
     try daemon.give(true)
     try await check(session, status: 0, shows: daemon.dataset.hex, isShown: true)
   }

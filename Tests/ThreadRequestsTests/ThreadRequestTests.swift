@@ -121,6 +121,25 @@ import ThreadRequests
         == .invalidPayload)
   }
 
+  @Test(
+    "what a command does not need may have any value of its type, and what it needs not",
+    arguments: [
+      (RequestCommand.setPreferred, "ext_pan_id", "ext_pan_id"),
+      (.setPreferred, "dataset", "dataset"),
+      (.getCredentials, "border_agent_id", "border_agent_id"),
+      (.denyConsent, "scope", "id"), (.getPreferred, "purpose", "purpose"),
+      (.getPreferred, "dataset", nil), (.ping, "ext_pan_id", nil), (.getPreferred, "scope", nil),
+    ] as [(RequestCommand, String, String?)])
+  func oddValue(_ command: RequestCommand, _ field: String, _ named: String?) {
+    #expect(failure(command, #"{"\#(field)":"?"}"#)?.field == named)
+  }
+
+  @Test("of two fields of one name the first counts, also where it is null")
+  func duplicates() throws {
+    #expect(try fields(#"{"id":"a","id":7}"#).id == "a")
+    #expect(try fields(#"{"id":null,"id":"a"}"#).id == nil)
+  }
+
   @Test("a field of another type is named, and what it held is in no words")
   func wrongType() throws {
     let failure = failure(.getCredentials, #"{"border_agent_id":4711}"#)
@@ -165,8 +184,13 @@ import ThreadRequests
     request.transaction = "r-3"
     request.agent = BorderAgentID(hex: agent)
     request.dataset = try SampleNetwork.home.dataset(at: 1)
-    let fields = try RequestFields(json: request.fields.json)
+    let fields = try RequestFields(json: request.fields(on: .mqtt).json())
     #expect(try ThreadRequest(.storeCredentials, fields) == request)
+    request = ThreadRequest(.setPreferred)
+    request.home = "cabin"
+    request.network = ExtendedPANID(number: 7)
+    let onSocket = try RequestFields(json: request.fields(on: .socket).json(), on: .socket)
+    #expect(try ThreadRequest(.setPreferred, onSocket) == request)
   }
 
   @Test("no description shows a dataset")
@@ -175,8 +199,9 @@ import ThreadRequests
     request.dataset = try SampleNetwork.home.dataset(at: 1)
     var dumped = ""
     dump(request, to: &dumped)
-    dump(request.fields, to: &dumped)
-    let shown = "\(request)\(request.fields)\(String(reflecting: request))\(dumped)"
+    let fields = request.fields(on: .mqtt)
+    dump(fields, to: &dumped)
+    let shown = "\(request)\(fields)\(String(reflecting: request))\(dumped)"
     #expect(!shown.contains(SampleNetwork.home.networkKey))
   }
 }

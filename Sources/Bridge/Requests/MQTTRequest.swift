@@ -171,9 +171,7 @@ extension RequestRules {
     if fields.id == PreferredNetwork.currentID, let since = disputedKeys(in: home) {
       return tokens.isValid(fields.token, forKeepingKeysSince: since)
     }
-    guard home.preferred == nil,
-      let network = fields.extendedPANID.flatMap({ ExtendedPANID(hex: $0) })
-    else { return false }
+    guard home.preferred == nil, let network = fields.network else { return false }
     return tokens.isValid(fields.token, forPreferring: network)
   }
 }

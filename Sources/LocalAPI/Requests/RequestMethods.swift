@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadRequests
+import Wire
 
 /// What MQTT requests ask for, as methods of the local API: the daemon answers them for commands and for programs.
 ///
-/// What they are about is in `RequestParameters`, each method has its part of them; and so with `AnswerData`.
+/// What they are about is in `RequestFields`, each method has its part of them; and so with `AnswerData`.
 package enum RequestMethods {
-  package typealias Method = VarlinkMethod<RequestParameters, AnswerData>
+  package typealias Method = VarlinkMethod<RequestFields, AnswerData>
 
   package static let interfaces: [VarlinkInterface] = [
     .credentials, .preferred, .networks, .questions,
@@ -48,6 +49,60 @@ package enum RequestMethods {
   ) -> [(command: RequestCommand, method: Method)] {
     RequestCommand.allCases.compactMap { command in
       method(command).flatMap { $0.interface == interface.name ? (command, $0) : nil }
+    }
+  }
+}
+
+extension AnswerData: VarlinkFieldNames {}
+
+extension VarlinkMethod where Parameters == RequestFields, Reply: Encodable & Sendable {
+  /// - Parameter handler: may wait, in the thread of the connection.
+  package func answered(
+    by handler: @escaping @Sendable (RequestFields, VarlinkCaller) throws -> Reply
+  ) -> VarlinkEndpoint {
+    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) {
+      call, caller in
+      try VarlinkReply(parameters: handler(call.request(), caller), continues: false).encoded()
+    }
+  }
+}
+
+extension VarlinkClient {
+  /// As of other parameters.
+  package func call<Reply: Decodable & Sendable>(
+    _ method: VarlinkMethod<RequestFields, Reply>, _ fields: RequestFields, within limit: Duration
+  ) async throws -> Reply {
+    try await call(VarlinkCall.encode(method.fullName, fields), within: limit)
+  }
+}
+
+extension VarlinkCall {
+  /// The parameters of a request.
+  ///
+  /// - Throws: `VarlinkError.invalidParameter` with a field of another type.
+  package func request() throws(VarlinkError) -> RequestFields {
+    do throws(RequestFlaw) {
+      return try RequestFields(json: parameters, on: .socket)
+    } catch {
+      switch error {
+      case .unreadable: throw .invalidParameter("")
+      case .type(let field): throw .invalidParameter(field)
+      }
+    }
+  }
+
+  /// A request to send, without the byte that ends it.
+  package static func encode(_ method: String, _ fields: RequestFields) -> [UInt8] {
+    Request(method: method, parameters: fields).json()
+  }
+
+  private struct Request: WireObject {
+    let method: String
+    let parameters: RequestFields
+
+    func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("method", method)
+      c.needed("parameters", parameters)
     }
   }
 }

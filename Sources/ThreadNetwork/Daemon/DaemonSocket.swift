@@ -55,9 +55,9 @@ struct DaemonSocket: Sendable {
         to: path, within: timeout, admittingOthers: admitsOthers)
       guard let client else { return nil }
       try Task.checkCancellation()
-      return try await client.call(
-        method, RequestParameters(request, administrator: asAdministrator),
-        within: deadline - .now)
+      var fields = request.fields(on: .socket)
+      fields.asAdministrator = asAdministrator
+      return try await client.call(method, fields, within: deadline - .now)
     } catch let error as SocketError {
       if error.reason == .abandoned { throw CancellationError() }
       throw THError(error, at: path)

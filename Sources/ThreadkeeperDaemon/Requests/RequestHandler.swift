@@ -33,13 +33,13 @@ struct RequestHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     RequestMethods.methods(of: interface).map { command, method in
-      method.answered { parameters, caller in
+      method.answered { fields, caller in
         do throws(AnswerFailure) {
           let refusal = admission?.refusal(of: command, by: caller.peer.user) {
-            routers(in: parameters.home)
+            routers(in: fields.home)
           }
           if let refusal { throw refusal }
-          return try answer(command, parameters, caller).result()
+          return try answer(command, fields, caller).result()
         } catch {
           throw VarlinkError(error.forCommand)
         }
@@ -53,10 +53,10 @@ struct RequestHandler: LocalAPIHandler {
   }
 
   private func answer(
-    _ command: RequestCommand, _ parameters: RequestParameters, _ caller: VarlinkCaller
+    _ command: RequestCommand, _ fields: RequestFields, _ caller: VarlinkCaller
   ) throws(AnswerFailure) -> ThreadAnswer {
     let user = caller.peer.user
-    let request = try ThreadRequest(command, parameters.fields)
+    let request = try ThreadRequest(command, fields)
     guard let team = settings.team(ofUID: user) else {
       throw AnswerFailure(
         .notAuthorized, "user \(user) speaks for no team here",
@@ -64,7 +64,7 @@ struct RequestHandler: LocalAPIHandler {
     }
     let isOwnUser = user == geteuid() || user == 0
     var local = LocalRequest(request, user: user, team: ExactName(team))
-    local.isAdministrator = parameters.administrator == true && isOwnUser
+    local.isAdministrator = fields.asAdministrator == true && isOwnUser
     // Only a person reads it.
     if command.needsConsent { local.userName = SystemAccount.name(ofUser: user) }
     let outcome = bridge.requests.answer(

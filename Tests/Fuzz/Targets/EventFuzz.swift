@@ -64,7 +64,7 @@ enum EventFuzz {
       let request = try? ThreadRequest(command, fields)
     else { return }
     let again = try need("the fields of a request are a request") {
-      try ThreadRequest(command, RequestFields(json: request.fields.json))
+      try ThreadRequest(command, RequestFields(json: request.fields(on: .mqtt).json()))
     }
     try expect(again == request, "the fields of a request are the same request")
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LocalAPI
+import ThreadRequests
+import Wire
 
 /// Messages of the local API: however the bytes are split on their way, the same messages come. The first byte is the
 /// largest message, the second the size of the pieces.
@@ -42,11 +44,11 @@ enum VarlinkFuzz {
   private static func checkCall(_ message: [UInt8]) throws {
     guard let call = try? VarlinkCall(reading: message) else { return }
     do {
-      let parameters = try call.parameters(RequestParameters.self)
+      let request = try call.request()
       let again = try need("the parameters of a call read again") {
-        try VarlinkCall(reading: VarlinkCall.encode(call.method, parameters, call.kind))
+        try VarlinkCall(reading: VarlinkCall.encode(call.method, request))
       }
-      try expect(try again.parameters(RequestParameters.self) == parameters, "and are the same")
+      try expect(try again.request().json() == request.json(), "and are the same")
       let names = [again.interface, again.name].map { Array($0.utf8) }
       // A name without a dot gets one, and an empty interface before it.
       try expect(
@@ -60,9 +62,9 @@ enum VarlinkFuzz {
 
   private static func checkReply(_ message: [UInt8]) throws {
     do {
-      let reply = try VarlinkReply<RequestParameters>(reading: message)
+      let reply = try VarlinkReply<AnswerData>(reading: message)
       let again = try need("a reply reads again") {
-        try VarlinkReply<RequestParameters>(reading: reply.encoded())
+        try VarlinkReply<AnswerData>(reading: reply.encoded())
       }
       try expect(
         again.parameters == reply.parameters && again.continues == reply.continues,

@@ -11,10 +11,9 @@ struct ReadParametersTests {
   private static func read(_ command: RequestCommand, _ message: [UInt8]) -> String {
     do {
       let call = try VarlinkCall(reading: message)
-      let parameters = try call.parameters(RequestParameters.self)
-      let request = try ThreadRequest(command, parameters.fields)
-      return Described.request(request)
-        + (parameters.administrator.map { " administrator=\($0)" } ?? "")
+      let fields = try call.request()
+      return Described.request(try ThreadRequest(command, fields))
+        + (fields.asAdministrator.map { " administrator=\($0)" } ?? "")
     } catch let error as AnswerFailure {
       return Described.refusal(error)
     } catch let error as VarlinkError {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestKit
 import Testing
+import ThreadDataset
 import ThreadRequests
 
 @testable import LocalAPI
@@ -21,6 +23,24 @@ struct RequestMethodsTests {
     #expect(grouped.map(\.method.fullName).sorted() == described.sorted())
   }
 
+  @Test(
+    "A parameter of another type is named, and what is none of the socket's is ignored",
+    arguments: [
+      (#"{"home":7}"#, "home"), (#"{"id":"a","administrator":"yes"}"#, "administrator"),
+      (#"{"dataset":1,"home":[]}"#, "home"), (#"{"id":"\ud800"}"#, ""),
+      (#"{"token":7,"purpose":{},"sealed":1}"#, nil),
+    ] as [(String, String?)])
+  func wrong(_ parameters: String, _ field: String?) throws {
+    let message = #"{"method":"a.B","parameters":\#(parameters)}"#
+    let call = try VarlinkCall(reading: Array(message.utf8))
+    do throws(VarlinkError) {
+      _ = try call.request()
+      #expect(field == nil)
+    } catch {
+      #expect(error == field.map { VarlinkError.invalidParameter($0) })
+    }
+  }
+
   @Test("Parameters come as they were sent, in the names of the interface, and show no dataset")
   func parameters() throws {
     var request = ThreadRequest(.setPreferred)
@@ -28,19 +48,18 @@ struct RequestMethodsTests {
     request.id = "p-12345678"
     request.networkName = "home"
     request.transaction = "t"
-    var parameters = RequestParameters(request, administrator: true)
-    parameters.borderAgentId = "a1"
-    parameters.extPanId = "b2"
-    parameters.dataset = "0e08"
-    let call = try VarlinkCall(reading: VarlinkCall.encode("a.B", parameters))
-    #expect(try call.parameters(RequestParameters.self) == parameters)
-    let text = String(decoding: try VarlinkCall.encode("a.B", parameters), as: UTF8.self)
+    request.network = ExtendedPANID(number: 0xB2)
+    request.dataset = try SampleNetwork.home.dataset(at: 1)
+    var fields = request.fields(on: .socket)
+    fields.agent = BorderAgentID(high: 0xA1, low: 0)
+    fields.asAdministrator = true
+    let message = VarlinkCall.encode("a.B", fields)
+    #expect(try VarlinkCall(reading: message).request() == fields)
+    let text = String(decoding: message, as: UTF8.self)
     for name in ["border_agent_id", "ext_pan_id", "network_name", "administrator"] {
       #expect(text.contains("\"\(name)\""))
     }
-    #expect(parameters.fields.extendedPANID == "b2" && parameters.fields.borderAgentID == "a1")
-    #expect(parameters.fields.asAdministrator == true && parameters.fields.transaction == "t")
-    #expect(!"\(parameters)\(String(reflecting: parameters))".contains("0e08"))
+    #expect(!"\(fields)\(String(reflecting: fields))".contains("0e08"))
   }
 
   @Test("An answer comes as it was sent, in the names of the interface")

@@ -21,8 +21,8 @@ struct PlaceTests {
   func machine() async throws {
     let place = try OwnPlace()
     try await place.client().store(for: Agents.attic)
-    let daemon = try FakeDaemon { fields, _ in
-      fields.command == "preferred/available"
+    let daemon = try FakeDaemon { request, _ in
+      request.command == .isPreferredAvailable
         ? Self.available : ThreadAnswer(AnswerData(credentials: [])).json
     }
     var configuration = place.configuration()
@@ -31,7 +31,7 @@ struct PlaceTests {
     #expect(await client.isPreferredAvailable())
     try await client.store()
     #expect(try await client.allCredentials().isEmpty)
-    let commands = ["preferred/available", "credentials/store", "credentials/list"]
+    let commands: [RequestCommand] = [.isPreferredAvailable, .storeCredentials, .listCredentials]
     #expect(daemon.requests.map(\.command) == commands)
 
     // Named, the own store is used.

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import TestKit
 import Testing
+import ThreadDataset
 import ThreadRequests
 
 @testable import ThreadNetwork
@@ -51,11 +52,11 @@ struct SocketTests {
     #expect(try await client.allCredentials() == [])
     try await client.store()
     let requests = daemon.requests
-    #expect(requests.map(\.command) == ["credentials/list", "credentials/store"])
+    #expect(requests.map(\.command) == [.listCredentials, .storeCredentials])
     #expect(requests.allSatisfy { $0.home == "cabin" })
-    #expect(requests[0].dataset == nil && requests[0].borderAgentID == nil)
-    #expect(requests[1].borderAgentID == "0000000000000001")
-    #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1).hex))
+    #expect(requests[0].dataset == nil && requests[0].agent == nil)
+    #expect(requests[1].agent == BorderAgentID(high: 1, low: 0))
+    #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 
   @Test("A call that a person decides about has a transaction that no other call has")
@@ -71,7 +72,7 @@ struct SocketTests {
   @Test("Without a preferred network the error is 9, which apps read so, and too many calls are 17")
   func appCodes() async throws {
     let daemon = try FakeDaemon { request, _ in
-      let isPreferred = request.command == RequestCommand.getPreferred.rawValue
+      let isPreferred = request.command == .getPreferred
       let code: AnswerCode = isPreferred ? .notFound : .rateLimited
       return ThreadAnswer(AnswerFailure(code, "the words")).json
     }

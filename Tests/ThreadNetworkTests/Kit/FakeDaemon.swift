@@ -12,15 +12,15 @@ import ThreadRequests
 final class FakeDaemon: Sendable {
   let path: String
   private let directory: TemporaryDirectory
-  private let seen = Mutex<[RequestFields]>([])
+  private let seen = Mutex<[ThreadRequest]>([])
   private let listener = Mutex<VarlinkServer?>(nil)
 
   /// - Parameters:
   ///   - path: nil for one in a directory of its own.
-  ///   - answer: gets the fields of the request, and who asks. See `AnswerMessage`.
+  ///   - answer: gets the request, and who asks. See `AnswerMessage`.
   init(
     at path: String? = nil,
-    _ answer: @escaping @Sendable (RequestFields, VarlinkCaller) -> [UInt8]
+    _ answer: @escaping @Sendable (ThreadRequest, VarlinkCaller) -> [UInt8]
   ) throws {
     directory = try TemporaryDirectory()
     self.path = path ?? directory.file("client.sock")
@@ -30,10 +30,9 @@ final class FakeDaemon: Sendable {
         VarlinkEndpoint(
           interface: method.interface, name: method.name, access: method.access, isStream: false
         ) { [weak self] call, caller in
-          var fields = try call.parameters(RequestParameters.self).fields
-          fields.command = command.rawValue
-          self?.seen.withLock { $0.append(fields) }
-          return AnswerMessage.bytes(answer(fields, caller))
+          let request = try ThreadRequest(command, call.request())
+          self?.seen.withLock { $0.append(request) }
+          return AnswerMessage.bytes(answer(request, caller))
         }
       }
     var limits = VarlinkLimits.owner
@@ -51,7 +50,7 @@ final class FakeDaemon: Sendable {
 
   func stop() { listener.withLock { $0?.stop() } }
 
-  var requests: [RequestFields] { seen.withLock { $0 } }
+  var requests: [ThreadRequest] { seen.withLock { $0 } }
 
   /// Whoever runs the tests may do so at a terminal, and is not asked there.
   var configuration: THClient.Configuration {

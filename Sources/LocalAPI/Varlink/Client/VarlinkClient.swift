@@ -49,8 +49,13 @@ package final class VarlinkClient: Sendable {
     _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters,
     within limit: Duration = .seconds(10)
   ) async throws -> Reply {
+    try await call(VarlinkCall.encode(method.fullName, parameters), within: limit)
+  }
+
+  func call<Reply: Decodable & Sendable>(
+    _ call: [UInt8], within limit: Duration
+  ) async throws -> Reply {
     guard !isStreaming.withLock({ $0 }) else { throw Self.streamIsOpen }
-    let call = try VarlinkCall.encode(method.fullName, parameters)
     let deadline = ContinuousClock.now + limit
     return try await waiting { [self] in
       try turn.withLock { _ in

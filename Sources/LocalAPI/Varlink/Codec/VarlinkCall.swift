@@ -19,7 +19,7 @@ package struct VarlinkCall: Sendable {
   package let name: String
   package let kind: Kind
   /// A JSON object.
-  private let parameters: [UInt8]
+  let parameters: [UInt8]
 
   package var method: String { "\(interface).\(name)" }
 
