@@ -5,8 +5,8 @@ import ThreadDataset
 import ThreadkeeperSupport
 import Wire
 
-/// The fields of a request as they are on a wire, each read by itself: what a command needs of them, `ThreadRequest`
-/// knows. Fields that a wire does not have are ignored there.
+/// The fields of a request, each by itself: what a command needs of them, `ThreadRequest` knows. Fields that a wire does
+/// not have are ignored there.
 package struct RequestFields: WirePart, Equatable, Sendable {
   package enum Wire: Sendable {
     /// The topic names the command.
@@ -18,7 +18,7 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   /// Objects and arrays within each other.
   private static let nesting = 32
 
-  package let wire: Wire
+  package var wire: Wire
   /// On the socket: the home that it is about; the first one of the settings unless said.
   package var home: String?
   /// On the socket, by the daemon's own user and root: whatever team it belongs to.
@@ -26,15 +26,15 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   /// Any text, which the answer repeats. On the socket it tells what the caller itself waits for.
   package var transaction: String?
   package var agent: BorderAgentID?
-  package var dataset: WireDataset?
+  package var dataset: OperationalDataset?
   package var network: ExtendedPANID?
   /// Of a network, where it is not named by its id.
   package var networkName: String?
   /// Of a consent, or of a network that was preferred.
   package var id: String?
   package var scope: ConsentScope?
-  /// Of `preferred/get`.
-  package var purpose: ThreadRequest.Purpose?
+  /// What the preferred network is asked for; nil: the requester uses it itself.
+  package var purpose: RequestPurpose?
   /// Of the button that was pressed, or of the list of requests that Home Assistant is asked.
   package var token: String?
   /// On the socket: what the program calls itself. Anybody can choose it, so people read it, and nothing
@@ -44,7 +44,7 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   package var sealed: SealedText?
   /// Names of those that are there, with a value that is none.
   private var wrong: [String] = []
-  /// Of the dataset, where its digits are none.
+  /// Of a dataset that is none.
   fileprivate(set) var datasetError: DatasetError?
 
   package static let sample = RequestFields()
@@ -171,7 +171,11 @@ extension RequestFields: CustomStringConvertible, CustomReflectable {
 }
 
 extension ConsentScope: WireName {}
-extension ThreadRequest.Purpose: WireName {}
+
+package enum RequestPurpose: String, WireName, Sendable {
+  /// The requester makes it the preferred network of Home Assistant: a person has a day to decide.
+  case write
+}
 
 /// Keys sorted, so that equal values are equal bytes.
 enum RequestJSON {

@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ThreadDataset
-import Wire
 
-/// A request whose fields are sound and complete for its command.
-package struct ThreadRequest: Sendable, Hashable {
+/// A request whose fields are sound and complete for its command, and are no others.
+@dynamicMemberLookup
+package struct ThreadRequest: Sendable, Equatable {
   /// Bytes of a `transaction`.
   package static let transactionBytes = 256
 
   package var command: RequestCommand
-  package var transaction: String?
-  package var home: String?
-  package var agent: BorderAgentID?
-  /// Complete and active.
-  package var dataset: OperationalDataset?
-  package var network: ExtendedPANID?
-  /// Of a network, where it is not named by its id.
-  package var networkName: String?
-  /// Of a consent, or of a network that was preferred.
-  package var id: String?
-  package var scope: ConsentScope?
-  /// What the preferred network is asked for; nil: the requester uses it itself.
-  package var purpose: Purpose?
-  /// With which a button of Home Assistant decides.
-  package var token: String?
-  /// What a program of this machine calls itself: for people to read only.
-  package var program: String?
+  private var fields = RequestFields()
 
-  package enum Purpose: String, Sendable, Hashable, CaseIterable {
-    /// The requester makes it the preferred network of Home Assistant: a person has a day to decide.
-    case write
+  package subscript<Value>(dynamicMember path: WritableKeyPath<RequestFields, Value>) -> Value {
+    get { fields[keyPath: path] }
+    set { fields[keyPath: path] = newValue }
   }
 
   package init(_ command: RequestCommand) {
@@ -54,31 +38,29 @@ package struct ThreadRequest: Sendable, Hashable {
     }
     switch command {
     case .storeCredentials:
-      agent = try Self.agent(fields)
-      dataset = try Self.dataset(fields)
-    case .deleteCredentials, .getCredentials, .askConsent: agent = try Self.agent(fields)
-    case .getNetwork, .shareCredentials: network = try Self.network(fields)
-    case .checkPreferred: dataset = try Self.dataset(fields)
+      self.agent = try Self.agent(fields)
+      self.dataset = try Self.dataset(fields)
+    case .deleteCredentials, .getCredentials, .askConsent: self.agent = try Self.agent(fields)
+    case .getNetwork, .shareCredentials: self.network = try Self.network(fields)
+    case .checkPreferred: self.dataset = try Self.dataset(fields)
     case .setPreferred:
       try readPreferred(fields)
     case .forgetNetwork:
-      id = fields.id
-      if id == nil { network = try Self.network(fields) }
+      self.id = fields.id
+      if fields.id == nil { self.network = try Self.network(fields) }
     case .approveConsent, .denyConsent:
       guard let id = fields.id, (1...64).contains(id.utf8.count) else {
         throw AnswerFailure(.invalidPayload, field: "id", "expected the id of a consent")
       }
-      self.id = id
-      token = fields.token
       guard !fields.isWrong("scope") else {
         throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
       }
-      scope = fields.scope
+      (self.id, self.token, self.scope) = (id, fields.token, fields.scope)
     case .getPreferred:
       guard !fields.isWrong("purpose") else {
         throw AnswerFailure(.invalidPayload, field: "purpose", "expected write")
       }
-      purpose = fields.purpose
+      self.purpose = fields.purpose
     case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
       .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
@@ -89,20 +71,9 @@ package struct ThreadRequest: Sendable, Hashable {
     transaction.utf8.count <= transactionBytes
   }
 
-  /// The same request for a wire.
   package func fields(on wire: RequestFields.Wire) -> RequestFields {
-    var fields = RequestFields(on: wire)
-    fields.home = home
-    fields.transaction = transaction
-    fields.agent = agent
-    fields.dataset = dataset.map { WireDataset($0.bytes) }
-    fields.network = network
-    fields.networkName = networkName
-    fields.id = id
-    fields.scope = scope
-    fields.purpose = purpose
-    fields.token = token
-    fields.program = program
+    var fields = fields
+    fields.wire = wire
     return fields
   }
 
@@ -116,12 +87,11 @@ package struct ThreadRequest: Sendable, Hashable {
         .invalidPayload, field: "ext_pan_id",
         "expected exactly one of `ext_pan_id`, `network_name`, `id` and `dataset`")
     }
-    if hasDataset { dataset = try Self.dataset(fields) }
-    if hasNetwork { network = try Self.network(fields) }
-    networkName = fields.networkName
-    id = fields.id
-    if network != nil, fields.has("border_agent_id", fields.agent) {
-      agent = try Self.agent(fields)
+    if hasDataset { self.dataset = try Self.dataset(fields) }
+    if hasNetwork { self.network = try Self.network(fields) }
+    (self.networkName, self.id) = (fields.networkName, fields.id)
+    if hasNetwork, fields.has("border_agent_id", fields.agent) {
+      self.agent = try Self.agent(fields)
     }
   }
 
@@ -146,13 +116,11 @@ package struct ThreadRequest: Sendable, Hashable {
     _ fields: RequestFields
   ) throws(AnswerFailure) -> OperationalDataset {
     if let error = fields.datasetError { throw AnswerFailure(error) }
-    guard let bytes = fields.dataset?.bytes else {
+    guard let dataset = fields.dataset else {
       throw AnswerFailure(
         .invalidPayload, field: "dataset", "expected the active operational dataset's TLVs as hex")
     }
-    let dataset: OperationalDataset
     do throws(DatasetError) {
-      dataset = try OperationalDataset(bytes: bytes)
       try dataset.requireComplete()
     } catch {
       throw AnswerFailure(error)

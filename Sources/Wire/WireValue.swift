@@ -188,7 +188,7 @@ public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvert
     let bytes =
       Hexadecimal.decode(string.bytes)
       // With white space around it, or in escapes.
-      ?? string.text.flatMap { try? OperationalDataset(hex: $0) }?.bytes
+      ?? OperationalDataset.read(member, form)?.bytes
     return bytes.map(WireDataset.init)
   }
 
@@ -198,6 +198,17 @@ public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvert
 
   public var description: String { "\(bytes.count) bytes" }
   public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension OperationalDataset: WireReadable {
+  public func write(to json: inout JSONWriter) { json.text(hex) }
+
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> OperationalDataset? {
+    guard case .string(let string) = member.value, let text = string.text else { return nil }
+    return try? OperationalDataset(hex: text)
+  }
+
+  public static var form: WireForm { WireDataset.form }
 }
 
 extension ExtendedPANID: WireReadable {
