@@ -265,7 +265,8 @@ let package = Package(
     .testTarget(
       name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
-      name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests"]),
+      name: "ThreadRequestsTests",
+      dependencies: ["TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
     .testTarget(
       name: "SecurityTests",
       dependencies: [

@@ -4,6 +4,7 @@ import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 @Suite struct ThreadRequestTests {
   private let agent = "a1b2c3d4e5f60718"
@@ -191,6 +192,18 @@ import ThreadRequests
     request.network = ExtendedPANID(number: 7)
     let onSocket = try RequestFields(json: request.fields(on: .socket).json(), on: .socket)
     #expect(try ThreadRequest(.setPreferred, onSocket) == request)
+  }
+
+  @Test("on each wire the fields are in the order of their bytes, each once, and its own")
+  func order() {
+    var all: [Set<String>] = []
+    for wire in [RequestFields.Wire.mqtt, .socket] {
+      let names = WireDescriber(RequestFields(on: wire)).fields.map(\.name)
+      #expect(names == Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+      all.append(Set(names))
+    }
+    #expect(all[0].subtracting(all[1]) == ["purpose", "sealed", "token"])
+    #expect(all[1].subtracting(all[0]) == ["administrator", "home", "program"])
   }
 
   @Test("no description shows a dataset")

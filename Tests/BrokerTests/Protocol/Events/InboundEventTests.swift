@@ -30,6 +30,28 @@ struct InboundEventTests {
     #expect(event.ssid == "attic" && event.previousSSID == "cellar")
   }
 
+  @Test(
+    "What is written is read again, with each field once, in the order of their bytes",
+    arguments: RouterMessage.Kind.allCases)
+  func written(kind: RouterMessage.Kind) throws {
+    var event = InboundEvent(kind)
+    event.agent = BorderAgentID(high: 7, low: 0)
+    event.dataset = WireDataset(try SampleNetwork.home.dataset(at: 1).bytes)
+    event.sequence = .max
+    event.message.name = "Attic"
+    event.message.ssid = "w\"\n"
+    event.message.offlineReason = kind == .offline ? .noNetwork : nil
+    let read = try InboundEvent(reading: event.json(), as: kind)
+    #expect(read.agent == event.agent && read.message.order == .number(.max))
+    #expect(read.message.name == "Attic")
+    #expect(read.message.ssid == (kind == .credentials ? nil : event.message.ssid))
+    #expect(read.message.offlineReason == event.message.offlineReason)
+    let isOfDataset = kind == .announce || kind == .dataset || kind == .credentials
+    #expect((read.dataset == event.dataset) == isOfDataset)
+    let names = WireDescriber(event).fields.map(\.name)
+    #expect(names == Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+
   @Test("Only the border agent id is needed", arguments: RouterMessage.Kind.allCases)
   func least(kind: RouterMessage.Kind) throws {
     let event = try Samples.decode(kind)
