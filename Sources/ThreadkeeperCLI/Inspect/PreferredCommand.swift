@@ -99,8 +99,11 @@ struct PreferredForgetCommand: AsyncParsableCommand {
       request.home = try home.name($0)
       return Report(kept: try await $0.perform(request).forgotten?.first)
     } text: {
-      let name = $0.kept.map { "\($0.networkName.printable) is kept as \($0.id). " } ?? ""
-      return "No network is preferred now. \(name)"
+      let kept = $0.kept.map {
+        let name = $0.networkName.isEmpty ? $0.extendedPANID : $0.networkName.printable
+        return "\(name) is kept as \($0.id). "
+      }
+      return "No network is preferred now. \(kept ?? "")"
         + "Choose one with `threadkeeper preferred set`.\n"
     }
   }

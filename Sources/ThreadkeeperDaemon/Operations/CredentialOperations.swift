@@ -243,7 +243,8 @@ package struct PreferredReport: Codable, Sendable {
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
   package func text(homeOption: String) -> String {
-    var lines = ["network     \(networkName.printable)", "ext pan id  \(extPanId)"]
+    var lines = networkName.isEmpty ? [] : ["network     \(networkName.printable)"]
+    lines.append("ext pan id  \(extPanId)")
     guard credentials else {
       lines += ["changed     \(changedAt)", "dataset     not here"]
       let command = "threadkeeper preferred set"

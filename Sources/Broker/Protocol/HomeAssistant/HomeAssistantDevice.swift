@@ -130,9 +130,10 @@ extension HomeAssistantDevice {
       device: described, version: place.version,
       availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: described.name))
-    if let login {
-      device.components["ask_again"] = device.askAgain(router.agent, login: login, place)
-    }
+    // Home Assistant keeps a component that is only left out.
+    device.components["ask_again"] =
+      login.map { device.askAgain(router.agent, login: $0, place) }
+      ?? HomeAssistantEntity(removed: .button)
     if router.isOnlySeen {
       // What nobody reports of it would stay unknown.
       for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key)

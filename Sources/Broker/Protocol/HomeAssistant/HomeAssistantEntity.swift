@@ -251,9 +251,9 @@ package enum HomeAssistantTemplate {
     "{{ value_json.\(name) | default(None) if value_json is defined else None }}"
   }
 
-  /// Of `bridge/info`; unknown where no network is preferred.
+  /// Of `bridge/info`: its name, or its id where no name is known; unknown where no network is preferred.
   static let preferredNetwork =
-    "{{ value_json.preferred_network.network_name "
+    "{{ (value_json.preferred_network.network_name or value_json.preferred_network.ext_pan_id) "
     + "if value_json is defined and value_json.preferred_network is defined else None }}"
 
   /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
