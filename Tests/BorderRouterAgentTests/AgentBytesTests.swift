@@ -46,6 +46,7 @@ struct AgentBytesTests {
       events.append(RouterEvent(.offline, of: agent, reason: reason))
       events[events.count - 1].httpStatus = reason == .failing ? 500 : nil
     }
+    whole.kind = .announce
     for reason in AdoptionState.reported {
       whole.adoptionFailure = reason
       events.append(whole)

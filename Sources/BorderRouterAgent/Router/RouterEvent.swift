@@ -65,7 +65,5 @@ extension InboundEvent {
     message.offlineReason = event.reason
     message.httpStatus = event.httpStatus.flatMap { UInt16(exactly: $0) }
     message.adoptionFailure = event.adoptionFailure
-    // The `reason` of an event that has neither.
-    message.trouble = event.adoptionFailure?.word.description
   }
 }

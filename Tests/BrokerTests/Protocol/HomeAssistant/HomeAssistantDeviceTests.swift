@@ -142,6 +142,16 @@ struct HomeAssistantDeviceTests {
     #expect(device.components["mismatch"]?.valueTemplate == HomeAssistantTemplate.mismatch)
   }
 
+  @Test("Where nobody decides in Home Assistant, the button that asks again is withdrawn")
+  func withdrawn() throws {
+    func askAgain(_ login: String?) throws -> [String: Any]? {
+      let device = HomeAssistantDevice.router(Self.router, try place(), login: login)
+      return (try json(device)["components"] as? [String: [String: Any]])?["ask_again"]
+    }
+    #expect(try askAgain(nil) as? [String: String] == ["platform": "button"])
+    #expect(try askAgain("ha")?["command_topic"] != nil)
+  }
+
   @Test("A router whose name shows nothing is named by its id; its other texts are left out")
   func nameless() throws {
     let router = HomeAssistantDevice.Router(agent: Self.agent, name: " \n", vendor: "")
