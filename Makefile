@@ -1,5 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
-
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help

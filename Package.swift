@@ -1,6 +1,4 @@
 // swift-tools-version: 6.2
-// SPDX-License-Identifier: Apache-2.0
-
 import PackageDescription
 
 /// The library modules import what is below them as implementation only (see `NamesBelow.swift`). The compiler warns

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
 """Checks the folder of a Home Assistant add-on against what the Supervisor takes.
 
     addon-check.py FOLDER

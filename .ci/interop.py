@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """What .ci/interop checks, with the package varlink. Arguments: threadkeeper, the socket, docs/interfaces."""
 import json
 import pathlib

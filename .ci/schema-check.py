@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Validates payloads for the tests, against the JSON Schemas of docs/reference/schemas, with Debian's fastjsonschema.
 
 Argument: the folder of the schemas. Each line of standard input is a JSON array of [schema, payload]: a file with the

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
 """Stands in for Home Assistant's Supervisor and its ingress, for an add-on in the same network namespace.
 
     supervisor.py ADDRESS ADD-ON SERVICE

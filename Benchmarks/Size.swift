@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// How much is measured.
 struct Size: Encodable {
   var rounds: Int

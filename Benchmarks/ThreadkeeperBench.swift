@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ArgumentParser
 
 /// `make bench`: the figures of the daemon, measured from outside on the program that is shipped, and

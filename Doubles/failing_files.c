@@ -1,5 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-
 /*
  * A disk that fails while it is told to: a library to be preloaded into a program (ld.so(8)).
  *

@@ -1,5 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-
 /*
  * A store that hangs when it is to seal a record that has a text: a library to be preloaded into a program (ld.so(8)).
  *

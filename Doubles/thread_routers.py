@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: Apache-2.0
 """OpenThread Border Routers with simulated radios, as far as their REST interface shows them.
 
     thread_routers.py DIRECTORY COUNT

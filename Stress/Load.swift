@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Work that many threads do on one thing.
 protocol Load: Sendable {
   /// One operation, or a few that belong together.

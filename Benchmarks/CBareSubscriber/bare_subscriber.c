@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #include "bare_client.h"
 
 #include <mosquitto.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// Nanoseconds that the threads of a process were at work, by their numbers, as the scheduler counts them

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Border routers of one network, and what they publish.
 struct Fleet {
   /// What a measurement sends.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The processes that the benchmark compares with and loads with.
 struct Helper {
   /// When something began and ended, in nanoseconds of the monotonic clock.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A connection to the local API that waits for each reply. Nothing of the daemon's own client is in the way.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CBareSubscriber
 
 /// Events that each change something which the page shows: routers of one home that take other names.

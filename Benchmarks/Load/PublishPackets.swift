@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// Finished PUBLISH packets with QoS 1, one after another (MQTT 3.1.1, section 3.3):

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A subscriber that the daemon is compared with, in a process of its own.
 enum Subscriber: String, CaseIterable {
   /// libmosquitto's own loop and a callback that counts.

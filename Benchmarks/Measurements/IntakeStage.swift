@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CBareSubscriber
 
 /// One broker, one daemon with a new store, and the subscribers that it is compared with: measures them by turns.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Passwords in the keychain, in plain SQLite, in SQLCipher and in a JSON file, which take turns, in stores of several
 /// sizes.
 struct StoreMeasurement {

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Keeps passwords as plain text in one JSON file, as a short program does it: all of them in a dictionary, and with
 each change the whole file is written beside the old one, flushed to the disk, and renamed.
 

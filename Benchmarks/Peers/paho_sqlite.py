@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Keeps announcements in SQLite, as a short program with paho-mqtt does it: one commit a message.
 
 paho_sqlite.py PLACE-OF-PAHO [PORT FILTER COUNT WINDOW DATABASE]

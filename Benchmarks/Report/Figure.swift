@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// One number, and what it should be.
 struct Figure: Encodable {
   enum Unit: String, Encodable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What was measured of one kind: a section of the page.
 struct Part: Encodable {
   let name: String

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// All that was measured in one run, as a page in Markdown or as JSON.

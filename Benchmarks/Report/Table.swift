@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A table in Markdown.
 struct Table: Encodable {
   struct Column: Encodable, ExpressibleByStringLiteral {

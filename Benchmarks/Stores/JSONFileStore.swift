@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// All passwords in one JSON file, in plain text: `Peers/json_store.py`, a process of its own that measures itself.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What keeps passwords: the keychain, or what it is compared with. Items are counted from 0, and number n is that of
 /// `user-n`. Each function returns how long it took, for one item or change.
 protocol PasswordStore: AnyObject {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// What the measurements compare with and that comes from elsewhere: scripts of this folder, and Debian packages that

@@ -1,4 +1,2 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #include <mosquitto.h>
 #include <mqtt_protocol.h>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #include <sqlite3.h>
 #include <stdlib.h>
 #ifdef __GLIBC__

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Takes the place of the C library's `free` and `realloc` in the whole program, Swift's runtime and the libraries
 // included: what they give back is zeroed. So nothing of a dataset, password or passphrase stays in the heap when
 // nobody uses it any more, whoever had a copy. `mallopt(M_PERTURB)` does not do that: glibc keeps small blocks in a

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// How far it is with giving a router the preferred network's credentials.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 // The parts of an alert as they are written down: see `Home+records`.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A large value that lies apart: what holds it is copied without it, and several may share it.
 @propertyWrapper
 package struct Apart<Value: Sendable>: Sendable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Names a question, a grant or a decision: 64 random bits, so none can be guessed.

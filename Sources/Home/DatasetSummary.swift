@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What a home knows of an operational dataset. The secrets are not in it: keyed hashes stand for them, so that they

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Which routers are given the preferred credentials. `Adoption` has the table of what moves one on.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Questions to people, and what they decide. `ConsentQuestion` has the table of what happens to one.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What logins publish about border routers and access points: who may report it, whether it is news, and what becomes

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Which team a border agent id belongs to, how many one may have, and what a person removes or accepts.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// How a home is written down: a record for each thing in it. What a record is stands in its first byte, and its form

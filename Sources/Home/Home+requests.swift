@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What comes of requests, whoever asks and however: over MQTT, on the socket, or in a program without a daemon. All

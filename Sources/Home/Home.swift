@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Everything that is true of one home, as a plain value: its border routers, the network that it prefers, alerts,

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What a home receives. It was decoded, and nothing else was checked. A dataset travels beside its summary: what

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What follows from an input, once it is on disk. Retained states are not in it: they follow from the home itself, and

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// A router's dataset against the preferred network of its home. What a dataset lacks that is not complete is not

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A program of a login that reports each minute whether it can do its work, as each `threadkeeper agent` does. One
 /// whose router's own events say so reports nothing.
 ///

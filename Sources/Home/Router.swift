@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// A border router, or a border agent id that belongs to a team while its router is not there.

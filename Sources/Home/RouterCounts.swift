@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// What is counted of the routers of a home: an input about one of them must not look at all of them. It follows from

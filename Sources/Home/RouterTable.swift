@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.

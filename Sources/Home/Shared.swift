@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// A network's credentials that a login shares which is no border router, as Home Assistant's Thread store. They mirror

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Values in order, each once: an index that finds a first or a last one without looking at all. It lies in pieces, so
 /// that a change of what a snapshot shares copies one of them, and the list of pieces.
 struct SortedList<Element: Comparable & Sendable>: Sendable {

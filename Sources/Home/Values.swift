@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Time comes into a home with each input; it has no clock.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibSQLite
 
 /// A consistent snapshot. Not to be kept: after the body of `read` or `write` it only throws.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // The only file that imports the keychain itself, and what is beside it. Packages that ask `#if canImport(Security)` find
 // this module in any build that they share with it, but not the C libraries below it: so the import
 // has to stay out of the module file, and `internal import` does not do that. The compiler's

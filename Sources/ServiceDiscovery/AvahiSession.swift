@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibAvahi
 
 /// One client of avahi-daemon, from its first call to its failure. It lives on one thread.

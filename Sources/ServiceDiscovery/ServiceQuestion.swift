@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The question for the SRV record of a service, as a one-shot query (RFC 6762, sections 5.1 and 6.7), and its answer.
 ///
 /// ```

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The services of one type that avahi-daemon has reported. A pure value: `AvahiSession` brings the events and does
 /// what they ask for.
 ///

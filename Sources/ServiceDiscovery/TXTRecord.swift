@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What a service says about itself: the key/value pairs of its TXT record (RFC 6763, section 6).
 ///
 /// Anybody on the local network can publish one. Values are bytes, and mean nothing before they are checked.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// One thing that is wrong with the settings, and where.
 ///
 /// Its description is one line as compilers write it, so that editors can jump to it:

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadkeeperSupport
 
 /// Gathers what the variables and the file say, turns it into settings, and notes every problem

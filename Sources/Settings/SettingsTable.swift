@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Broker
 
 /// The table of settings, in the order of `config/threadkeeper.yaml`. After a change: `make settings`.

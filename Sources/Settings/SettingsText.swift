@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The text of a configuration file in which single keys are set. Comments, the order and all other keys stay.
 ///
 /// It knows the block style of `config/threadkeeper.yaml`, with each key on a line of its own. Load what comes of it with

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibSodium
 
 /// BLAKE2b (RFC 7693). Keyed it is a pseudorandom function and a message authentication code.

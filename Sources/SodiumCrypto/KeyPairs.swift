@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibSodium
 
 /// Sealing to a public key (libsodium's crypto_box_seal: an ephemeral X25519 key, XSalsa20-Poly1305).

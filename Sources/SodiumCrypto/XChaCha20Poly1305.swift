@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibSodium
 
 /// Authenticated encryption: XChaCha20-Poly1305, the IETF form with additional data

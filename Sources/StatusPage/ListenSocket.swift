@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// A TCP socket for clients to connect to, on an IP address of this machine. It never waits.

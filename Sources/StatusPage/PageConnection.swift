@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// One connection of a client. It has one request, so there is nothing to keep alive, to pipeline or to smuggle; who asks

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The status page: one document without anything from elsewhere. What it shows comes by `/events`. Every address in it
 /// is relative: a proxy may have the page below a path of its own.
 package enum PageDocument {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Settings
 
 /// The blueprints that Home Assistant imports by their address, by their path. It names its copy after the last part of

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Synchronization
 
 /// What the page shows, sent to everybody who has it open. It is read once for all of them, and only while there are

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A channel: a page and a number on it.
 ///
 /// ```

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Why bytes are not a dataset: what is wrong, where, and what was expected.
 ///
 /// It never holds a byte of a value, so it may be logged, published and shown.

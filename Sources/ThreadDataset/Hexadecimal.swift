@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Bytes as hexadecimal text, two digits each.
 package enum Hexadecimal {
   /// Why text is not hexadecimal.

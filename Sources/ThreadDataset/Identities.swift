@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// An Extended PAN ID: 8 bytes that are not all zero, the identity of a Thread network.
 ///
 /// Thread specification: Extended PAN ID TLV.

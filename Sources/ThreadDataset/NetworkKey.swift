@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A Network Key: the 16 bytes from which all keys of a Thread network are derived. Secret.
 ///
 /// Thread specification: Network Key TLV.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 extension OperationalDataset {
   /// Checks structure, duplicates, lengths and values in one pass.
   ///

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// An operational dataset: all that a device must know to be on a Thread network.
 ///
 /// ```

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The types of operational dataset TLVs that this library understands.
 ///
 /// The raw value is the TLV's type byte. Every other type is unknown: it is kept byte for byte.

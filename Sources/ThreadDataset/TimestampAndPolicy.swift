@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A timestamp of a dataset. It counts changes; it need not be a time of day.
 ///
 /// ```

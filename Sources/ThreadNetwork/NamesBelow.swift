@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // What is below stays out of the module file: a package that asks `#if canImport(ThreadNetwork)`
 // finds this module in any build that it shares with it, but not the C libraries underneath. See the
 // same in the module Security, also about the compiler's warning. The module Home has a type of its

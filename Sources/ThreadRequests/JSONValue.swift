@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import FoundationEssentials
 
 /// A value of JSON whose form is another's: the states of routers, networks and alerts, as they are

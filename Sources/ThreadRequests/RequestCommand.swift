@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What can be asked of a daemon. The raw value is the end of an MQTT topic, `request/<command>`, and
 /// the field `command` on the socket.
 package enum RequestCommand: String, CaseIterable, Sendable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import FoundationEssentials
 
 /// A question that waits for a person, as its own requester is told of it.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Public to be inlined across targets only; no product has it.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 

@@ -1,5 +1,3 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-
 /*
  * Tells the thread sanitizer about the waits of Swift's `Mutex`.
  *

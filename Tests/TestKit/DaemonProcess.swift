@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A `threadkeeper` that runs until this object goes: a daemon, a node of a fleet or an agent, with what it writes.

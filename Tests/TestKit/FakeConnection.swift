@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// The server's side of one connection: a socket, or the two pipes of `openssl s_server`.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A local network of a test's own, with a D-Bus daemon and an avahi-daemon at either end.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadRequests
 
 /// Messages of one kind, made of its fields: right ones, and what can be wrong with each field and with the whole.

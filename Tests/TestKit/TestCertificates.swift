@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// An authority with a certificate for a broker on this machine and one for a client, and a second

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #ifndef BARE_DATABASE_H
 #define BARE_DATABASE_H
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #ifndef BARE_CLIENT_H
 #define BARE_CLIENT_H
 

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Logging
 
 /// Decides when an SSID is published. Times count from the agent's start.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Home
 
 /// How long changes on the local network are gathered before they are written.

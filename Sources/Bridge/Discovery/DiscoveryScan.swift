@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Home
 import HomeStore
 import ServiceDiscovery

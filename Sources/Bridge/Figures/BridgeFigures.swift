@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What monitoring draws as distributions, since the start.
 package struct BridgeFigures: Sendable {
   /// Of a transaction, from its beginning to the end of its COMMIT, in seconds.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Synchronization
 
 /// A histogram for each value of one label. Whoever adds chooses the values among few: each is kept.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Home
 
 /// Lines of the log about each of a few matters: the first ones at once, more after ten seconds, and then with the

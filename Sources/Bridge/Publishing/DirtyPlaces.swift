@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Retained topics whose states have changed, each once, in the order in which they began to differ: ten changes in a
 /// row are one state.
 struct DirtyPlaces {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Broker
 
 /// Messages for the broker as one row of the store. Each has QoS 1.

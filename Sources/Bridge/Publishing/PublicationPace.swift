@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Lets the intake go first: while full batches come in one after another, publications are given out in small
 /// portions, and the rest follows when the burst is over.
 struct PublicationPace {

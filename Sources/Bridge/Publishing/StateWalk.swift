@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Home
 
 /// Goes through all that is retained, of the homes as they were when it began: what changes meanwhile is published

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Notices that the store has come to rest after some work: then the memory that the work needed is given
 /// back, once.
 ///

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Something that a list should allow and does not, or that it allows and should not.
 package struct AccessGap: Sendable, Hashable {
   package enum Who: Sendable, Hashable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The access list that the topics of threadkeeper rely on, in Mosquitto's form.
 ///
 /// MQTT does not tell a receiver who published. So the broker must see to it that

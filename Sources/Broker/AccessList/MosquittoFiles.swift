@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What an access list in Mosquitto's form allows. A pure value.
 ///
 /// As Mosquitto (2.0.11) does: a `deny` line of the user wins, then come the user's other lines, then the patterns, and

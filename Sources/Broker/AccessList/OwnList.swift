@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 extension AccessList {
   /// A part of a list that `text` writes, with the beginning of the comment above it.
   private enum Part: CaseIterable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 import Synchronization
 import ThreadkeeperSupport

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The messages of one probe in one home, and what became of each.
 struct AccessRound: Sendable {
   enum Role: Sendable, Hashable { case daemon, anonymous, other }

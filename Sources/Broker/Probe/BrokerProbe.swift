@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Asks a broker what it is and what it allows, beside a daemon that may be running.
 ///
 /// It uses client ids of its own, publishes nothing that is retained, and only on topics on which nobody acts, see

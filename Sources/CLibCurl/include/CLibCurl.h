@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Requests over HTTP/1.1, and connections with TLS, with libcurl, which is loaded by who asks for it and not linked: it
 /// brings some thirty libraries, and 6 MB of resident memory, that only agents are to have.
 

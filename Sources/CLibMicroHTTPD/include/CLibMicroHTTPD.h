@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // libmicrohttpd's functions, loaded when they are needed: linked, it would take 2.7 MB of every command, most of them for
 // the TLS library that comes with it.
 

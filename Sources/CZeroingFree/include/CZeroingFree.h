@@ -1,3 +1,1 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Nothing to call: a program that is linked with this zeroes memory that it gives back (`free.c`).

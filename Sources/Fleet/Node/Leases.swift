@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #if Fleet
 
 /// The shards that this process has, and what follows from what the database answers and from time. No I/O, no clock.

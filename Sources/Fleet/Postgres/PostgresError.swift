@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 #if Fleet
 
 /// What PostgreSQL, or the way to it, has refused.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// An item as it was when it was read: everything but its secret. As its metadata part says it, before that is sealed:

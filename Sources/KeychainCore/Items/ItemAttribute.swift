@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The classes of items that are stored. An identity is a certificate joined to its key, and no
 /// row of its own. The raw values are part of the format.
 package enum ItemClass: UInt8, CaseIterable, Sendable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The attributes of an item, used like a dictionary: at most one value for each.
 ///
 /// An array in the order of the attributes' bytes, which is the order on the disk. An item has about ten, and finding

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// Takes the bytes of rows, sealed parts and backups: numbers big-endian, names as sixteen bytes.

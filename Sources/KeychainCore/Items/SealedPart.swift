@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// Everything encrypted in the store has this form:

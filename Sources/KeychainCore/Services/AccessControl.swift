@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What has to happen before the secret of an item is given out (`SecAccessControl`).
 package struct AccessControl: Hashable, Sendable {
   /// The bits of `SecAccessControlCreateFlags`.

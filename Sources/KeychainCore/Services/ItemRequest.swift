@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// What a call of Keychain Services says about items, before a rule is applied to it: for `add` the

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// A code of 140 random bits that a person keeps on paper: seven groups of five,

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What the keychain wants to know of an X.509 certificate (RFC 5280, section 4.1):
 ///
 ///     Certificate = { { [0] version?, serial, algorithm, issuer, validity, subject,

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A cryptographic key: its material and its attributes. It can be stored and found; signing and

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Attributes of items, as keys of a request and of what it returns.
 
 /// A list of programs that may use the item; not supported.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // What a request says besides attributes: how to match, what to return, whom to ask.
 
 /// A policy that certificates must meet; not supported.

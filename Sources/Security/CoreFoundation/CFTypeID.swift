@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// Tells the types of objects apart. The numbers mean nothing, and may change.

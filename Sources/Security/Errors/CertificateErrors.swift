@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Devices, trust and the checks of certificates. The numbers are those of SecBase.h.
 
 /// The service is not there.

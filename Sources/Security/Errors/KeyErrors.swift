@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 // Keys, algorithms and their parameters. The numbers are those of SecBase.h.
 
 /// The key is not for this algorithm.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 // The keychain and its items. The numbers are those of SecBase.h.

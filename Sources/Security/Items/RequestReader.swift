@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// Reads what a dictionary of Keychain Services says. Keys of four characters are attributes; the

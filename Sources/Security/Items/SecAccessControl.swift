@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// When the secret of an item can be had, and what has to happen before: the value of

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// The keychain of this program, which Apple's systems find by themselves: where it lies, which

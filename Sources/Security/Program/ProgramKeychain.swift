@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// The keychain of this program, opened when it is first needed and shared by its threads.

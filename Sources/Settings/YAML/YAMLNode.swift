@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import CLibYAML
 
 /// A part of a YAML document, with the place where it begins.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// Each goes through its form with a completion handler, so a subclass that overrides that has changed

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A client's way to what answers its calls: a daemon's socket, or a store of its own.

@@ -1,4 +1,2 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// The version of threadkeeper, by the rules of semantic versioning.
 package let threadkeeperVersion = "0.1.0"

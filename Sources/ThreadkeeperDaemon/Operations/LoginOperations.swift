@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Settings
 
 /// Keeps the daemon's password for its broker, with which it goes on at once. Whoever sends it has tried it.

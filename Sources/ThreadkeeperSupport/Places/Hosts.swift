@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Hosts that are this machine itself: what is sent there does not leave it.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Where state lies that no key names a place for. The first that is there:

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Users and groups of this machine: by number, or by a name that the system knows.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Names in a sentence that a person decides by. Whoever chose the name must not be able to write, end or turn
 /// around the sentence.
 package enum ShownName {

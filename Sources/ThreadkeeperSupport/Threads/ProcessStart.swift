@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// How a child process is started: with its three streams, the environment that it is given, and nothing else of ours.

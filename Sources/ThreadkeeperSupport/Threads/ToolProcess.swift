@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Runs a program to its end, on the caller's thread, and takes what it prints. It is in a process group of its own,

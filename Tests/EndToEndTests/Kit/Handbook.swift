@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A document of the project, taken apart into what it tells people to type.

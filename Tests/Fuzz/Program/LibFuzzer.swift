@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// `FuzzerDriver` of libFuzzer (llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library): it takes pointers and
 /// returns an int, which Swift passes like C does.
 @_silgen_name("LLVMFuzzerRunDriver")

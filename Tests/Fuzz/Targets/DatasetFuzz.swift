@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadDataset
 
 /// Operational datasets, as TLVs and as hex: what is decoded is encoded to the same bytes, and each of its values, put

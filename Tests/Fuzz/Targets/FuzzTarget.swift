@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// What is fuzzed: everything that reads bytes from others. The raw value is its name on the command line, and of the
 /// folder with its seeds in `Tests/Fuzz/Corpus`.
 package enum FuzzTarget: String, CaseIterable, Sendable {

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Takes an input apart: the first bytes decide, what follows is data. Past the end it reads zeros.
 struct InputReader {
   private var rest: ArraySlice<UInt8>

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// A directory for this process, in `TMPDIR` or else in memory; it goes when the process ends, but not when it crashes.

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Foundation
 
 /// The inputs in the repository: texts as they are, and `.hex` files, in which white space and what follows a `#` do

@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Preferred.varlink. See `io.threadkeeper.Failed`.
   package static let preferred = VarlinkInterface(

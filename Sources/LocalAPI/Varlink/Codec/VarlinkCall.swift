@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import ThreadkeeperSupport
 
 /// A call as it came, with its parameters still to be read.

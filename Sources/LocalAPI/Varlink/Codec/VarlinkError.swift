@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// An error that a service answers with.
 package struct VarlinkError: Error, Sendable, Equatable, CustomStringConvertible {
   /// With its interface: `org.varlink.service.MethodNotFound`.

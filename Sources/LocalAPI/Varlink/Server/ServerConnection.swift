@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import SodiumCrypto
 
 /// One connection of a server, which its own thread runs: it reads a call, performs it, writes the replies, and reads

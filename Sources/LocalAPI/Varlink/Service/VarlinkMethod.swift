@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A method with one reply: what the service that offers it and the client that calls it both know.
 package struct VarlinkMethod<Parameters, Reply>: Sendable {
   package let interface: String

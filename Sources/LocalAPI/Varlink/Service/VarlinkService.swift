@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// A table of endpoints with the descriptions of their interfaces. It knows nothing of sockets.
 package struct VarlinkService: Sendable {
   /// What `org.varlink.service.GetInfo` says.

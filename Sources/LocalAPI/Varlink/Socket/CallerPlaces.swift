@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 /// Which connections are served at a time, and which one makes room for a new one. A pure value: it knows users and
 /// numbers, and nothing of sockets or messages.
 ///

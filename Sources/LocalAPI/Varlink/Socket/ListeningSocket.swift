@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Makes the socket that a daemon listens on.

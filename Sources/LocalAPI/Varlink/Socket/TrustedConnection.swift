@@ -1,5 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-
 import Glibc
 
 /// Connects to a socket, and looks who listens there before anything is sent.
